@@ -54,9 +54,9 @@ class LayersTest {
             "procedure",
             "cache",
             "measure",
-            "metrics",
             "tier",
-            "store");
+            "store",
+            "metrics");
     /** They talk through {@code control}, from one process to another. */
     private static final Set<String> STRANGERS = Set.of("server", "remote");
     /** What the library's jar is not to have. */

@@ -62,6 +62,21 @@ final class BatchLane extends RequestTable {
         return false;
     }
 
+    /** Whether a request that is not finished overlaps a range, and one of the two writes. */
+    boolean conflicts(boolean isWrite, long from, long bytes) {
+        for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {
+            int end = connection.endEntry(sequence);
+            for (int first = connection.firstEntry(sequence); first < end; first += group[first]) {
+                for (int entry = first; (isWrite || write[first]) && entry < first + group[first]; entry++) {
+                    if (overlaps(entry, from, bytes)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
     /** Whether a request that is not finished goes beyond an address. */
     boolean reaches(long last) {
         for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {

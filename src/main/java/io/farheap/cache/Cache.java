@@ -163,6 +163,11 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     abstract Buffer wrap(MemorySegment memory);
 
+    /** What became of the calls of procedures that the sessions of this process made; nothing where it is coded. */
+    public CallCounts callCounts() {
+        return new CallTally().now();
+    }
+
     /** Latencies of all sessions; empty where the cache was built without {@link CacheBuilder#trackLatency}. */
     public final LatencyTracker latency() {
         return latency;
@@ -401,7 +406,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     /** Adds the end of all sessions and buffers. */
     final void endSessions(CloseStack everything) {
         everything.add(this::freeBuffers);
-        sessions.forEach(session -> everything.add(session::destroy));
+        sessions.forEach(session -> everything.add(session.core()::destroy));
         sessions.clear();
     }
 
@@ -426,7 +431,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
             }
             buffer.closed(true);
             for (Session session : sessions) {
-                if (session.uses(buffer)) {
+                if (session.core().uses(buffer)) {
                     buffer.closed(false);
                     throw new IllegalStateException(
                             "a request that uses the buffer has not finished; poll its session until it has");
@@ -465,7 +470,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      */
     final void refuseInCallback() {
         for (Session session : sessions) {
-            session.refuseInCallback();
+            session.core().refuseInCallback();
         }
     }
 }

@@ -142,6 +142,8 @@ final class CacheMoves {
             ahead.forEach(MoveAhead::close);
             if (pause) {
                 migration.resume();
+                // Regions that waited were in two places, as servers know them.
+                procedures.settle();
             }
             migration.finish();
         }

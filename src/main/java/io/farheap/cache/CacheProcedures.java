@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,8 @@ final class CacheProcedures implements AutoCloseable {
     /** Makes sessions look at the calls that they keep. */
     private final Runnable resume;
 
+    private final CallTally tally = new CallTally();
+    private final Runnable statistics;
     private final ReentrantLock lock = new ReentrantLock();
     private final List<Procedure> all = new CopyOnWriteArrayList<>();
     private final List<Told> told = new ArrayList<>();
@@ -60,12 +63,21 @@ final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    /** @param servers those that the cache uses now */
-    CacheProcedures(CacheDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
+    /**
+     * @param name of the cache
+     * @param servers those that the cache uses now
+     */
+    CacheProcedures(String name, CacheDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
         this.device = device;
         this.table = table;
         this.servers = servers;
         this.resume = resume;
+        this.statistics = () -> CallStatisticsEvent.emit(name, tally.now());
+    }
+
+    /** What has become of calls. */
+    CallTally tally() {
+        return tally;
     }
 
     /** The region that moves, or -1. Sessions ask. */
@@ -85,7 +97,10 @@ final class CacheProcedures implements AutoCloseable {
         lock.lock();
         try {
             checkOpen();
-            used = true;
+            if (!used) {
+                used = true;
+                FlightRecorder.addPeriodicEvent(CallStatisticsEvent.class, statistics);
+            }
             Procedure procedure = new Procedure(this, freeId(), flags, translation, classFile);
             List<Told> having = new ArrayList<>();
             try {
@@ -94,7 +109,7 @@ final class CacheProcedures implements AutoCloseable {
                         Told to = line(server);
                         having.add(to);
                         register(to, procedure);
-                        tell(to);
+                        tell(to, moving);
                     }
                 }
             } catch (ControlException | CacheException e) {
@@ -164,7 +179,7 @@ final class CacheProcedures implements AutoCloseable {
             for (Procedure procedure : all) {
                 register(to, procedure);
             }
-            tell(to);
+            tell(to, moving);
         } finally {
             lock.unlock();
         }
@@ -207,7 +222,7 @@ final class CacheProcedures implements AutoCloseable {
             for (Told each : told) {
                 int[] known = each.regions;
                 if (known == null || region < known.length && known[region] >= 0) {
-                    tell(each);
+                    tell(each, moving);
                 }
             }
         } catch (Throwable e) {
@@ -222,13 +237,14 @@ final class CacheProcedures implements AutoCloseable {
     void settle() {
         lock.lock();
         try {
-            moving = NONE;
             for (Told each : told) {
-                if (each.server.lost() == null && !Arrays.equals(each.regions, regions(each.server))) {
+                if (each.server.lost() == null && !Arrays.equals(each.regions, regions(each.server, NONE))) {
                     tellOrLeave(each);
                 }
             }
         } finally {
+            // Not before: calls would go to servers that do not know yet.
+            moving = NONE;
             lock.unlock();
             resume.run();
         }
@@ -236,15 +252,15 @@ final class CacheProcedures implements AutoCloseable {
 
     private void tellOrLeave(Told server) {
         try {
-            tell(server);
+            tell(server, NONE);
         } catch (ControlException e) {
             // It lacks what it was not told of: calls that meet that come back, and sessions make its accesses.
         }
     }
 
     /** What it was told before is forgotten first: an answer may be lost. */
-    private void tell(Told to) {
-        int[] regions = regions(to.server);
+    private void tell(Told to, int without) {
+        int[] regions = regions(to.server, without);
         to.regions = null;
         if (to.server.lost() != null) {
             return;
@@ -266,11 +282,12 @@ final class CacheProcedures implements AutoCloseable {
         to.line = connect(to.server);
     }
 
-    private int[] regions(RemoteServer server) {
+    /** @param without a region of which it is not to know */
+    private int[] regions(RemoteServer server, int without) {
         int[] regions = new int[table.size()];
         for (int i = 0; i < regions.length; i++) {
             RegionEntry entry = table.get(i);
-            boolean here = i != moving && !entry.isSplit() && entry.copy().server() == server;
+            boolean here = i != without && !entry.isSplit() && entry.copy().server() == server;
             regions[i] = here ? entry.copy().regionId() : NONE;
         }
         return regions;
@@ -305,6 +322,7 @@ final class CacheProcedures implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
+            FlightRecorder.removePeriodicEvent(statistics);
             Closing.all(told.stream().map(each -> each.line).toList());
             told.clear();
         } finally {

@@ -9,6 +9,7 @@ import io.farheap.lifetime.Closing;
 import io.farheap.procedure.CallFormat;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ReplyHandler;
 import io.farheap.remote.RpcLane;
 import io.farheap.remote.ServerRing;
 import io.farheap.rpc.RingShape;
@@ -45,6 +46,7 @@ final class CallLine implements AutoCloseable {
     private final RpcLane lane;
     private final MemorySegment out;
     private final MemorySegment in;
+    private final ReplyHandler handler = this::ended;
     private int outcome;
     private int replied;
     private boolean done;
@@ -143,7 +145,7 @@ final class CallLine implements AutoCloseable {
         lane.call(operation, this, out.address(), bytes, in.address(), CallFormat.RECORD_BYTES, 0);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         for (int spins = 0; !done; spins++) {
-            lane.poll(this::ended);
+            lane.poll(handler);
             if (spins > SPINS) {
                 LockSupport.parkNanos(PARK_NANOS);
             } else {

@@ -12,6 +12,9 @@ interface CallingCache {
     /** @param wake makes the session's thread poll, if it sleeps */
     CallLinks callLinks(Runnable wake);
 
+    /** Whether the device has atomics of its own. */
+    boolean atomics();
+
     /** Registered memory, to be freed by the caller. */
     Buffer register(long bytes);
 }

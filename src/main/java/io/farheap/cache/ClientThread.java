@@ -98,7 +98,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
         int done = 0;
         for (HandedRequests requests : rings) {
             if (requests.hasWork() || requests.hasDeferred()) {
-                done += worker.take(requests);
+                done += worker.core().take(requests);
             }
         }
         done += worker.poll();
@@ -120,7 +120,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
                 }
             }
             if (!agent.stopped()) {
-                worker.sleep();
+                worker.core().sleep();
             }
         } finally {
             asleep = false;

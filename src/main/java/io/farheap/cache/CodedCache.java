@@ -153,7 +153,7 @@ final class CodedCache extends Cache {
     @Override
     Session open(@Nullable OperationLatency recorder) {
         Session session = new Session(inside, options::capacity, recorder, false);
-        session.use(paths.open(session, recorder));
+        session.core().use(paths.open(session, recorder));
         sessions.add(session);
         return session;
     }
@@ -189,7 +189,7 @@ final class CodedCache extends Cache {
 
     private void end(Session session) {
         try {
-            session.destroy();
+            session.core().destroy();
         } finally {
             sessions.remove(session);
         }
@@ -245,7 +245,7 @@ final class CodedCache extends Cache {
         @Override
         public Session openWorkerSession(DataPaths owner) {
             Session session = new Session(this, options::capacity, null, true);
-            session.use(owner.own(session, null));
+            session.core().use(owner.own(session, null));
             sessions.add(session);
             return session;
         }
@@ -257,7 +257,7 @@ final class CodedCache extends Cache {
         /** Its client thread is dead: what it was writing is void, and others may write those pages. */
         @Override
         public void loseAll(Session session) {
-            session.destroy();
+            session.core().destroy();
         }
     }
 }

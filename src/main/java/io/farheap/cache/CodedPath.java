@@ -83,6 +83,20 @@ final class CodedPath implements RequestPath, CodedCompletion {
         return true;
     }
 
+    /** Coded caches have no calls, which alone have any. */
+    @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        throw new UnsupportedOperationException("a coded cache has no atomics");
+    }
+
     /** There is a place: a request of the space's has one of ours at most. */
     private int begin(
             boolean write,
@@ -197,6 +211,12 @@ final class CodedPath implements RequestPath, CodedCompletion {
     @Override
     public int pending() {
         return requests.pending();
+    }
+
+    /** Coded caches have no calls, which alone ask. */
+    @Override
+    public boolean conflicts(boolean write, long address, long length) {
+        return pending() > 0;
     }
 
     @Override

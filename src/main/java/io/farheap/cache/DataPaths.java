@@ -82,7 +82,8 @@ final class DataPaths implements AutoCloseable {
                 .min(Comparator.comparingInt(ClientThread::load)
                         .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node))
                 .orElseThrow();
-        HandedRequests handed = new HandedRequests(thread, session::wake, cache::holds, latency, options.requests());
+        HandedRequests handed =
+                new HandedRequests(thread, session.core()::wake, cache::holds, latency, options.requests());
         thread.add(handed);
         return DataPath.handedOver(handed, () -> thread.remove(handed));
     }

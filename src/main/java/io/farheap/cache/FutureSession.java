@@ -17,10 +17,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Reads and writes as futures. Any thread may call; one daemon thread, which this object owns, issues the requests in
- * the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and
- * must not block. It is the session's callback thread, so it must not create, close or move anything of the cache
- * either. It allocates, copies and hands over between threads: use a {@link Session} where nanoseconds count.
+ * Reads, writes and calls as futures. Any thread may call; one daemon thread, which this object owns, issues the
+ * requests in the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs
+ * on it and must not block. It is the session's callback thread, so it must not create, close or move anything of the
+ * cache either. It allocates, copies and hands over between threads: use a {@link Session} where nanoseconds count.
  */
 public final class FutureSession implements AutoCloseable {
 
@@ -29,23 +29,17 @@ public final class FutureSession implements AutoCloseable {
     /** Between polls while something is on its way that nobody waits for. */
     private static final long UNSETTLED_NANOS = 1_000_000;
 
-    private record Request(boolean write, long address, MemorySegment segment, CompletableFuture<Void> future) {
-        boolean overlaps(Request other) {
-            return address < other.address + other.segment.byteSize() && other.address < address + segment.byteSize();
-        }
-    }
-
     private final Consumer<FutureSession> onClose;
     private final Runnable refuseInCallback;
     private final Session session;
-    private final Queue<Request> submitted = new ConcurrentLinkedQueue<>();
+    private final Queue<FutureRequest> submitted = new ConcurrentLinkedQueue<>();
     /** Issued and not complete; the thread's. */
-    private final Set<Request> issued = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<FutureRequest> issued = Collections.newSetFromMap(new IdentityHashMap<>());
     /**
      * Refused because a migration holds many writes, and later ones that overlap them; the thread's, in the order of
      * submission.
      */
-    private final Deque<Request> deferred = new ArrayDeque<>();
+    private final Deque<FutureRequest> deferred = new ArrayDeque<>();
 
     private final Thread thread;
     private volatile boolean closing;
@@ -79,6 +73,29 @@ public final class FutureSession implements AutoCloseable {
     }
 
     /**
+     * Calls a procedure, with the whole cache as its footprint; see {@link #call(Procedure, long, long, long,
+     * MemorySegment, MemorySegment)}.
+     */
+    public CompletableFuture<CallResult> call(
+            Procedure procedure, long address, MemorySegment arguments, MemorySegment result) {
+        return submit(new FutureRequest.Called(procedure, address, 0, FutureRequest.Called.WHOLE, arguments, result));
+    }
+
+    /**
+     * Calls a procedure, as {@link Session#call(Procedure, long, long, long, Buffer, long, int, long, int,
+     * CallCompletion, long)} does.
+     *
+     * @param arguments at most 4096 bytes, which must not change until the future is complete; accessible to all
+     *     threads
+     * @param result takes the result, which has room there for {@code result.byteSize()} bytes, at most 4096
+     * @return completes when the call has ended, however it did, with that; or exceptionally, as {@link #read}
+     */
+    public CompletableFuture<CallResult> call(
+            Procedure procedure, long address, long from, long span, MemorySegment arguments, MemorySegment result) {
+        return submit(new FutureRequest.Called(procedure, address, from, span, arguments, result));
+    }
+
+    /**
      * Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}.
      * Idempotent.
      */
@@ -93,20 +110,29 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private CompletableFuture<Void> submit(boolean write, long address, MemorySegment segment) {
-        Request request = new Request(write, address, segment, new CompletableFuture<>());
+        FutureRequest.Transfer request = new FutureRequest.Transfer(write, address, segment);
+        submit(request);
+        return request.future();
+    }
+
+    private CompletableFuture<CallResult> submit(FutureRequest.Called request) {
+        submit((FutureRequest) request);
+        return request.future();
+    }
+
+    private void submit(FutureRequest request) {
         submitted.add(request);
         LockSupport.unpark(thread);
         if (ended) {
             failAll(submitted);
         }
-        return request.future();
     }
 
     private void run() {
         try {
             while (!(closing && submitted.isEmpty() && deferred.isEmpty() && session.pending() == 0)) {
                 int progress = issueDeferred();
-                for (Request request = submitted.poll(); request != null; request = submitted.poll()) {
+                for (FutureRequest request = submitted.poll(); request != null; request = submitted.poll()) {
                     progress++;
                     if (isBehindDeferred(request) || !issue(request)) {
                         deferred.add(request);
@@ -154,7 +180,7 @@ public final class FutureSession implements AutoCloseable {
     private int issueDeferred() {
         int before = deferred.size();
         for (int i = 0; i < before; i++) {
-            Request request = deferred.poll();
+            FutureRequest request = deferred.poll();
             if (isBehindDeferred(request, before - 1 - i) || !issue(request)) {
                 deferred.add(request);
             }
@@ -162,14 +188,14 @@ public final class FutureSession implements AutoCloseable {
         return before - deferred.size();
     }
 
-    private boolean isBehindDeferred(Request request) {
+    private boolean isBehindDeferred(FutureRequest request) {
         return isBehindDeferred(request, 0);
     }
 
     /** @param later how many at the head were submitted after the request */
-    private boolean isBehindDeferred(Request request, int later) {
+    private boolean isBehindDeferred(FutureRequest request, int later) {
         int skip = later;
-        for (Request earlier : deferred) {
+        for (FutureRequest earlier : deferred) {
             if (skip-- <= 0 && earlier.overlaps(request)) {
                 return true;
             }
@@ -178,53 +204,39 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private void await() {
-        if (session.pending() > 0 || session.owes() || !deferred.isEmpty()) {
+        if (session.pending() > 0 || session.core().owes() || !deferred.isEmpty()) {
             session.awaitProgress();
-        } else if (submitted.isEmpty() && !closing && session.unsettled()) {
+        } else if (submitted.isEmpty() && !closing && session.core().unsettled()) {
             LockSupport.parkNanos(this, UNSETTLED_NANOS);
         } else if (submitted.isEmpty() && !closing) {
             LockSupport.park(this);
         }
     }
 
-    /** @return false where a migration holds so many writes that this one has no place */
-    private boolean issue(Request request) {
+    /** @return false where a migration holds so many writes, or a call, that this one has no place */
+    private boolean issue(FutureRequest request) {
+        // First: a call may end at once.
+        issued.add(request);
         try {
-            Completion completion = (token, status) -> finish(request, status);
-            while (!(request.write()
-                    ? session.write(request.address(), request.segment(), completion, 0)
-                    : session.read(request.address(), request.segment(), completion, 0))) {
+            while (!request.issue(session, issued::remove)) {
                 if (session.held() > 0) {
+                    issued.remove(request);
                     return false;
                 }
                 session.awaitProgress();
             }
-            issued.add(request);
         } catch (RuntimeException e) {
-            request.future().completeExceptionally(e);
+            issued.remove(request);
+            request.fail(e);
         }
         return true;
     }
 
-    private void finish(Request request, int status) {
-        issued.remove(request);
-        if (status == Status.OK) {
-            request.future().complete(null);
-        } else {
-            request.future()
-                    .completeExceptionally(new CacheException(
-                            "cannot " + (request.write() ? "write " : "read ")
-                                    + request.segment().byteSize() + " bytes at address " + request.address() + ": "
-                                    + Status.describe(status),
-                            status));
-        }
-    }
-
-    private static void failAll(Collection<Request> requests) {
-        List<Request> all = new ArrayList<>(requests);
+    private static void failAll(Collection<FutureRequest> requests) {
+        List<FutureRequest> all = new ArrayList<>(requests);
         requests.removeAll(all);
-        for (Request request : all) {
-            request.future().completeExceptionally(new IllegalStateException("the session is closed"));
+        for (FutureRequest request : all) {
+            request.fail(new IllegalStateException("the session is closed"));
         }
     }
 }

@@ -168,6 +168,7 @@ final class HandedRequests implements RequestPath, Completion {
         groups.begin(whole, count);
         for (int i = 1, last = whole; i < count; i++) {
             int slot = requests.take();
+            requests.write[slot] = isWrite;
             requests.address[slot] = at[i];
             requests.length[slot] = bytes;
             if (requests.buffer[slot] != from) {
@@ -177,6 +178,26 @@ final class HandedRequests implements RequestPath, Completion {
             last = slot;
         }
         hand(whole, latency == null ? 0 : latency.due(count));
+        return true;
+    }
+
+    @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (requests.room() == 0 || tooManyHeld(requests.room(), true, address, Long.BYTES)) {
+            return false;
+        }
+        int slot = requests.take();
+        requests.fill(slot, true, address, Long.BYTES, buffer, local, completion, token);
+        requests.fillAtomic(slot, swap, compareOrAdd, value);
+        hand(slot, 0);
         return true;
     }
 
@@ -351,7 +372,25 @@ final class HandedRequests implements RequestPath, Completion {
         }
     }
 
+    // An atomic has a buffer.
+    @SuppressWarnings("NullAway")
+    private boolean issueAtomic(RequestPath path, int slot) {
+        return path.issueAtomic(
+                requests.atomic[slot] == Requests.SWAP,
+                requests.address[slot],
+                requests.compareOrAdd[slot],
+                requests.value[slot],
+                requests.buffer[slot],
+                requests.local[slot],
+                this,
+                slot);
+    }
+
     private boolean issue(RequestPath path, int slot) {
+        if (requests.atomic[slot] != Requests.NO_ATOMIC) {
+            taken[slot] = issueAtomic(path, slot);
+            return taken[slot];
+        }
         taken[slot] = path.issue(
                 requests.write[slot],
                 requests.address[slot],
@@ -468,6 +507,11 @@ final class HandedRequests implements RequestPath, Completion {
     @Override
     public int pending() {
         return requests.pending();
+    }
+
+    @Override
+    public boolean conflicts(boolean isWrite, long at, long bytes) {
+        return requests.conflict(isWrite, at, bytes);
     }
 
     @Override

@@ -81,6 +81,18 @@ final class HeldRequests {
         return false;
     }
 
+    /** Whether one overlaps a range, and one of the two writes. */
+    boolean conflicts(boolean write, long address, long length) {
+        if (touches(address, length)) {
+            for (int i = 0; i < count; i++) {
+                if ((write || requests.write[held[i]]) && requests.overlaps(held[i], address, length)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     private boolean touches(long address, long length) {
         // Beyond the end of the array are regions that came later, where nothing has been held yet.
         int last = Math.min(table.indexOf(address + length - 1), perRegion.length - 1);

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.migration.RegionTable;
 import io.farheap.procedure.CallFormat;
@@ -14,23 +15,44 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs calls in the client, where no server runs their procedure: the same translated code, with each access made by a
- * read or a write of the session. Reads and writes are not atomic with what others do, so atomics are refused. Inside
- * the session's gate.
+ * read, a write or an atomic of the session. The device's atomics are not atomic with those of a server's procedures,
+ * so words of a server that runs the procedure are changed there alone; a set of many words is refused. Inside the
+ * session's gate.
  */
 final class LocalCalls implements AutoCloseable, Completion {
 
     /** Makes an access of the session; false where there is no room. */
     interface Requests {
         boolean issue(boolean write, long address, long length, Buffer buffer, long local, Completion done, long token);
+
+        /** As {@link RequestPath#issueAtomic}. */
+        boolean issueAtomic(
+                boolean swap,
+                long address,
+                long compareOrAdd,
+                long value,
+                Buffer buffer,
+                long local,
+                Completion done,
+                long token);
     }
 
-    /** Told of a call that has ended; where there is a result it is at {@code from}, for now. */
+    /** Told of calls. */
     interface Ended {
-        void ended(int place, int status, int code, @Nullable MemorySegment from, int bytes);
+
+        /** It has ended; its result is at an address, for now. */
+        void ended(int place, int status, int code, long from, int bytes);
 
         /** Whether a server has taken over a call that is about to access an address. */
         boolean takesOver(int place, Context context);
+
+        /** Of {@link #MAY}, {@link #MAY_LATER} and {@link #MAY_NOT}: whether the device may change a word. */
+        int atomic(int place, long address);
     }
+
+    static final int MAY = 0;
+    static final int MAY_LATER = 1;
+    static final int MAY_NOT = 2;
 
     private static final int ACCESS_BYTES = 4096;
     private static final int SLICE_FUEL = 10_000;
@@ -42,6 +64,9 @@ final class LocalCalls implements AutoCloseable, Completion {
     private static final byte WANTS = 2;
     /** Its access is under way. */
     private static final byte WAITS = 3;
+
+    /** Of the contexts, which know addresses alone: what is garbage to the JVM would be freed under them. */
+    private final Arena arena = Arena.ofShared();
 
     private final RegionTable table;
     private final CallingCache cache;
@@ -64,7 +89,10 @@ final class LocalCalls implements AutoCloseable, Completion {
         this.statuses = new int[most];
     }
 
-    /** @param saved where it is to go on; null to begin */
+    /**
+     * @param saved has the context that it is to go on with
+     * @param savedBytes of it; 0 to begin
+     */
     void begin(
             int place,
             Procedure procedure,
@@ -73,10 +101,12 @@ final class LocalCalls implements AutoCloseable, Completion {
             long arguments,
             int argumentBytes,
             int resultCapacity,
-            @Nullable MemorySegment saved) {
+            MemorySegment saved,
+            long savedAt,
+            int savedBytes) {
         Context context = contexts[place];
         if (context == null) {
-            context = new Context(Arena.ofAuto().allocate(Context.MEMORY_BYTES, Long.BYTES));
+            context = new Context(arena.allocate(Context.MEMORY_BYTES, Long.BYTES));
             contexts[place] = context;
         }
         if (buffer == null) {
@@ -86,7 +116,7 @@ final class LocalCalls implements AutoCloseable, Completion {
         MemorySegment.copy(NativeMemory.ALL, arguments, NativeMemory.ALL, context.argumentsAddress(), argumentBytes);
         state[place] = READY;
         statuses[place] = CallStatus.DONE;
-        if (saved != null && !context.load(saved, 0, (int) saved.byteSize())) {
+        if (savedBytes > 0 && !context.load(saved, savedAt, savedBytes)) {
             // A server sent what it should not have.
             statuses[place] = CallStatus.LOST;
         }
@@ -99,7 +129,7 @@ final class LocalCalls implements AutoCloseable, Completion {
             if (state[place] == READY) {
                 run(place);
             } else if (state[place] == WANTS) {
-                access(place);
+                proceed(place);
             }
         }
     }
@@ -116,16 +146,48 @@ final class LocalCalls implements AutoCloseable, Completion {
         switch (context.run(SLICE_FUEL)) {
             case Context.RETURNED -> end(place, CallStatus.DONE, context.code(), context.resultBytes());
             case Context.ENDED -> end(place, context.status(), 0, 0);
-            case Context.ACCESS -> {
-                if (ended.takesOver(place, context)) {
-                    forget(place);
-                } else {
-                    access(place);
-                }
-            }
+            case Context.ACCESS -> proceed(place);
             default -> {
                 // It goes on with the next poll.
             }
+        }
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void proceed(int place) {
+        Context context = contexts[place];
+        if (ended.takesOver(place, context)) {
+            forget(place);
+        } else if (context.accessKind() == Context.COMPARE_AND_SET || context.accessKind() == Context.ADD) {
+            atomic(place, context);
+        } else {
+            access(place);
+        }
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void atomic(int place, Context context) {
+        long address = context.address();
+        int may = cache.atomics() ? ended.atomic(place, address) : MAY_NOT;
+        if (may == MAY_NOT) {
+            end(place, CallStatus.REFUSED, 0, 0);
+            return;
+        }
+        boolean swap = context.accessKind() == Context.COMPARE_AND_SET;
+        state[place] = WAITS;
+        if (may == MAY_LATER
+                || !requests.issueAtomic(
+                        swap,
+                        address,
+                        swap ? context.expected() : context.value(),
+                        context.value(),
+                        buffer,
+                        buffer.address() + (long) place * ACCESS_BYTES,
+                        this,
+                        place)) {
+            state[place] = WANTS;
         }
     }
 
@@ -202,11 +264,22 @@ final class LocalCalls implements AutoCloseable, Completion {
 
     private static void done(Context context, long local, int bytes) {
         long found = 0;
-        if (context.accessKind() == Context.COPY_TO_SCRATCH) {
-            MemorySegment.copy(
-                    NativeMemory.ALL, local, NativeMemory.ALL, context.scratchAddress() + context.scratchAt(), bytes);
-        } else if (context.accessKind() == Context.READ) {
-            found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) & -1L >>> Long.SIZE - Byte.SIZE * bytes;
+        switch (context.accessKind()) {
+            case Context.COPY_TO_SCRATCH ->
+                MemorySegment.copy(
+                        NativeMemory.ALL,
+                        local,
+                        NativeMemory.ALL,
+                        context.scratchAddress() + context.scratchAt(),
+                        bytes);
+            case Context.READ ->
+                found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) & -1L >>> Long.SIZE - Byte.SIZE * bytes;
+            case Context.ADD -> found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local);
+            case Context.COMPARE_AND_SET ->
+                found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) == context.expected() ? 1 : 0;
+            default -> {
+                // Nothing is looked at.
+            }
         }
         context.accessDone(found);
     }
@@ -215,8 +288,7 @@ final class LocalCalls implements AutoCloseable, Completion {
     @SuppressWarnings("NullAway")
     private void end(int place, int status, int code, int bytes) {
         forget(place);
-        MemorySegment result = bytes == 0 ? null : NativeMemory.ALL.asSlice(contexts[place].resultAddress(), bytes);
-        ended.ended(place, status, code, result, bytes);
+        ended.ended(place, status, code, contexts[place].resultAddress(), bytes);
     }
 
     // As in run.
@@ -232,8 +304,12 @@ final class LocalCalls implements AutoCloseable, Completion {
         Arrays.fill(state, IDLE);
         Buffer registered = buffer;
         buffer = null;
-        if (registered != null) {
-            registered.free();
-        }
+        Closing.all(
+                () -> {
+                    if (registered != null) {
+                        registered.free();
+                    }
+                },
+                arena);
     }
 }

@@ -124,6 +124,19 @@ final class PartPoster implements SessionQueue.Ended {
             int bytes) {
         requests.posted[request] += bytes;
         requests.outstanding[request]++;
+        if (requests.atomic[request] != Requests.NO_ATOMIC) {
+            queue.postAtomic(
+                    connection,
+                    requests.atomic[request] == Requests.SWAP,
+                    tag,
+                    local,
+                    localKey,
+                    remote,
+                    remoteKey,
+                    requests.compareOrAdd[request],
+                    requests.value[request]);
+            return;
+        }
         queue.post(connection, requests.write[request], tag, local, localKey, remote, remoteKey, bytes);
     }
 

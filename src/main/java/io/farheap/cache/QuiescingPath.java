@@ -35,6 +35,19 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     }
 
     @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        return false;
+    }
+
+    @Override
     public int tryExecute(
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         return DECLINED;
@@ -76,6 +89,11 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     @Override
     public int pending() {
         return path.pending();
+    }
+
+    @Override
+    public boolean conflicts(boolean write, long address, long length) {
+        return path.conflicts(write, address, length);
     }
 
     @Override

@@ -39,10 +39,10 @@ final class Reconfiguration implements AutoCloseable {
      * are awaited.
      */
     synchronized void prepare(Session session) {
-        DataPath path = next.open(session, session.latency());
+        DataPath path = next.open(session, session.core().latency());
         connector.accept(path);
         spare.put(session, path);
-        session.quiesce();
+        session.core().quiesce();
     }
 
     /** A session has been closed. Any thread. */
@@ -66,7 +66,7 @@ final class Reconfiguration implements AutoCloseable {
         Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         // Those that are opened meanwhile have nothing pending.
         for (Session session : prepared()) {
-            while (!session.quiet()) {
+            while (!session.core().quiet()) {
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
                             + " s, so the configuration stays; poll or close it, and reconfigure again");
@@ -83,7 +83,7 @@ final class Reconfiguration implements AutoCloseable {
      */
     synchronized DataPaths perform() {
         performed = true;
-        spare.replaceAll(Session::replace);
+        spare.replaceAll((session, path) -> session.core().replace(path));
         return next;
     }
 
@@ -93,7 +93,7 @@ final class Reconfiguration implements AutoCloseable {
         try {
             Closing.all(() -> Closing.all(spare.values()), performed ? previous : next);
         } finally {
-            spare.keySet().forEach(Session::goOn);
+            spare.keySet().forEach(session -> session.core().goOn());
             spare.clear();
         }
     }

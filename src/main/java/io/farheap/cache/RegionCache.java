@@ -70,9 +70,14 @@ final class RegionCache extends Cache {
                     servers,
                     options.capacity(),
                     options.management() == null ? null : options.management().shares());
-            procedures = stack.add(new CacheProcedures(device, table, servers, () -> sessions.forEach(Session::wake)));
+            procedures = stack.add(new CacheProcedures(
+                    options.name(),
+                    device,
+                    table,
+                    servers,
+                    () -> sessions.forEach(session -> session.core().wake())));
             moves = new CacheMoves(device.context(), table, servers, procedures, () -> sessions.stream()
-                    .map(Session::participant)
+                    .map(session -> session.core().participant())
                     .toList());
             Resizing resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
             paths = stack.add(new DataPaths(inside, deviceName(), options, options.configuration()));
@@ -148,7 +153,7 @@ final class RegionCache extends Cache {
 
     private Session begin(Session session, DataPath path) {
         connect(path);
-        session.use(path);
+        session.core().use(path);
         sessions.add(session);
         loseLost(List.of(session));
         return session;
@@ -158,7 +163,7 @@ final class RegionCache extends Cache {
     private void loseLost(List<Session> unseen) {
         for (RemoteServer server : servers) {
             if (server.lost() != null) {
-                unseen.forEach(session -> session.lose(server));
+                unseen.forEach(session -> session.core().lose(server));
             }
         }
     }
@@ -179,6 +184,11 @@ final class RegionCache extends Cache {
     public Procedures procedures() {
         checkOpen();
         return new Procedures(procedures);
+    }
+
+    @Override
+    public CallCounts callCounts() {
+        return procedures.tally().now();
     }
 
     @Override
@@ -217,7 +227,7 @@ final class RegionCache extends Cache {
         openings.writeLock().lock();
         try {
             changing = change;
-            return sessions.stream().filter(session -> !session.worker()).toList();
+            return sessions.stream().filter(session -> !session.core().worker()).toList();
         } finally {
             openings.writeLock().unlock();
         }
@@ -314,7 +324,7 @@ final class RegionCache extends Cache {
             RemoteServer server = attach(address);
             try {
                 RegionPlacement.checkRegionSize(server, table.regionBytes());
-                add(server).forEach(session -> session.connect(server));
+                add(server).forEach(session -> session.core().connect(server));
                 procedures.join(server);
             } catch (Throwable e) {
                 detach(server);
@@ -477,7 +487,7 @@ final class RegionCache extends Cache {
     private void end(Session session) {
         // Migrations must see it until nothing that it posted can take effect any more.
         try {
-            session.destroy();
+            session.core().destroy();
         } finally {
             sessions.remove(session);
             Reconfiguration change = changing;
@@ -546,7 +556,7 @@ final class RegionCache extends Cache {
 
     private static void lose(Session session, RemoteServer server) {
         try {
-            session.lose(server);
+            session.core().lose(server);
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
@@ -564,7 +574,7 @@ final class RegionCache extends Cache {
         }
         try {
             procedures.leave(server);
-            sessions.forEach(session -> session.disconnect(server));
+            sessions.forEach(session -> session.core().disconnect(server));
         } finally {
             server.close();
         }
@@ -603,6 +613,11 @@ final class RegionCache extends Cache {
         @Override
         public CacheProcedures procedures() {
             return procedures;
+        }
+
+        @Override
+        public boolean atomics() {
+            return device.context().limits().atomics();
         }
 
         @Override
@@ -674,12 +689,12 @@ final class RegionCache extends Cache {
 
         @Override
         public void loseAll(Session session) {
-            servers.forEach(session::lose);
+            servers.forEach(session.core()::lose);
         }
 
         @Override
         public DataPath ownPath(Session session, @Nullable OperationLatency recorder, CacheConfiguration how) {
-            return DataPath.own(device, table, options, how, session.gate(), recorder);
+            return DataPath.own(device, table, options, how, session.core().gate(), recorder);
         }
 
         @Override
@@ -698,7 +713,7 @@ final class RegionCache extends Cache {
         public void reconnect(Session worker) {
             for (RemoteServer server : servers) {
                 try {
-                    worker.participant().ensureConnected(server);
+                    worker.core().participant().ensureConnected(server);
                 } catch (ControlException e) {
                     tolerate(server, e);
                 }
@@ -737,7 +752,10 @@ final class RegionCache extends Cache {
 
         @Override
         public List<Integer> hottestFirst(List<Integer> regions) {
-            return RegionHeat.hottestFirst(regions, table, heat -> sessions.forEach(session -> session.sample(heat)));
+            return RegionHeat.hottestFirst(
+                    regions,
+                    table,
+                    heat -> sessions.forEach(session -> session.core().sample(heat)));
         }
 
         @Override

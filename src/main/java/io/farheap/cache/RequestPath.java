@@ -48,6 +48,25 @@ interface RequestPath {
             Completion completion,
             long token);
 
+    /**
+     * Issues an atomic on 8 bytes, aligned to 8, whose old value lands in a registered buffer; for the order it is a
+     * write.
+     *
+     * @param swap a compare-and-swap, else a fetch-and-add
+     * @param compareOrAdd what is compared, or added
+     * @param value what is stored where the comparison succeeds
+     * @return false where the queue is full, and nothing has happened
+     */
+    boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token);
+
     /** The most records of one request. */
     int maxRecords();
 
@@ -110,6 +129,9 @@ interface RequestPath {
 
     /** Requests between issue and callback. */
     int pending();
+
+    /** Whether a request between issue and callback overlaps a range, and one of the two writes. */
+    boolean conflicts(boolean write, long address, long length);
 
     /** Requests that wait for a migration. */
     int heldCount();

@@ -234,13 +234,13 @@ final class Resizing {
         Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         // Those that are opened meanwhile are refused what is beyond.
         for (Session session : sessions) {
-            while (session.reaches(bytes)) {
+            while (session.core().reaches(bytes)) {
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending beyond " + bytes + " bytes for "
                             + QUIET_SECONDS
                             + " s, so the capacity stays; poll or close it, and make the cache smaller again");
                 }
-                session.wake();
+                session.core().wake();
                 LockSupport.parkNanos(LOOK_NANOS);
             }
         }

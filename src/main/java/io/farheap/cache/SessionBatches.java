@@ -100,6 +100,21 @@ final class SessionBatches implements RequestPath {
     }
 
     @Override
+    public boolean conflicts(boolean isWrite, long address, long length) {
+        if (engine.conflicts(isWrite, address, length)) {
+            return true;
+        }
+        if (pending > 0) {
+            for (BatchLane lane : lanes) {
+                if (lane.conflicts(isWrite, address, length)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
     public boolean uses(Buffer buffer) {
         if (engine.uses(buffer)) {
             return true;
@@ -291,6 +306,23 @@ final class SessionBatches implements RequestPath {
             Completion completion,
             long token) {
         if (!engine.issue(write, address, length, buffer, local, segment, completion, token)) {
+            return false;
+        }
+        runs.direct(engine.tail());
+        return true;
+    }
+
+    @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (!engine.issueAtomic(swap, address, compareOrAdd, value, buffer, local, completion, token)) {
             return false;
         }
         runs.direct(engine.tail());

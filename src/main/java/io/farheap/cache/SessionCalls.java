@@ -7,11 +7,13 @@ import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
+import io.farheap.migration.SplitRegion;
 import io.farheap.procedure.Call;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.translate.Context;
 import io.farheap.remote.Outcome;
+import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
 import java.lang.foreign.Arena;
@@ -34,15 +36,14 @@ final class SessionCalls implements AutoCloseable {
 
     /** Calls of a session that may be under way. */
     static final int MOST = 128;
-
-    private static final byte FREE = 0;
-    private static final byte KEPT = 1;
-    private static final byte SENT = 2;
-    private static final byte HERE = 3;
+    /** Of one {@link #callAll}: others find room beside them. */
+    static final int MOST_AT_ONCE = MOST / 2;
 
     private static final long CALL = CallFormat.CALL_BYTES;
     /** What a read-only call gets where its connection failed. */
     private static final int TRIES = 2;
+    /** A server that has not known an address of its own so often does not know it. */
+    private static final int MISSES = 8;
 
     private final RegionTable table;
     private final CacheProcedures procedures;
@@ -55,31 +56,9 @@ final class SessionCalls implements AutoCloseable {
     private final MemorySegment message;
 
     private final ReplyHandler handler = this::answered;
-    private final byte[] state = new byte[MOST];
-    private final @Nullable Procedure[] procedure = new Procedure[MOST];
-    /** The address whose server it is to go to. */
-    private final long[] address = new long[MOST];
-
-    private final long[] from = new long[MOST];
-    private final long[] span = new long[MOST];
-    private final @Nullable Buffer[] buffer = new Buffer[MOST];
-    private final long[] arguments = new long[MOST];
-    private final int[] argumentBytes = new int[MOST];
-    private final long[] result = new long[MOST];
-    private final int[] resultBytes = new int[MOST];
-    private final @Nullable CallCompletion[] completion = new CallCompletion[MOST];
-    private final long[] token = new long[MOST];
-    /** Of the context that is at its place in {@code answers}; 0 for a call that has not begun. */
-    private final int[] contextBytes = new int[MOST];
-
-    private final byte[] tries = new byte[MOST];
-    private final int[] free = new int[MOST];
-    private int freeCount;
-    private int kept;
-    /** How many wait for earlier ones and make later ones wait, and of these how many may write. */
-    private int ordered;
-
-    private int orderedWrites;
+    private final CallTable calls = new CallTable(MOST);
+    private final CallTally tally;
+    private final CallTally.Counter counts;
     private boolean inCallback;
     private int ended;
 
@@ -94,10 +73,9 @@ final class SessionCalls implements AutoCloseable {
             arena.close();
             throw e;
         }
+        this.tally = procedures.tally();
+        this.counts = tally.open();
         this.here = new LocalCalls(cache, requests, MOST, new Here());
-        for (int i = 0; i < MOST; i++) {
-            free[freeCount++] = MOST - 1 - i;
-        }
     }
 
     /** @throws IllegalArgumentException naming what is wrong */
@@ -107,38 +85,69 @@ final class SessionCalls implements AutoCloseable {
                     called + " is not registered with this cache; Cache.procedures().register(...) does that");
         }
         if (argumentLength > Call.ARGUMENT_BYTES || resultLength > Call.RESULT_BYTES) {
-            throw new IllegalArgumentException(argumentLength + " bytes of arguments and " + resultLength
-                    + " for the result; a call has at most " + Call.ARGUMENT_BYTES + " of each");
+            throw new IllegalArgumentException(tooLong(argumentLength, resultLength));
         }
     }
 
-    /** Whether a request, or a call, has to wait for earlier calls. */
+    static String tooLong(long argumentBytes, long resultBytes) {
+        return argumentBytes + " bytes of arguments and " + resultBytes + " for the result; a call has at most "
+                + Call.ARGUMENT_BYTES + " of each";
+    }
+
+    /** As {@link CallTable#blocks}. */
     boolean blocks(boolean write, long at, long length) {
-        if (ordered == 0 || !write && orderedWrites == 0) {
-            return false;
-        }
-        for (int i = 0; i < MOST; i++) {
-            Procedure called = procedure[i];
-            if (state[i] != FREE
-                    && called != null
-                    && !called.unordered()
-                    && (write || !called.readsOnly())
-                    && at < from[i] + span[i]
-                    && from[i] < at + length) {
-                return true;
-            }
-        }
-        return false;
+        return calls.blocks(write, at, length);
     }
 
     /**
      * Makes a call, whose numbers have been checked.
      *
+     * @param memory what the arguments and the result are in; null where the caller keeps that alive
+     * @param argumentsAt address of the arguments
+     * @param resultAt address of the result
      * @return false where there is no room
      */
     boolean call(
             Procedure called,
             long at,
+            long footprint,
+            long bytes,
+            @Nullable Buffer memory,
+            long argumentsAt,
+            int argumentLength,
+            long resultAt,
+            int resultLength,
+            CallCompletion done,
+            long itsToken) {
+        if (calls.room() == 0 || calls.blocks(called, footprint, bytes)) {
+            return false;
+        }
+        int place = calls.take(
+                called,
+                at,
+                footprint,
+                bytes,
+                memory,
+                argumentsAt,
+                argumentLength,
+                resultAt,
+                resultLength,
+                done,
+                itsToken);
+        calls.begun[place] = counts.begin();
+        if (!goOn(place) && links.full(server(at))) {
+            // Nobody has seen it yet.
+            calls.release(place);
+            return false;
+        }
+        return true;
+    }
+
+    /** As {@link #call}, of many: of arguments, results and tokens each call has the next. They take no order. */
+    boolean callAll(
+            Procedure called,
+            long[] addresses,
+            int count,
             long footprint,
             long bytes,
             Buffer memory,
@@ -147,37 +156,37 @@ final class SessionCalls implements AutoCloseable {
             long resultAt,
             int resultLength,
             CallCompletion done,
-            long itsToken) {
-        if (freeCount == 0 || !called.unordered() && blocks(!called.readsOnly(), footprint, bytes)) {
+            long firstToken) {
+        if (calls.room() < count || calls.blocks(called, footprint, bytes)) {
             return false;
         }
-        int place = free[freeCount - 1];
-        procedure[place] = called;
-        address[place] = at;
-        from[place] = footprint;
-        span[place] = bytes;
-        buffer[place] = memory;
-        arguments[place] = memory.address() + argumentsAt;
-        argumentBytes[place] = argumentLength;
-        result[place] = memory.address() + resultAt;
-        resultBytes[place] = resultLength;
-        completion[place] = done;
-        token[place] = itsToken;
-        contextBytes[place] = 0;
-        tries[place] = 0;
-        freeCount--;
-        if (!called.unordered()) {
-            ordered++;
-            orderedWrites += called.readsOnly() ? 0 : 1;
+        // All of them first: one that ends at once is called back, and what that calls is not to have their places.
+        for (int i = 0; i < count; i++) {
+            int place = calls.take(
+                    called,
+                    addresses[i],
+                    footprint,
+                    bytes,
+                    memory,
+                    argumentsAt + (long) i * argumentLength,
+                    argumentLength,
+                    resultAt + (long) i * resultLength,
+                    resultLength,
+                    done,
+                    firstToken + i);
+            calls.begun[place] = counts.begin();
         }
-        state[place] = KEPT;
-        kept++;
-        if (!goOn(place) && links.full(server(at))) {
-            // Nobody has seen it yet.
-            release(place);
-            return false;
-        }
+        goOn();
         return true;
+    }
+
+    /** All that are kept, as far as there is room. */
+    private void goOn() {
+        for (int place = 0; place < MOST && calls.kept() > 0; place++) {
+            if (calls.state(place) == CallTable.KEPT) {
+                goOn(place);
+            }
+        }
     }
 
     private @Nullable RemoteServer server(long at) {
@@ -193,23 +202,30 @@ final class SessionCalls implements AutoCloseable {
     // A place that is not free has all of these.
     @SuppressWarnings("NullAway")
     private boolean goOn(int place) {
-        Procedure called = procedure[place];
-        int region = table.indexOf(address[place]);
+        Procedure called = calls.procedure[place];
+        int region = table.indexOf(calls.address[place]);
         if (region == procedures.moving()) {
+            if (!calls.held[place]) {
+                calls.held[place] = true;
+                counts.held();
+            }
             return false;
         }
-        RemoteServer server = server(address[place]);
-        if (server == null || !called.runsOn(server)) {
-            move(place, HERE);
+        RemoteServer server = server(calls.address[place]);
+        if (server == null || !called.runsOn(server) || server == calls.lacking[place]) {
+            calls.move(place, CallTable.HERE);
+            counts.here();
             here.begin(
                     place,
                     called,
-                    from[place],
-                    span[place],
-                    arguments[place],
-                    argumentBytes[place],
-                    resultBytes[place],
-                    context(place));
+                    calls.from[place],
+                    calls.span[place],
+                    calls.arguments[place],
+                    calls.argumentBytes[place],
+                    calls.resultBytes[place],
+                    answers,
+                    (long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES,
+                    calls.contextBytes[place]);
             return true;
         }
         CallLink link = links.to(server);
@@ -220,20 +236,31 @@ final class SessionCalls implements AutoCloseable {
             }
             return false;
         }
+        send(place, called, server, link);
+        return true;
+    }
+
+    private void send(int place, Procedure called, RemoteServer server, CallLink link) {
         message.set(JAVA_INT_UNALIGNED, 0, called.id());
-        message.set(JAVA_INT_UNALIGNED, 4, resultBytes[place]);
-        message.set(JAVA_LONG_UNALIGNED, 8, from[place]);
-        message.set(JAVA_LONG_UNALIGNED, 16, span[place]);
-        message.set(JAVA_LONG_UNALIGNED, 24, address[place]);
-        int context = contextBytes[place];
-        int bytes = context > 0 ? context : argumentBytes[place];
+        message.set(JAVA_INT_UNALIGNED, 4, calls.resultBytes[place]);
+        message.set(JAVA_LONG_UNALIGNED, 8, calls.from[place]);
+        message.set(JAVA_LONG_UNALIGNED, 16, calls.span[place]);
+        message.set(JAVA_LONG_UNALIGNED, 24, calls.address[place]);
+        int context = calls.contextBytes[place];
+        int bytes = context > 0 ? context : calls.argumentBytes[place];
         MemorySegment.copy(
                 NativeMemory.ALL,
-                context > 0 ? answer(place) + CallFormat.REPLY_BYTES : arguments[place],
+                context > 0 ? answer(place) + CallFormat.REPLY_BYTES : calls.arguments[place],
                 message,
                 CALL,
                 bytes);
-        move(place, SENT);
+        if (calls.sentTo[place] != server) {
+            calls.sentTo[place] = server;
+            if (context > 0) {
+                counts.movedOn();
+            }
+        }
+        calls.move(place, CallTable.SENT);
         link.call(
                 context > 0 ? CallFormat.RESUME : CallFormat.CALL,
                 this,
@@ -242,23 +269,10 @@ final class SessionCalls implements AutoCloseable {
                 answer(place),
                 CallFormat.RECORD_BYTES,
                 place);
-        return true;
-    }
-
-    private void move(int place, byte next) {
-        kept -= state[place] == KEPT ? 1 : 0;
-        kept += next == KEPT ? 1 : 0;
-        state[place] = next;
     }
 
     private long answer(int place) {
         return answers.address() + (long) place * CallFormat.RECORD_BYTES;
-    }
-
-    private @Nullable MemorySegment context(int place) {
-        return contextBytes[place] == 0
-                ? null
-                : answers.asSlice((long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES, contextBytes[place]);
     }
 
     /**
@@ -267,19 +281,13 @@ final class SessionCalls implements AutoCloseable {
      * @return how many
      */
     int poll() {
-        if (freeCount == MOST) {
+        if (calls.pending() == 0) {
             return 0;
         }
         ended = 0;
         links.poll(handler);
         here.poll();
-        if (kept > 0) {
-            for (int place = 0; place < MOST && kept > 0; place++) {
-                if (state[place] == KEPT) {
-                    goOn(place);
-                }
-            }
-        }
+        goOn();
         return ended;
     }
 
@@ -289,9 +297,10 @@ final class SessionCalls implements AutoCloseable {
         int place = (int) tag;
         if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
             // It may have run. One that reads may run again.
-            boolean again = outcome == Outcome.UNKNOWN && procedure[place].readsOnly() && ++tries[place] < TRIES;
+            boolean again =
+                    outcome == Outcome.UNKNOWN && calls.procedure[place].readsOnly() && ++calls.tries[place] < TRIES;
             if (again) {
-                move(place, KEPT);
+                calls.move(place, CallTable.KEPT);
             } else {
                 end(place, outcome == Outcome.UNKNOWN ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
             }
@@ -304,8 +313,9 @@ final class SessionCalls implements AutoCloseable {
         if (status == CallFormat.LEFT) {
             left(place, value, bytes - CallFormat.REPLY_BYTES);
         } else if (status == CallStatus.DONE) {
-            int length = Math.min(bytes - CallFormat.REPLY_BYTES, resultBytes[place]);
-            MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, result[place], length);
+            int length = Math.min(bytes - CallFormat.REPLY_BYTES, calls.resultBytes[place]);
+            MemorySegment.copy(
+                    NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, calls.result[place], length);
             end(place, CallStatus.DONE, code, length);
         } else {
             end(place, status, 0, 0);
@@ -316,30 +326,51 @@ final class SessionCalls implements AutoCloseable {
     // As in goOn.
     @SuppressWarnings("NullAway")
     private void left(int place, long at, int bytes) {
-        if (at < from[place] || at >= from[place] + span[place] || bytes < 1) {
+        if (at < calls.from[place] || at >= calls.from[place] + calls.span[place] || bytes < 1) {
             end(place, CallStatus.OUT_OF_RANGE, 0, 0);
             return;
         }
-        if (procedure[place].stops()
+        if (calls.procedure[place].stops()
                 && table.indexOf(at) != procedures.moving()
                 && server(at) != null
-                && server(at) != server(address[place])) {
+                && server(at) != server(calls.address[place])) {
             end(place, CallStatus.STOPPED, 0, 0);
             return;
         }
-        address[place] = at;
-        contextBytes[place] = bytes;
-        move(place, KEPT);
+        if (server(at) != calls.sentTo[place]) {
+            calls.misses[place] = 0;
+        } else if (++calls.misses[place] == MISSES) {
+            // It could not be told of the region.
+            calls.lacking[place] = server(at);
+        }
+        calls.address[place] = at;
+        calls.contextBytes[place] = bytes;
+        calls.move(place, CallTable.KEPT);
     }
 
     private final class Here implements LocalCalls.Ended {
 
         @Override
-        public void ended(int place, int status, int code, @Nullable MemorySegment from, int bytes) {
-            if (from != null) {
-                MemorySegment.copy(from, 0, NativeMemory.ALL, result[place], bytes);
-            }
+        public void ended(int place, int status, int code, long from, int bytes) {
+            MemorySegment.copy(NativeMemory.ALL, from, NativeMemory.ALL, calls.result[place], bytes);
             end(place, status, code, bytes);
+        }
+
+        /** Not while the region moves: the server that it goes to may run the procedure. */
+        // As in goOn.
+        @SuppressWarnings("NullAway")
+        @Override
+        public int atomic(int place, long at) {
+            if (table.indexOf(at) == procedures.moving()) {
+                return LocalCalls.MAY_LATER;
+            }
+            RegionEntry entry = table.get(table.indexOf(at));
+            SplitRegion split = entry.split();
+            RemoteRegion copy = split == null ? entry.copy() : split.copy(true, table.offsetOf(at));
+            if (copy == null) {
+                return LocalCalls.MAY_LATER;
+            }
+            return calls.procedure[place].runsOn(copy.server()) ? LocalCalls.MAY_NOT : LocalCalls.MAY;
         }
 
         // As in goOn.
@@ -350,14 +381,15 @@ final class SessionCalls implements AutoCloseable {
             int bytes = context.saveBytes();
             RemoteServer server = table.indexOf(at) == procedures.moving() ? null : server(at);
             if (server == null
-                    || !procedure[place].runsOn(server)
+                    || !calls.procedure[place].runsOn(server)
+                    || server == calls.lacking[place]
                     || bytes > CallFormat.RECORD_BYTES - CallFormat.CALL_BYTES) {
                 return false;
             }
             context.save(answers, (long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES);
-            address[place] = at;
-            contextBytes[place] = bytes;
-            move(place, KEPT);
+            calls.address[place] = at;
+            calls.contextBytes[place] = bytes;
+            calls.move(place, CallTable.KEPT);
             return true;
         }
     }
@@ -365,9 +397,10 @@ final class SessionCalls implements AutoCloseable {
     // As in goOn.
     @SuppressWarnings("NullAway")
     private void end(int place, int status, int code, int bytes) {
-        CallCompletion done = completion[place];
-        long itsToken = token[place];
-        release(place);
+        CallCompletion done = calls.completion[place];
+        long itsToken = calls.token[place];
+        counts.ended(status, calls.begun[place]);
+        calls.release(place);
         ended++;
         // A callback may make a call that ends at once.
         boolean outer = inCallback;
@@ -379,31 +412,18 @@ final class SessionCalls implements AutoCloseable {
         }
     }
 
-    private void release(int place) {
-        Procedure called = procedure[place];
-        move(place, FREE);
-        if (called != null && !called.unordered()) {
-            ordered--;
-            orderedWrites -= called.readsOnly() ? 0 : 1;
-        }
-        procedure[place] = null;
-        buffer[place] = null;
-        completion[place] = null;
-        free[freeCount++] = place;
-    }
-
     boolean inCallback() {
         return inCallback;
     }
 
     /** Calls between issue and callback. */
     int pending() {
-        return MOST - freeCount;
+        return calls.pending();
     }
 
     /** Calls that wait for a migration, or for room. */
     int kept() {
-        return kept;
+        return calls.kept();
     }
 
     void send() {
@@ -416,32 +436,22 @@ final class SessionCalls implements AutoCloseable {
      * @return ns to sleep at most, 0 for ever
      */
     long listen() {
-        return freeCount == MOST ? 0 : links.listen(kept > 0);
+        return calls.pending() == 0 ? 0 : links.listen(calls.kept() > 0);
     }
 
     boolean uses(Buffer candidate) {
-        for (int i = 0; i < MOST; i++) {
-            if (state[i] != FREE && buffer[i] == candidate) {
-                return true;
-            }
-        }
-        return false;
+        return calls.uses(candidate);
     }
 
     boolean reaches(long end) {
-        for (int i = 0; i < MOST; i++) {
-            if (state[i] != FREE && from[i] + span[i] > end) {
-                return true;
-            }
-        }
-        return false;
+        return calls.reaches(end);
     }
 
     /** Ends what has not been sent. */
     void abandonUnposted() {
         for (int i = 0; i < MOST; i++) {
-            if (state[i] == KEPT) {
-                end(i, contextBytes[i] == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
+            if (calls.state(i) == CallTable.KEPT) {
+                end(i, calls.contextBytes[i] == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
             }
         }
     }
@@ -456,6 +466,6 @@ final class SessionCalls implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(links, here, arena);
+        Closing.all(() -> tally.close(counts), links, here, arena);
     }
 }

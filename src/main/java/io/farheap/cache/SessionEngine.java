@@ -55,9 +55,10 @@ final class SessionEngine implements RequestPath {
      * the range is kept that all records of such requests are in, since there was last none of them.
      */
     private long lastList = -1;
-    /** By place in the order: which list was there last, and where its records end. */
+    /** By place in the order: which list was there last, and from where to where its records are. */
     private final long[] listAt;
 
+    private final long[] listBegin;
     private final long[] listEnd;
 
     private long listsFrom;
@@ -98,6 +99,7 @@ final class SessionEngine implements RequestPath {
         this.order = new int[capacity * ORDER_PLACES];
         this.listAt = new long[order.length];
         Arrays.fill(listAt, -1);
+        this.listBegin = new long[order.length];
         this.listEnd = new long[order.length];
         this.orderMask = order.length - 1;
     }
@@ -147,6 +149,22 @@ final class SessionEngine implements RequestPath {
             }
         }
         return held.count() > 0 && held.overlaps(address, length, tail, false);
+    }
+
+    @Override
+    public boolean conflicts(boolean write, long address, long length) {
+        for (long sequence = head; sequence != tail; sequence++) {
+            int slot = (int) sequence & orderMask;
+            int request = order[slot];
+            if (request != EMPTY
+                    && (write || requests.write[request])
+                    && (listAt[slot] == sequence
+                            ? address < listEnd[slot] && listBegin[slot] - length < address
+                            : requests.overlaps(request, address, length))) {
+                return true;
+            }
+        }
+        return held.count() > 0 && held.conflicts(write, address, length);
     }
 
     @Override
@@ -425,7 +443,7 @@ final class SessionEngine implements RequestPath {
         int key = buffer.localKey();
         Route route = null;
         int found = NO_REGION;
-        long from = listsFrom;
+        long from = Long.MAX_VALUE;
         long last = 0;
         for (int i = 0; i < count; i++) {
             long address = addresses[i];
@@ -446,11 +464,36 @@ final class SessionEngine implements RequestPath {
                     route.remoteKey,
                     length);
         }
-        listsFrom = from;
+        listsFrom = Math.min(listsFrom, from);
         listsTo = Math.max(listsTo, last + length);
         listAt[(int) lastList & orderMask] = lastList;
+        listBegin[(int) lastList & orderMask] = from;
         listEnd[(int) lastList & orderMask] = last + length;
         queue.postLists();
+    }
+
+    /** It takes its turn behind others, and is not timed. */
+    @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (tail - head == order.length) {
+            return false;
+        }
+        int request = take(true, address, Long.BYTES, buffer, local, null, completion, token);
+        if (request == Requests.NONE) {
+            return false;
+        }
+        requests.fillAtomic(request, swap, compareOrAdd, value);
+        requests.time(request, 0);
+        enqueue(request);
+        return true;
     }
 
     private boolean enqueue(
@@ -462,22 +505,47 @@ final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        boolean behindHeld = held.count() > 0 && held.overlaps(address, length, tail, false);
-        if (held.count() >= heldLimit && (behindHeld || table.holds(write, address, length))) {
+        int request = take(write, address, length, buffer, local, segment, completion, token);
+        if (request == Requests.NONE) {
             return false;
+        }
+        requests.time(request, latency);
+        enqueue(request);
+        return true;
+    }
+
+    private boolean isBehindHeld(long address, long length) {
+        return held.count() > 0 && held.overlaps(address, length, tail, false);
+    }
+
+    /** @return the place of a request that is yet to be queued; {@link Requests#NONE} where there is none */
+    private int take(
+            boolean write,
+            long address,
+            long length,
+            @Nullable Buffer buffer,
+            long local,
+            @Nullable MemorySegment segment,
+            Completion completion,
+            long token) {
+        if (held.count() >= heldLimit && (isBehindHeld(address, length) || table.holds(write, address, length))) {
+            return Requests.NONE;
         }
         if (segment != null) {
             bounce.prepare();
         }
         int request = requests.take();
-        if (request == Requests.NONE) {
-            return false;
+        if (request != Requests.NONE) {
+            requests.fill(request, write, address, length, buffer, local, completion, token);
+            requests.begin(request, 0, 0);
+            requests.segment[request] = segment;
+            requests.sequence[request] = tail;
         }
-        requests.fill(request, write, address, length, buffer, local, completion, token);
-        requests.time(request, latency);
-        requests.begin(request, 0, 0);
-        requests.segment[request] = segment;
-        requests.sequence[request] = tail;
+        return request;
+    }
+
+    private void enqueue(int request) {
+        boolean behindHeld = isBehindHeld(requests.address[request], requests.length[request]);
         if (behindHeld) {
             held.add(request);
             heldMayResume = true;
@@ -487,7 +555,6 @@ final class SessionEngine implements RequestPath {
         if (next == tail - 1) {
             postQueued();
         }
-        return true;
     }
 
     @Override

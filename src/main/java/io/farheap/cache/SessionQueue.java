@@ -152,6 +152,24 @@ final class SessionQueue {
         }
     }
 
+    /** As {@link #post}, of a compare-and-swap or a fetch-and-add, with all that waits in the connection's list. */
+    void postAtomic(
+            Connection connection,
+            boolean swap,
+            long tag,
+            long local,
+            int localKey,
+            long remote,
+            int remoteKey,
+            long compareOrAdd,
+            long value) {
+        inFlight++;
+        connection.listAtomic(swap, tag, local, localKey, remote, remoteKey, compareOrAdd, value);
+        if (connection.postList() != 0) {
+            failInFlight(connection, REFUSED_TIMEOUT_NANOS);
+        }
+    }
+
     /**
      * So many work requests are about to be put into connections' {@linkplain Connection#list lists};
      * {@link #postLists} posts them.

@@ -19,7 +19,10 @@ import io.farheap.control.wire.Region;
 import io.farheap.control.wire.ReportUseReply;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
@@ -34,6 +37,8 @@ final class Replies {
     private static final int MAX_REGIONS = 1 << 20;
     private static final long MIN_LEASE_NANOS = 1_000_000L;
     private static final long DAY_NANOS = 86_400_000_000_000L;
+
+    private static final int MOST_COUNTERS = 1000;
 
     private Replies() {}
 
@@ -188,7 +193,18 @@ final class Replies {
                         headroom.getMachineBytes(),
                         headroom.getFreeBytes(),
                         count("regions asked for", headroom.getAskedRegions()),
-                        headroom.getEvictedRegions()));
+                        headroom.getEvictedRegions()),
+                counters(reply));
+    }
+
+    private static Map<String, Long> counters(DescribeReply reply) {
+        if (reply.getCountersCount() > MOST_COUNTERS) {
+            throw wrong(reply.getCountersCount() + " counters; there are " + MOST_COUNTERS + " at most");
+        }
+        Map<String, Long> counters = new TreeMap<>();
+        reply.getCountersMap()
+                .forEach((name, count) -> counters.put(Printable.escaped(name, ControlPlane.MAX_NAME_LENGTH), count));
+        return Collections.unmodifiableMap(counters);
     }
 
     private static int count(String what, int value) {

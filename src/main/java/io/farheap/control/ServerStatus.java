@@ -1,6 +1,7 @@
 package io.farheap.control;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * What a memory server has and who has it, for people who look on.
@@ -10,9 +11,15 @@ import java.util.List;
  * @param leases those that are open
  * @param spaces shared ones, each held by no lease alone
  * @param headroom what it keeps free for its machine
+ * @param counters what its services have counted since it began, by name
  */
 public record ServerStatus(
-        ServerDescription server, int withdrawnRegions, List<LeaseStatus> leases, int spaces, HeadroomStatus headroom) {
+        ServerDescription server,
+        int withdrawnRegions,
+        List<LeaseStatus> leases,
+        int spaces,
+        HeadroomStatus headroom,
+        Map<String, Long> counters) {
 
     /**
      * An open lease.

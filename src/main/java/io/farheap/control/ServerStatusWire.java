@@ -29,7 +29,8 @@ final class ServerStatusWire {
                 .setServer(hello(status.server()))
                 .setWithdrawnRegions(status.withdrawnRegions())
                 .setSpaces(status.spaces())
-                .setHeadroom(message(status.headroom()));
+                .setHeadroom(message(status.headroom()))
+                .putAllCounters(status.counters());
         for (LeaseStatus lease : status.leases()) {
             reply.addLeases(DescribedLease.newBuilder()
                     .setClientName(lease.clientName())

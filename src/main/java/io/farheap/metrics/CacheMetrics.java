@@ -1,7 +1,9 @@
 package io.farheap.metrics;
 
 import io.farheap.cache.Cache;
+import io.farheap.cache.CallCounts;
 import io.farheap.cache.SloReport;
+import io.farheap.procedure.CallStatus;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -11,7 +13,8 @@ import java.util.function.ToDoubleFunction;
 /**
  * A cache's figures beside its objective, tagged {@code cache} with its name: of the last period that is over, not a
  * number where none is or the cache has no objective. {@code farheap.operations} counts all reads and writes of a cache
- * that times any, as an estimate where it times a sample.
+ * that times any, as an estimate where it times a sample. {@code farheap.calls} counts calls of procedures by how they
+ * ended.
  */
 public final class CacheMetrics implements MeterBinder {
 
@@ -27,6 +30,7 @@ public final class CacheMetrics implements MeterBinder {
                 .tag("cache", cache.name())
                 .description("periods in which the cache missed its objective")
                 .register(registry);
+        calls(registry);
         operations(registry, "read", live -> live.latency().sums().reads());
         operations(registry, "write", live -> live.latency().sums().writes());
         latency(registry, "farheap.latency", "read", "average latency", SloReport::readLatencyNanos);
@@ -51,6 +55,34 @@ public final class CacheMetrics implements MeterBinder {
                 "write",
                 "the least that operations a second may be",
                 report -> report.slo().writes().perSecond());
+    }
+
+    private void calls(MeterRegistry registry) {
+        for (int i = 0; i < CallStatus.STATUSES; i++) {
+            int status = i;
+            FunctionCounter.builder(
+                            "farheap.calls", cache, live -> live.callCounts().ended(status))
+                    .tag("cache", cache.name())
+                    .tag("status", CallStatus.describe(status))
+                    .description("calls of procedures that have ended")
+                    .register(registry);
+        }
+        met(registry, "moved on", CallCounts::movedOn);
+        met(registry, "held", CallCounts::held);
+        met(registry, "here", CallCounts::here);
+        Gauge.builder("farheap.calls.latency", cache, live -> live.callCounts().latencyNanos() / 1e9)
+                .baseUnit("seconds")
+                .tag("cache", cache.name())
+                .description("average latency of calls, from issue to callback, of a random sample")
+                .register(registry);
+    }
+
+    private void met(MeterRegistry registry, String what, ToDoubleFunction<CallCounts> count) {
+        FunctionCounter.builder("farheap.calls.met", cache, live -> count.applyAsDouble(live.callCounts()))
+                .tag("cache", cache.name())
+                .tag("what", what)
+                .description("how often calls went on at another server, waited for a region that moved, or ran here")
+                .register(registry);
     }
 
     private void operations(MeterRegistry registry, String operation, ToDoubleFunction<Cache> count) {

@@ -1,6 +1,6 @@
 /**
- * What caches do, for services that collect metrics. The only package that needs Micrometer, which such a service
- * brings along.
+ * What caches, maps and stores do, for services that collect metrics. The only package that needs Micrometer, which
+ * such a service brings along.
  */
 @NullMarked
 package io.farheap.metrics;

@@ -37,6 +37,9 @@ public final class CallStatus {
         "stopped at an address that is on another server"
     };
 
+    /** How many there are, from 0 on. */
+    public static final int STATUSES = 10;
+
     private CallStatus() {}
 
     /** In words; any int. */

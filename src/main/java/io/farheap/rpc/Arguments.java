@@ -18,6 +18,7 @@ public final class Arguments {
     private final MemorySegment memory;
     private long address;
     private int bytes;
+    private int replyCapacity;
 
     /** @param memory where all of them are */
     Arguments(MemorySegment memory) {
@@ -25,9 +26,10 @@ public final class Arguments {
     }
 
     /** @param at in the memory; what lies there has been checked */
-    void set(long at, int length) {
+    void set(long at, int length, int replyBytes) {
         address = memory.address() + at;
         bytes = length;
+        replyCapacity = replyBytes;
     }
 
     /** Nothing is to be read here any more. */
@@ -37,6 +39,11 @@ public final class Arguments {
 
     public int bytes() {
         return bytes;
+    }
+
+    /** How many bytes the client has room for in the reply. */
+    public int replyCapacity() {
+        return replyCapacity;
     }
 
     /** @throws IndexOutOfBoundsException where the arguments end before, which ends the call as failed */

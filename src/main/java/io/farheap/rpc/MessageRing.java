@@ -337,9 +337,11 @@ public final class MessageRing implements AutoCloseable {
     }
 
     private long statuses(long at, int count, long hash) {
-        out.asSlice(at, BatchFormat.padded(count)).fill((byte) 0);
         for (int i = 0; i < count; i++) {
             out.set(JAVA_BYTE, at + i, status(i));
+        }
+        for (int i = count; i < BatchFormat.padded(count); i++) {
+            out.set(JAVA_BYTE, at + i, (byte) 0);
         }
         return Payload.hash(outAddress + at, BatchFormat.padded(count), hash);
     }

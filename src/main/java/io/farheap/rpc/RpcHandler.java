@@ -16,7 +16,9 @@ public interface RpcHandler {
 
     /**
      * Loads a word of what {@link #execute} will need. It is called for all calls of a batch before the first is
-     * executed, so that the cache misses of many calls overlap instead of following one another. It changes nothing.
+     * executed, so that the cache misses of many calls overlap instead of following one another. It changes nothing,
+     * but that a handler whose calls may overtake each other may begin this one: it is executed next of all on this
+     * thread, after those of its batch.
      */
     default void touch(HeldRegions held, Arguments arguments) {}
 

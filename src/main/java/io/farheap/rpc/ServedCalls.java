@@ -115,7 +115,7 @@ final class ServedCalls implements AutoCloseable {
     }
 
     private Arguments arguments(int index) {
-        arguments.set((long) index * stride, bytes[index]);
+        arguments.set((long) index * stride, bytes[index], capacity[index]);
         return arguments;
     }
 

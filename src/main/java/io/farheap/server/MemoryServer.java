@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -66,6 +67,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private final ExportTickets tickets;
     private final SourceServers sources = new SourceServers();
     private final RpcHandlers handlers = new RpcHandlers();
+    private final List<ServerService> services = new ArrayList<>();
     private RegionPool pool;
     private CompletionQueue completions;
     private ServerThreads threads;
@@ -93,7 +95,6 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
                     options.regions(),
                     options.headroom().isKept());
             completions = context.createCompletionQueue(1, 1, null);
-            List<ServerService> services = new ArrayList<>();
             ServiceLoader.load(ServerService.class, ServerService.class.getClassLoader())
                     .forEach(services::add);
             threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned(), services);
@@ -105,6 +106,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             leases.alsoReap(spaces::expire);
             leases.alsoTell(lease -> services.forEach(service -> service.leaseEnded(lease)));
             incoming = new IncomingPulls(context, pool, budgets, sources, retired);
+            services.forEach(service -> service.threads(threads::startAll));
             services.forEach(service -> service.install(options, handlers, spaces));
             monitor = new ResourceMonitor(options.headroom(), pool, holders);
         } catch (Throwable e) {
@@ -173,6 +175,16 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     /** The same, for services in this process, such as the handlers of calls. */
     public ServedSpaces servedSpaces() {
         return spaces;
+    }
+
+    /**
+     * What the server's services have counted since it began, by name, such as {@code procedures.calls.done}. Any
+     * thread; the numbers are of about one moment.
+     */
+    public Map<String, Long> counters() {
+        Map<String, Long> all = new TreeMap<>();
+        services.forEach(service -> all.putAll(service.counters()));
+        return all;
     }
 
     Leases leases() {
@@ -405,7 +417,12 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public ServerStatus describe() {
         return new ServerStatus(
-                hello(PROTOCOL_VERSION), pool.withdrawnCount(), leases.statuses(), spaces.count(), monitor.status());
+                hello(PROTOCOL_VERSION),
+                pool.withdrawnCount(),
+                leases.statuses(),
+                spaces.count(),
+                monitor.status(),
+                counters());
     }
 
     /**
@@ -418,7 +435,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             return;
         }
         closed = true;
-        Closing.all(monitor, sources, this::closeLeases);
+        Closing.all(monitor, sources, this::closeLeases, () -> services.forEach(ServerService::closed));
     }
 
     private void closeLeases() {

@@ -19,6 +19,7 @@ import io.farheap.thread.Idle;
  * @param domain its failure domain, such as its rack: what clients must not have two servers of where both may not be
  *     lost. At most {@link ControlPlane#MAX_NAME_LENGTH} printable characters; empty: it is one of its own
  * @param procedures whose stored procedures it runs
+ * @param turns whether calls of those take turns
  * @param headroom what it keeps free for its machine
  */
 public record ServerOptions(
@@ -33,6 +34,7 @@ public record ServerOptions(
         ServerLimits limits,
         String domain,
         ServedCode procedures,
+        TurnTaking turns,
         Headroom headroom) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
@@ -89,6 +91,7 @@ public record ServerOptions(
                 ServerLimits.DEFAULT,
                 "",
                 ServedCode.BUILT_IN,
+                TurnTaking.MEASURED,
                 Headroom.NONE);
     }
 
@@ -99,25 +102,31 @@ public record ServerOptions(
 
     /** The same but for the limits. */
     public ServerOptions limits(ServerLimits limits) {
-        return with(limits, domain, procedures, headroom);
+        return with(limits, domain, procedures, turns, headroom);
     }
 
     /** The same in a failure domain. */
     public ServerOptions domain(String domain) {
-        return with(limits, domain, procedures, headroom);
+        return with(limits, domain, procedures, turns, headroom);
     }
 
     /** The same, running other procedures. */
     public ServerOptions procedures(ServedCode procedures) {
-        return with(limits, domain, procedures, headroom);
+        return with(limits, domain, procedures, turns, headroom);
+    }
+
+    /** The same, with other turns of calls. */
+    public ServerOptions turns(TurnTaking turns) {
+        return with(limits, domain, procedures, turns, headroom);
     }
 
     /** The same with headroom. */
     public ServerOptions headroom(Headroom headroom) {
-        return with(limits, domain, procedures, headroom);
+        return with(limits, domain, procedures, turns, headroom);
     }
 
-    private ServerOptions with(ServerLimits limits, String domain, ServedCode procedures, Headroom headroom) {
+    private ServerOptions with(
+            ServerLimits limits, String domain, ServedCode procedures, TurnTaking turns, Headroom headroom) {
         return new ServerOptions(
                 memoryBytes,
                 regionBytes,
@@ -130,6 +139,7 @@ public record ServerOptions(
                 limits,
                 domain,
                 procedures,
+                turns,
                 headroom);
     }
 

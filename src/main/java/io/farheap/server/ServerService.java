@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import io.farheap.rpc.RpcHandlers;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,13 @@ public interface ServerService {
     void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces);
 
     /**
+     * How a service has the server start all of its threads, also those that have no rings yet: they sleep until they
+     * are woken, and do its {@linkplain #work work}. Not on a server's thread; it may be called again, and does nothing
+     * on a server that is closed.
+     */
+    default void threads(Runnable startAll) {}
+
+    /**
      * One of the server's threads begins; called on that thread.
      *
      * @param wake makes that thread look for work, if it sleeps; any thread may call it
@@ -26,6 +34,14 @@ public interface ServerService {
      */
     default @Nullable ServerWork work(Runnable wake) {
         return null;
+    }
+
+    /** The server is closed, and its threads have ended or will. */
+    default void closed() {}
+
+    /** What it has counted since the server began, by name; any thread, also while calls are executed. */
+    default Map<String, Long> counters() {
+        return Map.of();
     }
 
     /**

@@ -10,7 +10,10 @@ import io.farheap.verbs.Context;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The server's threads that serve message rings; each starts with its first ring. Thread-safe. */
+/**
+ * The server's threads that serve message rings; each starts with its first ring, or when a service wants all of them.
+ * Thread-safe.
+ */
 final class ServerThreads implements AutoCloseable {
 
     private final Context context;
@@ -19,6 +22,7 @@ final class ServerThreads implements AutoCloseable {
     private final List<Integer> cores;
     private final Iterable<ServerService> services;
     private final List<ServerThread> threads = new ArrayList<>();
+    private boolean closed;
 
     /**
      * @param most how many there may be
@@ -55,6 +59,13 @@ final class ServerThreads implements AutoCloseable {
                         + "in the server's log; restart the server, or use configurations without server threads");
     }
 
+    /** Those without rings sleep. */
+    synchronized void startAll() {
+        if (!closed) {
+            at(most - 1);
+        }
+    }
+
     private ServerThread at(int index) {
         while (threads.size() <= index) {
             threads.add(new ServerThread(context, threads.size(), idle, core(threads.size()), services));
@@ -78,11 +89,13 @@ final class ServerThreads implements AutoCloseable {
 
     /** Ends the threads, and leaves what the device may still be busy with. */
     synchronized void stop() {
+        closed = true;
         threads.forEach(ServerThread::stop);
     }
 
     @Override
     public synchronized void close() {
+        closed = true;
         try {
             Closing.all(threads);
         } finally {

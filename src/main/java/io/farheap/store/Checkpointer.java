@@ -38,6 +38,8 @@ final class Checkpointer {
     private final SessionList sessions;
     private final Duration patience;
 
+    private volatile boolean stopped;
+
     private long number;
     /** The beginning of the log as the last two checkpoints have it: what is below both, nobody needs. */
     private long olderBegin;
@@ -73,6 +75,8 @@ final class Checkpointer {
         StoreVersion version = parts.version();
         HybridLog log = parts.log();
         long passing = log.tail();
+        // What a compaction gives back from now on has copies that belong to the next version.
+        long begin = log.marks.begin();
         long of = StoreVersion.version(version.state());
         Map<String, Long> points;
         Map<StoreSession, Long> serials = new HashMap<>();
@@ -92,7 +96,6 @@ final class Checkpointer {
         } finally {
             version.rest();
         }
-        long begin = log.marks.begin();
         Checkpoint made = new Checkpoint(
                 number + 1,
                 of,
@@ -133,6 +136,9 @@ final class Checkpointer {
             if (waited.isEmpty() && parts.epochs().passed(epoch)) {
                 return;
             }
+            if (stopped) {
+                throw new StoreException("the store is being closed: no checkpoint was made");
+            }
             if (System.nanoTime() - began > patience.toNanos() && !waited.isEmpty()) {
                 throw new StoreException("session \"" + waited.getFirst().name()
                         + "\" has updates pending, and was not polled until they ended for " + patience.toSeconds()
@@ -171,6 +177,11 @@ final class Checkpointer {
             }
         }
         return ended[0];
+    }
+
+    /** One that waits for sessions gives up. Any thread. */
+    void stop() {
+        stopped = true;
     }
 
     /** No checkpoint that is kept needs what is below. */

@@ -21,6 +21,8 @@ final class Compactor {
     private final Marks marks;
 
     private int failure;
+    private long seen;
+    private long copied;
 
     Compactor(StoreParts parts) {
         this.parts = parts;
@@ -57,6 +59,11 @@ final class Compactor {
         return marks.begin();
     }
 
+    /** The part of the records that was copied, from 0 to 1. */
+    double live() {
+        return (double) copied / Math.max(1, seen);
+    }
+
     private void read(DeviceHandle handle, DeviceMemory into, long page) {
         int[] ended = {-1};
         while (!handle.read(page, into, 0, parts.log().pageBytes(), (token, status) -> ended[0] = status, 0)) {
@@ -85,6 +92,7 @@ final class Compactor {
             if (header == 0) {
                 return;
             }
+            seen++;
             if ((header & (Record.INVALID | Record.DELETED)) == 0
                     && parts.gaps().counts(address, header)) {
                 moveRecord(session, memory, record, address);
@@ -106,7 +114,9 @@ final class Compactor {
     }
 
     private void moved(long token, int status, int bytes) {
-        if (status != StoreStatus.DONE && status != StoreStatus.NOT_FOUND) {
+        if (status == StoreStatus.DONE) {
+            copied++;
+        } else if (status != StoreStatus.NOT_FOUND) {
             failure = status;
         }
     }

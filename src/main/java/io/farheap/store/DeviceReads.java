@@ -9,6 +9,7 @@ import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoCompletion;
 import io.farheap.tier.IoStatus;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Operations of one session whose records are on the device (FASTER, section 5.3). Each reads as many bytes as a record
@@ -23,6 +24,8 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private static final int READ = 1;
     private static final int FOUND = 2;
     private static final int ABSENT = 3;
+
+    private static final long NAP_NANOS = 20_000;
 
     /** Places for records that are longer than expected. */
     private static final int WIDE = 2;
@@ -107,6 +110,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         if (place < 0) {
             return StoreStatus.FULL;
         }
+        counts.onDevice++;
         pending.into[place] = into;
         pending.offset[place] = offset;
         pending.room[place] = room;
@@ -123,6 +127,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         pending.update[place] = update;
         pending.argument[place] = argument;
         if (onDevice) {
+            counts.onDevice++;
             begin(place);
         } else {
             again(place, LOOK_UP);
@@ -239,6 +244,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         useKey(place);
         int outcome;
         epochs.enter(epoch);
+        records.lookAtVersion();
         try {
             outcome = switch (pending.kind[place]) {
                 case PendingTable.READ -> records.read(pending.into[place], pending.offset[place], pending.room[place]);
@@ -339,6 +345,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         int outcome;
         useKey(place);
         epochs.enter(epoch);
+        records.lookAtVersion();
         try {
             outcome = updates.updateWith(
                     pending.first[place],
@@ -394,7 +401,12 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         if (handle.pending() > 0) {
             handle.awaitProgress();
         } else if (pending.toTry() > 0) {
-            Thread.yield();
+            if (Thread.currentThread().isVirtual()) {
+                // Those that do nothing but yield can keep others from being run.
+                LockSupport.parkNanos(NAP_NANOS);
+            } else {
+                Thread.yield();
+            }
         }
     }
 

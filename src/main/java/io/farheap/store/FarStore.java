@@ -5,6 +5,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.tier.Device;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
@@ -24,20 +26,31 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FarStore implements AutoCloseable {
 
+    private final String name;
     private final StoreParts parts;
     private final Frames frames;
     private final LogThread logThread;
     private final SessionOptions options;
     private final SessionList sessions;
     private final @Nullable Checkpointer checkpointer;
+    private final @Nullable Maintenance maintenance;
     private final String recovery;
     private final CloseStack resources = new CloseStack();
     private final Set<FutureStoreSession> futures = ConcurrentHashMap.newKeySet();
     private final SessionPool pool = new SessionPool(this::openPooled);
+    /** What is below it the device has no more. */
+    private volatile long givenBack;
+    /** Of what was compacted last, the part that was live. */
+    private volatile double lastLive;
+
+    private final AtomicLong checkpoints = new AtomicLong();
+    private final AtomicLong compacted = new AtomicLong();
+    private volatile long checkpointed;
     /** Who compacts, alone, or who scans. */
     private final ReentrantReadWriteLock compacting = new ReentrantReadWriteLock();
 
     FarStore(FarStoreBuilder how) {
+        this.name = how.name();
         Device device = how.device();
         Epochs epochs = new Epochs();
         try {
@@ -49,6 +62,7 @@ public final class FarStore implements AutoCloseable {
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first);
             log.marks.begin(checkpoint == null ? first : checkpoint.begin());
+            this.givenBack = checkpoint == null ? 0 : device.begin();
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
             ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
             this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
@@ -68,6 +82,10 @@ public final class FarStore implements AutoCloseable {
             }
             IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
             logThread.start(how.growing() ? growth::look : () -> {});
+            this.maintenance = how.maintained() ? how.maintenance(new Chores()) : null;
+            if (maintenance != null) {
+                maintenance.start();
+            }
         } catch (Throwable e) {
             try (resources) {
                 throw e;
@@ -89,6 +107,7 @@ public final class FarStore implements AutoCloseable {
     /** The newest checkpoint that is whole. */
     private static Recovered recover(CheckpointFiles files, FarStoreBuilder how) {
         List<String> damaged = new ArrayList<>();
+        StoreEvent event = StoreEvent.begun(how.name(), "recovery");
         try {
             for (long number : files.numbers()) {
                 HashIndex index = new HashIndex(how.buckets());
@@ -98,6 +117,7 @@ public final class FarStore implements AutoCloseable {
                     Gaps gaps = Recovery.gaps(checkpoint);
                     Recovery.index(checkpoint, how.device(), index, gaps);
                     damaged.add("checkpoint " + number + " is recovered");
+                    event.done(number, checkpoint.end() - checkpoint.begin());
                     return new Recovered(index, checkpoint, gaps, String.join("; ", damaged));
                 } catch (DamagedException e) {
                     index.close();
@@ -109,6 +129,8 @@ public final class FarStore implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new StoreException("the store's directory cannot be read: " + e.getMessage(), e);
+        } finally {
+            event.commit();
         }
         if (!damaged.isEmpty()) {
             throw new StoreException("there is no checkpoint that is whole: " + String.join("; ", damaged)
@@ -213,9 +235,17 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException(
                     "the store has no directory for checkpoints: call FarStoreBuilder.directory");
         }
-        long number = checkpointer.make();
-        giveBack();
-        return number;
+        StoreEvent event = StoreEvent.begun(name, "checkpoint");
+        try {
+            long number = checkpointer.make();
+            checkpointed = System.nanoTime();
+            checkpoints.incrementAndGet();
+            event.done(number, logBytes());
+            giveBack();
+            return number;
+        } finally {
+            event.commit();
+        }
     }
 
     /**
@@ -235,20 +265,28 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException("who visits a store's records cannot compact it: end the scan first");
         }
         compacting.writeLock().lock();
+        StoreEvent event = StoreEvent.begun(name, "compaction");
         try (StoreSession session = openSession()) {
             long before = parts.log().marks.begin();
-            long begin = new Compactor(parts).run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
+            Compactor compactor = new Compactor(parts);
+            long begin = compactor.run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
+            lastLive = compactor.live();
+            compacted.addAndGet(begin - before);
+            event.done(0, begin - before);
             giveBack();
             return begin - before;
         } finally {
+            event.commit();
             compacting.writeLock().unlock();
         }
     }
 
-    private void giveBack() {
+    private synchronized void giveBack() {
         // By pages: what is before the log's first record is read with it.
         long begin = parts.log().startOf(parts.log().page(parts.log().marks.begin()));
-        parts.device().truncate(checkpointer == null ? begin : Math.min(begin, checkpointer.needed()));
+        long needed = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
+        parts.device().truncate(needed);
+        givenBack = Math.max(givenBack, needed);
     }
 
     /**
@@ -261,6 +299,90 @@ public final class FarStore implements AutoCloseable {
     /** Why operations end with {@link StoreStatus#FAILED}: nothing can be written any more; empty where all is well. */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(logThread.failure());
+    }
+
+    /**
+     * Why the store's own thread could not keep its space below the limit, or take a checkpoint, when it last tried;
+     * empty where all is well. {@link FarStoreBuilder#onMaintenanceFailure} tells it at once.
+     */
+    public Optional<Throwable> maintenanceFailure() {
+        return Optional.ofNullable(maintenance).map(Maintenance::failure);
+    }
+
+    /** Bytes of the device that the log has: also of what was compacted, where a kept checkpoint needs it. */
+    public long spaceBytes() {
+        return parts.log().tail() - givenBack;
+    }
+
+    /** What maintenance does. */
+    private final class Chores implements Maintenance.Work {
+
+        @Override
+        public long spaceBytes() {
+            return FarStore.this.spaceBytes();
+        }
+
+        @Override
+        public long logBytes() {
+            return FarStore.this.logBytes();
+        }
+
+        @Override
+        public long begin() {
+            return parts.log().marks.begin();
+        }
+
+        @Override
+        public double compact(long bytes) {
+            long given = FarStore.this.compact(bytes);
+            return given * (1 - lastLive);
+        }
+
+        @Override
+        public boolean makesCheckpoints() {
+            return checkpointer != null;
+        }
+
+        @Override
+        public void checkpoint() {
+            FarStore.this.checkpoint();
+        }
+    }
+
+    /** As given with {@link FarStoreBuilder#name}. */
+    public String name() {
+        return name;
+    }
+
+    /** What sessions have done. */
+    public StoreCounts counts() {
+        return sessions.counts();
+    }
+
+    /** What it has where. */
+    public StoreBytes bytes() {
+        Marks marks = parts.log().marks;
+        long tail = parts.log().tail();
+        long readOnly = Math.min(marks.readOnly(), tail);
+        long head = marks.head();
+        return new StoreBytes(tail - readOnly, readOnly - head, head - marks.begin(), spaceBytes(), indexBytes());
+    }
+
+    /** Checkpoints that were made since it was opened. */
+    public long checkpoints() {
+        return checkpoints.get();
+    }
+
+    /** How long ago the newest checkpoint was complete; empty where none was made since the store was opened. */
+    public Optional<Duration> checkpointAge() {
+        return checkpoints.get() == 0
+                ? Optional.empty()
+                : Optional.of(Duration.ofNanos(System.nanoTime() - checkpointed));
+    }
+
+    /** Bytes of the log that compactions have given back since it was opened. */
+    public long compactedBytes() {
+        return compacted.get();
     }
 
     /** Bytes of local memory that the index has. */
@@ -284,7 +406,10 @@ public final class FarStore implements AutoCloseable {
      */
     @Override
     public void close() {
-        pool.close();
+        if (checkpointer != null && maintenance != null) {
+            checkpointer.stop();
+        }
+        Closing.all(maintenance, pool);
         CloseStack everything = new CloseStack();
         everything.add(resources);
         Closing.all(List.copyOf(futures));

@@ -5,11 +5,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a {@link FarStore}. */
 public final class FarStoreBuilder {
 
+    private static final System.Logger LOG = System.getLogger(FarStore.class.getName());
     private static final int MIN_PAGES = 6;
 
     private @Nullable Device device;
@@ -28,6 +30,10 @@ public final class FarStoreBuilder {
     private @Nullable Path directory;
     private @Nullable StableFiles files;
     private Duration patience = Duration.ofSeconds(10);
+    private long spaceLimit = Long.MAX_VALUE;
+    private @Nullable Duration checkpointEvery;
+    private Consumer<Throwable> maintenanceListener =
+            cause -> LOG.log(System.Logger.Level.WARNING, "a store cannot be maintained", cause);
 
     FarStoreBuilder() {}
 
@@ -146,6 +152,44 @@ public final class FarStoreBuilder {
         return this;
     }
 
+    /**
+     * Bytes of the device that the log may have, about: a thread of the store compacts its oldest part, and takes
+     * checkpoints where there is a directory, so that it stays below. Nothing is refused beyond: where live records do
+     * not fit, it is told ({@link #onMaintenanceFailure}). No limit by default.
+     *
+     * @param bytes at least four times the memory
+     */
+    public FarStoreBuilder spaceLimit(long bytes) {
+        spaceLimit = bytes;
+        return this;
+    }
+
+    /** A thread of the store's takes a checkpoint when the last one is so old; it takes none by default. */
+    public FarStoreBuilder checkpointEvery(Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new IllegalArgumentException("a checkpoint every " + value + "; the time must be more than 0");
+        }
+        checkpointEvery = value;
+        return this;
+    }
+
+    /**
+     * Told why the store's own thread could not compact or take a checkpoint, on that thread, which then goes on;
+     * logged by default.
+     */
+    public FarStoreBuilder onMaintenanceFailure(Consumer<Throwable> listener) {
+        maintenanceListener = Objects.requireNonNull(listener);
+        return this;
+    }
+
+    boolean maintained() {
+        return spaceLimit != Long.MAX_VALUE || checkpointEvery != null;
+    }
+
+    Maintenance maintenance(Maintenance.Work work) {
+        return new Maintenance(name, work, spaceLimit, checkpointEvery, maintenanceListener);
+    }
+
     FarStoreBuilder files(StableFiles value) {
         files = value;
         return this;
@@ -170,6 +214,14 @@ public final class FarStoreBuilder {
         if (cacheBytes != 0 && cachePages() < MIN_PAGES) {
             throw new IllegalArgumentException("a read cache of " + cacheBytes + " bytes in pages of " + (1 << pageBits)
                     + "; it needs " + MIN_PAGES + " pages: give it more memory, or take smaller pages");
+        }
+        if (spaceLimit < 4 * memoryBytes) {
+            throw new IllegalArgumentException("a space limit of " + spaceLimit + " bytes with " + memoryBytes
+                    + " bytes of memory; it must be four times the memory at least");
+        }
+        if (checkpointEvery != null && directory == null && files == null) {
+            throw new IllegalStateException(
+                    "checkpoints need a directory: call FarStoreBuilder.directory, or leave checkpointEvery out");
         }
         if (expectedRecordBytes > 1 << pageBits) {
             throw new IllegalArgumentException("records of " + expectedRecordBytes + " bytes in pages of "

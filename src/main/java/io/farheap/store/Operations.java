@@ -179,7 +179,15 @@ final class Operations {
         return record + 16 + Layout.padded(Layout.keyBytes(lengths));
     }
 
+    /** Inside an epoch, where a change goes on that was begun before. */
+    void lookAtVersion() {
+        version.look();
+    }
+
     int upsert(MemorySegment from, long offset, int length) {
+        if (version.holds()) {
+            return AGAIN;
+        }
         long entry = index.findOrInsert(key.hash, chains);
         while (true) {
             long word = Words.getAcquire(entry);
@@ -294,6 +302,9 @@ final class Operations {
     }
 
     int delete() {
+        if (version.holds()) {
+            return AGAIN;
+        }
         long entry = index.find(key.hash, chains);
         while (entry != 0) {
             long word = Words.getAcquire(entry);

@@ -190,8 +190,7 @@ final class Scanner {
      * @return an address where the chain goes on, on the device or at the record itself; 0 where another is newer
      */
     private long above(long address) {
-        long word = records.found();
-        long at = word == 0 ? 0 : records.chain(word);
+        long at = records.chain(records.found());
         long head = marks.head();
         while (at > address && at >= head) {
             long record = log.frames.memoryOf(at);

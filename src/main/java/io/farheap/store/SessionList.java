@@ -11,6 +11,7 @@ final class SessionList {
 
     private final Set<StoreSession> open = new HashSet<>();
     private final Map<String, Long> closed = new TreeMap<>();
+    private StoreCounts counted = StoreCounts.NONE;
     private boolean ended;
 
     /** @param closed serials of sessions that were recovered, by name */
@@ -36,9 +37,20 @@ final class SessionList {
     }
 
     synchronized void close(StoreSession session) {
-        if (open.remove(session) && !session.name().isEmpty()) {
-            closed.put(session.name(), session.serial());
+        if (open.remove(session)) {
+            counted = counted.plus(session.counts());
+            if (!session.name().isEmpty()) {
+                closed.put(session.name(), session.serial());
+            }
         }
+    }
+
+    synchronized StoreCounts counts() {
+        StoreCounts all = counted;
+        for (StoreSession session : open) {
+            all = all.plus(session.counts());
+        }
+        return all;
     }
 
     /** Those that are open, and the serials of those that are closed, at one moment: that of {@code begin}. */

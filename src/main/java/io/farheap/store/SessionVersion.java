@@ -22,7 +22,7 @@ final class SessionVersion {
         this.own = StoreVersion.version(state);
     }
 
-    /** Inside an epoch, before an operation. @return whether the store is ahead of the session */
+    /** Inside an epoch, before anything is changed. @return whether the store is ahead of the session */
     boolean look() {
         long now = store.state();
         state = now;
@@ -37,6 +37,14 @@ final class SessionVersion {
     /** Of the records that it makes. */
     long own() {
         return own;
+    }
+
+    /**
+     * Whether the session changes nothing yet: it has passed, and others have not. An update of theirs that waits for
+     * the device is to meet no record of the later version, since what it does belongs to the earlier.
+     */
+    boolean holds() {
+        return !StoreVersion.resting(state) && !StoreVersion.allPassed(state) && StoreVersion.version(state) == own;
     }
 
     /** Whether an update that meets the record has to wait. */

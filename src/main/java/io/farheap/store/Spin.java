@@ -1,9 +1,13 @@
 package io.farheap.store;
 
+import java.util.concurrent.locks.LockSupport;
+
 /** How a thread waits for what another does in some instructions, unless it has lost its core. */
 final class Spin {
 
     private static final int SPINS = 100;
+    private static final int YIELDS = 200;
+    private static final long NAP_NANOS = 20_000;
 
     private Spin() {}
 
@@ -11,8 +15,11 @@ final class Spin {
     static int wait(int rounds) {
         if (rounds < SPINS) {
             Thread.onSpinWait();
-        } else {
+        } else if (rounds < YIELDS) {
             Thread.yield();
+        } else {
+            // Virtual threads that do nothing but yield can keep one that was blocked from ever being run.
+            LockSupport.parkNanos(NAP_NANOS);
         }
         return rounds + 1;
     }

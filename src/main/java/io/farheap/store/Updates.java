@@ -44,6 +44,9 @@ final class Updates {
 
     /** Of the key of {@link Operations#key}. */
     int update(Update update, long argument) {
+        if (version.holds()) {
+            return Operations.AGAIN;
+        }
         long entry = index.findOrInsert(records.key.hash, records.chains);
         while (true) {
             long word = Words.getAcquire(entry);
@@ -166,6 +169,9 @@ final class Updates {
      * @return ON_DEVICE where the chain below memory has changed: read again
      */
     int updateWith(long from, MemorySegment old, long oldOffset, int oldBytes, Update update, long argument) {
+        if (version.holds()) {
+            return Operations.AGAIN;
+        }
         long entry = index.findOrInsert(records.key.hash, records.chains);
         while (true) {
             long word = Words.getAcquire(entry);

@@ -104,7 +104,7 @@ final class FarHandle extends BaseHandle implements Completion {
     public void completed(long token, int status) {
         int slot = (int) token;
         sent[slot] = false;
-        slots.status[slot] = outcome(slot, status);
+        slots.status[slot] = outcome(status);
         if (sleeping) {
             ended.add(slot);
         } else {
@@ -112,7 +112,7 @@ final class FarHandle extends BaseHandle implements Completion {
         }
     }
 
-    private int outcome(int slot, int status) {
+    private static int outcome(int status) {
         if (status == Status.OK) {
             return IoStatus.OK;
         }

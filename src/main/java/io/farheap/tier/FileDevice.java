@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FileDevice extends BaseDevice {
 
+    /** Files that one append makes: none is missing between two. */
+    private static final long MOST_BETWEEN = 1024;
+
     private final Storage storage;
     private final LogDirectory directory;
     private final FileEngine engine;
@@ -29,6 +32,7 @@ public final class FileDevice extends BaseDevice {
     private final Mark begin;
     private final Mark end;
     private final AtomicLong failures = new AtomicLong();
+    private volatile @Nullable String refusal;
 
     private FileDevice(Storage storage, long segmentBytes, FileEngine engine) {
         super(segmentBytes, storage.alignment());
@@ -102,12 +106,21 @@ public final class FileDevice extends BaseDevice {
         return failures.get();
     }
 
+    /** Why no file could be made for an append, the last time; null where one could each time. */
+    public @Nullable String refusal() {
+        return refusal;
+    }
+
     void wrote(long to) {
         end.raise(to);
     }
 
     void failed() {
         failures.incrementAndGet();
+    }
+
+    void refused(StorageException why) {
+        refusal = why.getMessage();
     }
 
     @Nullable
@@ -140,6 +153,11 @@ public final class FileDevice extends BaseDevice {
             long number = address / segmentBytes();
             List<FileSegment> present = segments.all();
             long first = present.isEmpty() ? number : present.getLast().number + 1;
+            if (number - first > MOST_BETWEEN
+                    || !present.isEmpty() && present.getFirst().number - number > MOST_BETWEEN) {
+                throw new StorageException("an append to segment " + number + " of " + storage.name() + ", more than "
+                        + MOST_BETWEEN + " from those that are there: append to a log where it ends");
+            }
             for (long missing = first; missing <= number; missing++) {
                 segments.getOrAdd(missing, directory::create);
             }

@@ -37,6 +37,7 @@ abstract class FileHandle extends BaseHandle {
             try {
                 segment = device.make(address);
             } catch (StorageException e) {
+                device.refused(e);
                 status = IoStatus.FAILED;
             }
         }

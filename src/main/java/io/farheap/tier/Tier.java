@@ -40,7 +40,11 @@ final class Tier {
 
     boolean removed;
 
-    Tier(Device device, int id, long low) {
+    /** Whether it has all that its device synced since the log was opened: it was there from then on. */
+    final boolean original;
+
+    Tier(Device device, int id, long low, boolean original) {
+        this.original = original;
         this.device = device;
         this.id = id;
         this.low = low;

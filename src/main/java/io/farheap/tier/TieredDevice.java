@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A tier gives up nothing that the next one has not got yet: an append that would do that is refused, as by a full
  * handle. So handles are to be polled until nothing is pending. {@link DeviceHandle#sync} is that of the first tier
- * that is {@linkplain Device#durable durable}, of what is called back, and with none does nothing.
+ * that is {@linkplain Device#durable durable} and was there from the beginning, of what is called back, and with none
+ * does nothing.
  *
  * <table>
  * <caption>What of appends that were called back is there afterwards, by commit point: far memory, or the file</caption>
@@ -66,7 +67,7 @@ public final class TieredDevice extends BaseDevice {
      * @param devices from the fastest to the one that has all of the log, which may be of a process before; one that
      *     has not the log's end has nothing of use. All have segments of one size
      * @param commit which of them ends an append, from 0
-     * @param requests that a handle has at a time, at most 65,536
+     * @param requests that a handle has at a time
      */
     public TieredDevice(List<? extends Device> devices, int commit, int requests) {
         super(shape(devices).segmentBytes(), alignment(devices), readAlignment(devices));
@@ -85,7 +86,7 @@ public final class TieredDevice extends BaseDevice {
         List<Tier> all = new ArrayList<>();
         for (Device device : devices) {
             boolean complete = device.end() == end;
-            all.add(new Tier(device, takeId(), complete ? device.begin() : end));
+            all.add(new Tier(device, takeId(), complete ? device.begin() : end, true));
         }
         this.tiers = new Tiers(List.copyOf(all), commit);
     }
@@ -137,7 +138,7 @@ public final class TieredDevice extends BaseDevice {
 
     @Override
     public boolean durable() {
-        return tiers.all.stream().anyMatch(tier -> tier.device.durable());
+        return tiers.all.stream().anyMatch(tier -> tier.original && tier.device.durable());
     }
 
     @Override
@@ -262,7 +263,7 @@ public final class TieredDevice extends BaseDevice {
     }
 
     private Tier made(Device device) {
-        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE);
+        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE, false);
         List<TieredMemory> added = new ArrayList<>();
         try {
             for (TieredMemory memory : memories) {

@@ -320,7 +320,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
 
     private boolean postSync(int slot) {
         for (TierAccess access : accesses) {
-            if (access.tier.device.durable()) {
+            if (access.tier.original && access.tier.device.durable()) {
                 if (access.tier.incomplete() || !access.open()) {
                     return endWith(slot, IoStatus.FAILED);
                 }

@@ -48,6 +48,7 @@ final class Episode {
     private final boolean queuePairErrors;
     private final Outages outages;
     private final SplittableRandom codedRandom;
+    private final SplittableRandom callRandom;
     private final Waits waits;
 
     /** @param maxRegions that any one of the servers has room for */
@@ -75,6 +76,7 @@ final class Episode {
         this.queuePairErrors = faults.possible() && random.nextBoolean();
         this.outages = new Outages(random.split(), host.leaseNanos(), log);
         this.codedRandom = random.split();
+        this.callRandom = random.split();
     }
 
     /** How its requests travel and what disturbs them, in words. */
@@ -124,7 +126,8 @@ final class Episode {
     private EpisodeResult run(long nanos, List<Neighbour> neighbours) throws InterruptedException, StuckException {
         try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder()::create);
                 MapPart map = map();
-                CodedPart coded = coded()) {
+                CodedPart coded = coded();
+                CallPart called = called()) {
             for (int count = 1 + random.nextInt(MAX_NEIGHBOURS); count > 0; count--) {
                 Neighbour neighbour = neighbour();
                 neighbours.add(neighbour);
@@ -168,6 +171,9 @@ final class Episode {
             for (MapUser user : map.users()) {
                 threads.add(Thread.ofPlatform().daemon().name(user.name()).start(user));
             }
+            for (CallUser user : called.users()) {
+                threads.add(Thread.ofPlatform().daemon().name(user.name()).start(user));
+            }
             Thread moving = Thread.ofPlatform().daemon().name("migrator").start(migrator);
             Thread visiting = Thread.ofPlatform().daemon().name("visitor").start(visitor);
             disturb(System.nanoTime() + nanos, nanos, all, threads, neighbours);
@@ -177,11 +183,13 @@ final class Episode {
             join(moving, "the migrator");
             all.forEach(Worker::stop);
             map.users().forEach(MapUser::stop);
+            called.users().forEach(CallUser::stop);
             for (Thread thread : threads) {
                 join(thread, thread.getName());
             }
             map.check();
             coded.check();
+            called.check();
             long neighboursOperations = 0;
             for (Neighbour neighbour : neighbours) {
                 Tenant.Result result = neighbour.end(outages.gone(), waits);
@@ -196,6 +204,7 @@ final class Episode {
                     workers.stream().mapToLong(Worker::operations).sum(),
                     map.users().stream().mapToLong(MapUser::operations).sum(),
                     coded.workers().stream().mapToLong(Worker::operations).sum(),
+                    called.users().stream().mapToLong(CallUser::operations).sum(),
                     coded.regenerated(),
                     neighboursOperations,
                     migrator.moved(),
@@ -215,6 +224,19 @@ final class Episode {
                 addresses,
                 regionBytes,
                 random.split(),
+                () -> queuePairErrors || addresses.stream().anyMatch(outages::disturbed),
+                () -> addresses.stream().anyMatch(outages.gone()::contains),
+                waits,
+                problems);
+    }
+
+    private CallPart called() {
+        List<String> addresses = servers.stream().map(SoakServer::address).toList();
+        return new CallPart(
+                addresses,
+                regionBytes,
+                callRandom,
+                this::lost,
                 () -> queuePairErrors || addresses.stream().anyMatch(outages::disturbed),
                 () -> addresses.stream().anyMatch(outages.gone()::contains),
                 waits,

@@ -9,6 +9,7 @@ record EpisodeResult(
         long operations,
         long mapOperations,
         long codedOperations,
+        long calls,
         long slabsRegenerated,
         long neighboursOperations,
         long regionsMoved,

@@ -16,7 +16,7 @@ public final class Soak implements AutoCloseable {
     private static final long REGION_BYTES = 256 << 10;
     private static final int MAX_REGIONS = 24;
     /** Of one server, for what client processes, visitors and migrations have beside the soak's own cache. */
-    private static final int OTHER_REGIONS = 40 + MapPart.REGIONS + CodedPart.REGIONS;
+    private static final int OTHER_REGIONS = 40 + MapPart.REGIONS + CodedPart.REGIONS + CallPart.REGIONS;
 
     private static final int SERVER_REGIONS = MAX_REGIONS + OTHER_REGIONS;
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
@@ -73,6 +73,7 @@ public final class Soak implements AutoCloseable {
             operations += result.operations()
                     + result.mapOperations()
                     + result.codedOperations()
+                    + result.calls()
                     + result.neighboursOperations();
             held = Math.max(held, result.heldNanos());
             shortStops += result.shortStops();
@@ -84,11 +85,12 @@ public final class Soak implements AutoCloseable {
             }
             freeing = Math.max(freeing, awaitAllFree());
             out.printf(
-                    "    %,d operations, %,d on a map, %,d on a coded cache and %,d of other clients, %,d regions moved, "
-                            + "%,d slabs regenerated, %,d clients replaced, %,d bytes lost with a server; %s%n",
+                    "    %,d operations, %,d on a map, %,d on a coded cache, %,d calls of procedures and %,d of other clients, "
+                            + "%,d regions moved, %,d slabs regenerated, %,d clients replaced, %,d bytes lost with a server; %s%n",
                     result.operations(),
                     result.mapOperations(),
                     result.codedOperations(),
+                    result.calls(),
                     result.neighboursOperations(),
                     result.regionsMoved(),
                     result.slabsRegenerated(),

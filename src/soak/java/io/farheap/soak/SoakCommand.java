@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -66,7 +67,7 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
         long chosen = seed != null ? seed : new SplittableRandom().nextLong();
         System.out.printf("seed %d%n", chosen);
         Collection<String> problems;
-        try (Soak soak = new Soak(new Processes(lease), chosen, System.out)) {
+        try (Soak soak = new Soak(new Processes(lease, new AtomicInteger()), chosen, System.out)) {
             problems = soak.run((long) (minutes * NANOS_PER_MINUTE));
         }
         problems.forEach(problem -> System.out.println("WRONG: " + problem));
@@ -75,12 +76,23 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
     }
 
     /** Processes on this host. */
-    private record Processes(Duration lease) implements SoakHost {
+    private record Processes(Duration lease, AtomicInteger started) implements SoakHost {
+
+        /** Of one server after the other: calls go from servers that run them to some that do not. */
+        private static final List<String> PROCEDURES = List.of("java", "java", "built-in");
 
         @Override
         public SoakServer startServer(long memoryBytes, long regionBytes) {
             ServerProcess process = ServerProcess.start(
-                    Devices.library(), "", memoryBytes, regionBytes, Map.of(), "--lease", lease.toMillis() + "ms");
+                    Devices.library(),
+                    "",
+                    memoryBytes,
+                    regionBytes,
+                    Map.of(),
+                    "--lease",
+                    lease.toMillis() + "ms",
+                    "--procedures",
+                    PROCEDURES.get(started.getAndIncrement() % PROCEDURES.size()));
             return new SoakServer() {
                 @Override
                 public String address() {

@@ -8,12 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.builtin.Chase;
+import io.farheap.procedure.builtin.CompareAndSetWords;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.server.ServedCode;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls of procedures, on servers in this process. */
@@ -35,62 +39,6 @@ class CallTest {
             cluster.add(each);
         }
         return cluster;
-    }
-
-    /** A session with a buffer: arguments at 0, results at 64, words to write at 128. */
-    private static final class Caller implements AutoCloseable {
-
-        final Session session;
-        final Buffer buffer;
-
-        Caller(Cache cache) {
-            session = cache.openSession();
-            buffer = cache.allocate(8192);
-        }
-
-        CallResult call(Procedure procedure, long address, long... arguments) {
-            for (int i = 0; i < arguments.length; i++) {
-                buffer.segment().set(JAVA_LONG, i * 8L, arguments[i]);
-            }
-            return session.callBlocking(procedure, address, buffer, 0, arguments.length * 8, 64, 64);
-        }
-
-        long result() {
-            return buffer.segment().get(JAVA_LONG, 64);
-        }
-
-        void write(long address, long value) {
-            buffer.segment().set(JAVA_LONG, 128, value);
-            session.writeBlocking(address, buffer, 128, 8);
-        }
-
-        long read(long address) {
-            session.readBlocking(address, buffer, 136, 8);
-            return buffer.segment().get(JAVA_LONG, 136);
-        }
-
-        /** A list over all regions of nodes of 24 bytes; the first is at 8. */
-        long list(int nodes, int regions) {
-            long sum = 0;
-            for (int i = 0; i < nodes; i++) {
-                long at = node(i, regions);
-                write(at, i == nodes - 1 ? 0 : node(i + 1, regions));
-                write(at + 8, i);
-                write(at + 16, 3L * i + 1);
-                sum += 3L * i + 1;
-            }
-            return sum;
-        }
-
-        private static long node(int i, int regions) {
-            return i % regions * REGION + 8 + 24L * (i / regions);
-        }
-
-        @Override
-        public void close() {
-            session.close();
-            buffer.close();
-        }
     }
 
     @ParameterizedTest
@@ -207,7 +155,7 @@ class CallTest {
         try (Cluster cluster = cluster(1, 1);
                 Cache cache = cache(cluster, 2)) {
             Procedure add = cache.procedures().register(TestProcedures.Add.class, Procedures.WRITES);
-            List<Thread> all = java.util.stream.IntStream.range(0, threads)
+            List<Thread> all = IntStream.range(0, threads)
                     .mapToObj(i -> Thread.ofPlatform().start(() -> {
                         try (Caller caller = new Caller(cache)) {
                             for (int j = 0; j < calls; j++) {
@@ -221,6 +169,60 @@ class CallTest {
             }
             try (Caller caller = new Caller(cache)) {
                 assertEquals(3L * threads * calls, caller.read(REGION + 8));
+            }
+        }
+    }
+
+    /** Words of the one that runs procedures are changed there, the other's by the device's atomics. */
+    @ParameterizedTest
+    @MethodSource("io.farheap.cache.Configurations#all")
+    void atomicsAddUpWhereNoServerRunsThem(CacheConfiguration how) throws InterruptedException {
+        int threads = 3;
+        int calls = 200;
+        try (Cluster cluster = cluster(1)) {
+            cluster.serving(ServedCode.OFF).add(1);
+            try (Cache cache = Cache.builder()
+                    .capacity(2 * REGION)
+                    .servers(cluster.addresses())
+                    .configuration(how)
+                    .create()) {
+                Procedure add = cache.procedures().register(TestProcedures.Add.class, Procedures.WRITES);
+                Procedure set = cache.procedures().register(TestProcedures.Set.class, Procedures.WRITES);
+                long[] refused = new long[threads];
+                List<Thread> all = IntStream.range(0, threads)
+                        .mapToObj(i -> Thread.ofPlatform().start(() -> {
+                            try (Caller caller = new Caller(cache)) {
+                                for (int j = 0; j < calls; j++) {
+                                    long word = j % 2 * REGION + 8;
+                                    refused[i] +=
+                                            caller.call(add, word, word, 3).done() ? 0 : 1;
+                                    // Tried until nobody else was faster.
+                                    refused[i] += caller.call(set, word + 8, word + 8, 5)
+                                                    .done()
+                                            ? 0
+                                            : 1;
+                                }
+                            }
+                        }))
+                        .toList();
+                for (Thread thread : all) {
+                    thread.join();
+                }
+                assertEquals(0, Arrays.stream(refused).sum(), "calls that did not end well");
+                try (Caller caller = new Caller(cache)) {
+                    for (int region = 0; region < 2; region++) {
+                        assertEquals(3L * threads * calls / 2, caller.read(region * REGION + 8));
+                        assertEquals(5L * threads * calls / 2, caller.read(region * REGION + 16));
+                    }
+                    assertEquals(
+                            CallStatus.NOT_ALIGNED,
+                            caller.call(add, REGION, REGION + 4, 1).status());
+                    Procedure words = cache.procedures().register(CompareAndSetWords.class, Procedures.WRITES);
+                    assertEquals(
+                            CallStatus.REFUSED,
+                            caller.call(words, REGION, REGION + 8, 0, 0).status(),
+                            "many words at once");
+                }
             }
         }
     }

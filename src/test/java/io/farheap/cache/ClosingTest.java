@@ -28,8 +28,8 @@ class ClosingTest {
                         .create()) {
             Session session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
-            List<?> rings =
-                    Fields.get(Fields.get(session, "dataPath", DataPath.class).links(), "ends", List.class);
+            List<?> rings = Fields.get(
+                    Fields.get(session.core(), "dataPath", DataPath.class).links(), "ends", List.class);
             assertEquals(2, rings.size());
             BatchConnection first = ((ServerRing) rings.getFirst()).connection();
             RegisteredMemory memory = Fields.get(first, "responses", RegisteredMemory.class);

@@ -52,11 +52,11 @@ class DeadThreadTest {
 
     /** Makes a session's polls throw an Error once {@code injecting} is set. */
     private void inject(Session session) throws ReflectiveOperationException {
-        session.gate().claim();
-        RequestPath path = (RequestPath) field(session, "path").get(session);
-        field(session, "path")
+        session.core().gate().claim();
+        RequestPath path = (RequestPath) field(session.core(), "path").get(session.core());
+        field(session.core(), "path")
                 .set(
-                        session,
+                        session.core(),
                         Proxy.newProxyInstance(
                                 RequestPath.class.getClassLoader(),
                                 new Class<?>[] {RequestPath.class},
@@ -70,7 +70,7 @@ class DeadThreadTest {
                                         throw e.getCause();
                                     }
                                 }));
-        session.gate().unclaim();
+        session.core().gate().unclaim();
     }
 
     private static Field field(Object object, String name) throws ReflectiveOperationException {
@@ -84,8 +84,8 @@ class DeadThreadTest {
         Session session = cache.openSession();
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         session.writeBlocking(0, word);
-        ClientThread thread = (ClientThread) field(field(session, "path").get(session), "thread")
-                .get(field(session, "path").get(session));
+        ClientThread thread = (ClientThread) field(field(session.core(), "path").get(session.core()), "thread")
+                .get(field(session.core(), "path").get(session.core()));
         inject((Session) field(thread, "worker").get(thread));
         int[] statuses = new int[4];
         injecting.set(true);
@@ -149,7 +149,7 @@ class DeadThreadTest {
         MemorySegment page = MemorySegment.ofArray(new byte[4096]);
         session.writeBlocking(0, page);
         other.writeBlocking(0, page);
-        Object path = field(session, "path").get(session);
+        Object path = field(session.core(), "path").get(session.core());
         ClientThread thread = (ClientThread) field(path, "thread").get(path);
         inject((Session) field(thread, "worker").get(thread));
         injecting.set(true);
@@ -193,14 +193,15 @@ class DeadThreadTest {
      * again.
      */
     private static CompletableFuture<Void> asleepInALateRead(Session session, MemorySegment word) throws Exception {
-        Field sleeper = field(session, "sleeper");
+        Object thread = field(session.core(), "thread").get(session.core());
+        Field sleeper = field(thread, "sleeper");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (true) {
             LateOperations.by(2, TimeUnit.SECONDS);
             try {
                 CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> session.readBlocking(0, word));
                 while (!reading.isDone()) {
-                    if (sleeper.get(session) != null) {
+                    if (sleeper.get(thread) != null) {
                         return reading;
                     }
                     Thread.onSpinWait();
@@ -222,7 +223,7 @@ class DeadThreadTest {
         Session asleep = cache.openSession();
         CompletableFuture<Void> sleeping = asleepInALateRead(asleep, word);
         Session other = cache.openSession();
-        DataPath path = (DataPath) field(other, "dataPath").get(other);
+        DataPath path = (DataPath) field(other.core(), "dataPath").get(other.core());
         ((RegionCache) cache).device().events().add(path.channel(), () -> {
             throw new OutOfMemoryError("injected");
         });

@@ -72,7 +72,7 @@ class DrainTest {
      */
     @Test
     void aDrainKnowsNothingOfTheOneBefore() throws Exception {
-        MigrationParticipant participant = session.participant();
+        MigrationParticipant participant = session.core().participant();
         RemoteRegion first = ((RegionCache) cache).table().get(0).copy();
         RemoteRegion second = ((RegionCache) cache).table().get(1).copy();
         for (int i = 0; i < 20; i++) {
@@ -88,11 +88,11 @@ class DrainTest {
         SoftverbsFaults.delayOperations(0);
         awaitDrained(participant, first);
         session.drain();
-        Field links = Session.class.getDeclaredField("links");
+        Field links = SessionCore.class.getDeclaredField("links");
         links.setAccessible(true);
         Field deadline = ServerLinks.class.getDeclaredField("drainDeadline");
         deadline.setAccessible(true);
-        deadline.setLong(links.get(session), System.nanoTime() - 1);
+        deadline.setLong(links.get(session.core()), System.nanoTime() - 1);
 
         SoftverbsFaults.delayOperations(LATE_NANOS);
         do {

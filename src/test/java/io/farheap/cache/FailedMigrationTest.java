@@ -138,10 +138,11 @@ class FailedMigrationTest {
      */
     @Test
     void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {
-        SessionQueue queue = Fields.get(session, "path", SessionEngine.class).queue();
+        SessionQueue queue =
+                Fields.get(session.core(), "path", SessionEngine.class).queue();
         Connection connection = Fields.get(queue, "routes", Routes.class).connection(0);
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
-        session.gate().claim();
+        session.core().gate().claim();
         try {
             assertTrue(queue.drain(
                     connection,
@@ -149,14 +150,14 @@ class FailedMigrationTest {
                     ((RegionCache) cache).device().scratch().address(),
                     ((RegionCache) cache).device().scratch().localKey()));
         } finally {
-            session.gate().unclaim();
+            session.core().gate().unclaim();
         }
         SoftverbsFaults.delayOperations(0);
         assertTrue(connection.flushing() && connection.inFlight() == 0, "nothing but the flush is in flight");
         assertTrue(queue.draining());
 
-        session.disconnect(((RegionCache) cache).table().get(0).copy().server());
-        session.connect(((RegionCache) cache).table().get(0).copy().server());
+        session.core().disconnect(((RegionCache) cache).table().get(0).copy().server());
+        session.core().connect(((RegionCache) cache).table().get(0).copy().server());
         assertFalse(queue.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }

@@ -312,12 +312,12 @@ class FailureTest {
 
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
     private static void failConnection(Session session, int server) throws ReflectiveOperationException {
-        RequestPath path = Fields.get(session, "path", RequestPath.class);
+        RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
         if (path instanceof HandedRequests) {
             failConnection(Fields.get(Fields.get(path, "thread", Object.class), "worker", Session.class), server);
             return;
         }
-        session.gate().claim();
+        session.core().gate().claim();
         try {
             if (path instanceof SessionBatches batches) {
                 Optional.ofNullable(batches.connection(server)).ifPresent(BatchConnection::fail);
@@ -326,20 +326,20 @@ class FailureTest {
             Routes routes = Fields.get(path, "routes", Routes.class);
             Optional.ofNullable(routes.connection(server)).ifPresent(Connection::fail);
         } finally {
-            session.gate().unclaim();
+            session.core().gate().unclaim();
         }
     }
 
     /** Returns when the client thread, where there is one, has taken so many requests. */
     private static void awaitTaken(Session session, int requests) throws ReflectiveOperationException {
-        if (Fields.get(session, "path", RequestPath.class) instanceof HandedRequests handed) {
+        if (Fields.get(session.core(), "path", RequestPath.class) instanceof HandedRequests handed) {
             Session worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", Session.class);
             for (int taken = 0; taken < requests; Thread.yield()) {
-                worker.gate().claim();
+                worker.core().gate().claim();
                 try {
-                    taken = Fields.get(worker, "path", RequestPath.class).pending();
+                    taken = Fields.get(worker.core(), "path", RequestPath.class).pending();
                 } finally {
-                    worker.gate().unclaim();
+                    worker.core().gate().unclaim();
                 }
             }
         }

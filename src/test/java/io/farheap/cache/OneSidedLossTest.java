@@ -121,15 +121,15 @@ class OneSidedLossTest {
     }
 
     private SessionEngine engine() {
-        return Fields.get(Fields.get(session, "path", SessionBatches.class), "engine", SessionEngine.class);
+        return Fields.get(Fields.get(session.core(), "path", SessionBatches.class), "engine", SessionEngine.class);
     }
 
     private void inGate(Runnable action) {
-        session.gate().claim();
+        session.core().gate().claim();
         try {
             action.run();
         } finally {
-            session.gate().unclaim();
+            session.core().gate().unclaim();
         }
     }
 }

@@ -56,7 +56,8 @@ class RegionHeatTest {
             });
             begun.await();
             try {
-                List<Integer> order = RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session::sample);
+                List<Integer> order =
+                        RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core()::sample);
                 assertEquals(4, order.getFirst(), () -> "the order: " + order);
                 assertEquals(ALL, order.stream().sorted().toList());
             } finally {
@@ -71,7 +72,7 @@ class RegionHeatTest {
         try (Cluster cluster = new Cluster(REGIONS);
                 Cache cache = create(cluster, Configurations.DIRECT);
                 Session session = cache.openSession()) {
-            assertEquals(ALL, RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session::sample));
+            assertEquals(ALL, RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core()::sample));
         }
     }
 }

@@ -32,6 +32,22 @@ final class TestProcedures {
         }
     }
 
+    /** Adds the second argument to the word at the first by comparing and setting; how often another was faster. */
+    static final class Set {
+
+        public static int run(Call call) {
+            long address = call.argument(0);
+            int tries = 0;
+            while (true) {
+                long found = call.getLong(address);
+                if (call.compareAndSet(address, found, found + call.argument(8))) {
+                    return tries;
+                }
+                tries++;
+            }
+        }
+    }
+
     /** Adds one to each of so many words from an address on, a stride apart, by loads and stores. */
     static final class Increment {
 

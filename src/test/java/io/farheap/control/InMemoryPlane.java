@@ -3,6 +3,7 @@ package io.farheap.control;
 import io.farheap.control.ControlException.Code;
 import io.farheap.verbs.Endpoint;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -21,7 +22,8 @@ final class InMemoryPlane implements ControlPlane {
             1,
             List.of(new ServerStatus.LeaseStatus("tést", -2, 5, 3, 4_000_000_000L)),
             6,
-            new ServerStatus.HeadroomStatus(25, 1L << 40, 1L << 38, 2, 1L << 33));
+            new ServerStatus.HeadroomStatus(25, 1L << 40, 1L << 38, 2, 1L << 33),
+            Map.of("calls", 3L, "bytes", Long.MAX_VALUE));
 
     final List<Object> calls = new CopyOnWriteArrayList<>();
     final CountDownLatch pullMayEnd = new CountDownLatch(1);

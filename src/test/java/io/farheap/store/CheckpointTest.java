@@ -252,4 +252,46 @@ class CheckpointTest {
             }
         }
     }
+
+    /** What waits for the device belongs to the checkpoint, whoever is faster that belongs to the next. */
+    @Test
+    void nobodyOvertakesAnUpdateThatWaitsForTheDevice() throws Exception {
+        try (MemoryDevice device = device();
+                ExecutorService threads = Executors.newSingleThreadExecutor();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            try (FarStore store = how(device).open();
+                    StoreSession first = store.openSession("first");
+                    StoreSession second = store.openSession("second")) {
+                for (long key = 0; key < 4_000; key++) {
+                    put(first, memory, key, key);
+                }
+                device.faults().hold();
+                assertEquals(StoreStatus.PENDING, first.update(5, Values.ADD, 1, (token, status, bytes) -> {}, 0));
+                Future<Long> checkpoint = threads.submit(store::checkpoint);
+                // The second passes to the next version; the first cannot yet.
+                memory.set(JAVA_LONG_UNALIGNED, 0, 0);
+                while (second.upsert(5_000, memory, 0, 8) == StoreStatus.DONE) {
+                    Thread.sleep(1);
+                }
+                long before = second.serial();
+                assertEquals(StoreStatus.PENDING, second.update(5, Values.ADD, 1_000, (token, status, bytes) -> {}, 0));
+                device.faults().letGo();
+                for (int i = 0; i < 100; i++) {
+                    second.poll();
+                }
+                assertEquals(1, second.pending());
+                first.drain();
+                checkpoint.get();
+                second.drain();
+                assertEquals(1_006, get(second, memory, 5));
+                assertEquals(before, second.durableSerial());
+            }
+            try (FarStore store = how(device).open();
+                    StoreSession session = store.openSession("first")) {
+                assertEquals(4_001, session.serial());
+                assertEquals(6, get(session, memory, 5));
+            }
+        }
+    }
 }

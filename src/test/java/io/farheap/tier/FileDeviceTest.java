@@ -167,6 +167,19 @@ class FileDeviceTest extends DeviceContract {
     }
 
     @Test
+    void anAppendFarBehindTheEndFails() throws IOException {
+        append(0, 4096);
+        Calls far = new Calls();
+        assertTrue(handle.append(Device.MAX_ADDRESS - SEGMENT, memory, 0, 4096, far, 1));
+        Calls.finish(handle);
+        assertEquals(IoStatus.FAILED, far.status(1));
+        assertEquals(1, ((FileDevice) device).failures());
+        String why = ((FileDevice) device).refusal();
+        assertTrue(why.contains("append to a log where it ends"), why);
+        assertEquals(List.of("device", "lock", "segment-0000000000000000"), files());
+    }
+
+    @Test
     void nameSaysWhoReadsAndWrites() {
         String expected =
                 switch (engine) {

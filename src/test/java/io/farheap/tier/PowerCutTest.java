@@ -83,8 +83,7 @@ class PowerCutTest {
     }
 
     /** @return whether the power is on */
-    private static boolean step(
-            FileDevice device, DeviceMemory memory, DeviceHandle handle, Told told, Random random) {
+    private static boolean step(FileDevice device, DeviceMemory memory, DeviceHandle handle, Told told, Random random) {
         Calls calls = new Calls();
         switch (random.nextInt(8)) {
             case 0 -> {

@@ -12,9 +12,9 @@ import java.util.TreeMap;
 
 /**
  * A {@link Storage} in memory that remembers what was not synced, and says what a power cut may leave: of the writes to
- * a file since its last sync any subset, in any order, each torn at 512 bytes; of the directory's changes since its last
- * sync any subset, each on its own. A file's length comes with the writes that make it longer. Renames are whole: the
- * file is under the old name, the new one, or, where only one half is there, under both.
+ * a file since its last sync any subset, in any order, each torn at 512 bytes; of the directory's changes since its
+ * last sync any subset, each on its own. A file's length comes with the writes that make it longer. Renames are whole:
+ * the file is under the old name, the new one, or, where only one half is there, under both.
  *
  * <p>Any thread. A cut at any moment: {@link #cut} may be called while others write.
  */
@@ -46,7 +46,9 @@ final class RecordingStorage implements Storage {
 
     RecordingStorage() {}
 
-    /** From so many more operations on nothing has an effect: requests fail, others throw, as in a process that ends. */
+    /**
+     * From so many more operations on nothing has an effect: requests fail, others throw, as in a process that ends.
+     */
     synchronized void stopAfter(int more) {
         failAt = operations + more;
     }

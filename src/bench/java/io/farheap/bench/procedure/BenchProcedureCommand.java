@@ -33,20 +33,22 @@ import picocli.CommandLine.Spec;
         description = {
             "Calls of stored procedures beside the reads that they replace, in turns in one run.",
             "chase: a chain of pointers followed by one call, and by as many blocking reads, one at a time. rate: calls with one access, as many "
-                    + "under way as a session takes, beside batched reads of 16 bytes; one server thread. tenants: the rate of calls beside another "
+                    + "under way as a session takes, beside batched reads of 16 bytes; one server thread. turns: the rate of chases of "
+                    + "8 and 16 on a server whose calls take turns where that is faster, beside one whose calls never do. steal: of calls of "
+                    + "50 us whose ring is on one of two server threads, how many the other executes, the client asleep. tenants: the rate of calls beside another "
                     + "client whose calls never end. Medians over turns."
         })
 public final class BenchProcedureCommand implements Callable<Integer> {
 
-    private static final Set<String> OPS = Set.of("chase", "rate", "tenants");
+    private static final Set<String> OPS = Set.of("chase", "rate", "turns", "steal", "tenants");
     private static final long MOST_SPAN = 16L << 30;
 
     @Option(
             names = "--op",
             paramLabel = "OP",
             split = ",",
-            defaultValue = "chase,rate,tenants",
-            description = "chase, rate, tenants (default: ${DEFAULT-VALUE})")
+            defaultValue = "chase,rate,turns,steal,tenants",
+            description = "chase, rate, turns, steal, tenants (default: ${DEFAULT-VALUE})")
     private List<String> ops;
 
     @Option(
@@ -80,6 +82,9 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             description = "of a turn, for each side (default: ${DEFAULT-VALUE})")
     private long millis;
 
+    @Option(names = "--peers", description = "chase by Redis's FCALL too, if redis-server 7 is installed")
+    private boolean peers;
+
     @Mixin
     private BenchOutput output;
 
@@ -96,16 +101,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             long region = Math.max(64 << 10, Long.highestOneBit(Math.min(span, 64 << 20)));
             long memory = (span + region - 1) / region * region;
             // Room for a neighbour's cache.
-            try (ServerProcess server = ServerProcess.start(
-                            Devices.library(),
-                            "",
-                            memory + 4 * region,
-                            region,
-                            LateOperations.environment(),
-                            "--procedures",
-                            "java",
-                            "--threads",
-                            "1");
+            try (ServerProcess server = server(memory + 4 * region, region, "MEASURED", 1);
                     Cache cache = cache(server, memory)) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
@@ -120,12 +116,29 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 if (ops.contains("rate")) {
                     rate(report, cache, chains, hops, span);
                 }
+                if (ops.contains("turns")) {
+                    turns(report, cache, chains, hops, memory, region);
+                }
                 if (ops.contains("tenants")) {
                     tenants(report, server, cache, chains, hops, span);
                 }
             }
         }
+        if (ops.contains("steal")) {
+            try (ServerProcess server = server(4 << 20, 1 << 20, "MEASURED", 2);
+                    Cache cache = cache(server, 1 << 20)) {
+                LateOperations.allow(cache.context());
+                if (report == null) {
+                    report = output.report(spec, cache.context());
+                    report.origin().forEach(System.out::println);
+                }
+                new Stealing(cache, server.address()).run(report, repeat, millis * 1_000_000);
+            }
+        }
         if (report != null) {
+            if (peers && ops.contains("chase")) {
+                RedisCost.run(report, System.out, depths, repeat, millis * 1_000_000);
+            }
             output.write(report, plots.toArray(Plot[]::new));
         }
         return 0;
@@ -152,6 +165,21 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 throw new IllegalArgumentException("--span " + span + ": it is 4k to 16g");
             }
         }
+    }
+
+    private static ServerProcess server(long memory, long region, String turns, int threads) {
+        return ServerProcess.start(
+                Devices.library(),
+                "",
+                memory,
+                region,
+                LateOperations.environment(),
+                "--procedures",
+                "java",
+                "--threads",
+                Integer.toString(threads),
+                "--turns",
+                turns);
     }
 
     private static Cache cache(ServerProcess server, long bytes) {
@@ -250,6 +278,55 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     .put("least_ratio_ops", ratio.least())
                     .put("most_ratio_ops", ratio.most());
         }
+        cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(8));
+    }
+
+    /** Two servers, one at a time under load. */
+    private void turns(BenchReport report, Cache cache, Chains chains, Procedure hops, long memory, long region) {
+        CacheConfiguration batches = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
+        cache.reconfigure(batches);
+        try (ServerProcess server = server(memory + 4 * region, region, "OFF", 1);
+                Cache other = cache(server, memory)) {
+            other.reconfigure(batches);
+            Chains same = new Chains(other, memory);
+            Procedure off = other.procedures().register(Hops.class, Procedures.READS | Procedures.UNORDERED);
+            for (int depth : new int[] {1, 8, 16}) {
+                Samples with = new Samples();
+                Samples without = new Samples();
+                Samples ratio = new Samples();
+                try (CallLoad turning = new CallLoad(cache, chains, 3);
+                        CallLoad straight = new CallLoad(other, same, 3)) {
+                    for (int turn = -2; turn < repeat; turn++) {
+                        double on = turning.calls(hops, depth, millis * 1_000_000);
+                        double none = straight.calls(off, depth, millis * 1_000_000);
+                        if (turn >= 0) {
+                            with.add(on);
+                            without.add(none);
+                            ratio.add(on / none);
+                        }
+                    }
+                }
+                System.out.printf(
+                        "%n%d accesses a call over %s: with turns %,.0f calls/s, without %,.0f; ratio %.2f (%.2f..%.2f)",
+                        depth,
+                        Sizes.format(memory),
+                        with.median(),
+                        without.median(),
+                        ratio.median(),
+                        ratio.least(),
+                        ratio.most());
+                report.row()
+                        .put("op", "turns")
+                        .put("depth", (long) depth)
+                        .put("span", memory)
+                        .put("calls_per_s", with.median())
+                        .put("straight_calls_per_s", without.median())
+                        .put("ratio_ops", ratio.median())
+                        .put("least_ratio_ops", ratio.least())
+                        .put("most_ratio_ops", ratio.most());
+            }
+        }
+        System.out.println();
         cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(8));
     }
 

@@ -82,7 +82,8 @@ final class ChaseCost {
         }
     }
 
-    private static double p50(long turnNanos, @Nullable Histogram all, boolean counts, Runnable operation) {
+    /** In ns, of an operation that is repeated for so long. */
+    static double p50(long turnNanos, @Nullable Histogram all, boolean counts, Runnable operation) {
         Histogram one = new Histogram(3);
         long begun = System.nanoTime();
         long now = begun;

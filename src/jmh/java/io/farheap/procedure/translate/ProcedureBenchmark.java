@@ -2,6 +2,9 @@ package io.farheap.procedure.translate;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.Call;
+import io.farheap.procedure.builtin.ChaseToKey;
+import io.farheap.procedure.builtin.Filter;
+import io.farheap.procedure.builtin.TreeGet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -103,6 +106,18 @@ public class ProcedureBenchmark {
         link();
         chase = translate(Chase.class);
         scan = translate(Scan.class);
+        pollute();
+    }
+
+    /** A server runs many procedures, so HotSpot puts none of them into its caller. */
+    private void pollute() throws IOException {
+        TranslatedCode[] some = {translate(Filter.class), translate(ChaseToKey.class), translate(TreeGet.class)};
+        arguments(0, 0, 0);
+        for (int i = 0; i < 100_000; i++) {
+            context.begin(some[i % some.length], 0, bytes, 32, 8, 100);
+            context.map(table.address(), regions, shift);
+            context.run(100);
+        }
     }
 
     /** One circle through all nodes of 64 bytes, in random order (Sattolo). */

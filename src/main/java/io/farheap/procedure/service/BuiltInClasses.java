@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /** The class files of the procedures that come with Farheap, as this server has them. Any thread. */
@@ -27,6 +28,10 @@ final class BuiltInClasses {
             }
         }
         return files;
+    }
+
+    static List<byte[]> files() {
+        return FILES.stream().map(ByteBuffer::array).toList();
     }
 
     /** Whether a client's class file is one of them, byte by byte: of another release it is not. */

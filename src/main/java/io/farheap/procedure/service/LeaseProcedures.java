@@ -3,6 +3,8 @@ package io.farheap.procedure.service;
 import io.farheap.procedure.CallFormat;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What one lease has: its procedures, its map, and the calls that wait. Any server thread. */
@@ -11,18 +13,27 @@ final class LeaseProcedures {
     /** Calls of a lease that may be under way, beyond those that end at once. */
     static final int MOST_CALLS = 1024;
 
-    private static final int REGISTRATIONS_A_SECOND = 10;
+    static final int REGISTRATIONS_A_SECOND = 10;
     private static final long SECOND = 1_000_000_000L;
+
+    private final LongSupplier clock;
 
     private final AtomicReferenceArray<@Nullable Registered> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
+    private final LongAdder nanos = new LongAdder();
     private final Upload upload = new Upload();
     private volatile LeaseMap map = LeaseMap.EMPTY;
     private volatile boolean ended;
     /** Guarded by this. */
     private double tokens = REGISTRATIONS_A_SECOND;
 
-    private long tokensAt = System.nanoTime();
+    private long tokensAt;
+
+    /** @param clock nanoseconds, as {@link System#nanoTime} */
+    LeaseProcedures(LongSupplier clock) {
+        this.clock = clock;
+        this.tokensAt = clock.getAsLong();
+    }
 
     /** @param id any number */
     @Nullable
@@ -71,9 +82,18 @@ final class LeaseProcedures {
         underWay.decrementAndGet();
     }
 
+    /** Server threads have worked so long for its calls. */
+    void used(long time) {
+        nanos.add(time);
+    }
+
+    long usedNanos() {
+        return nanos.sum();
+    }
+
     /** Whether it may register one more now. */
     synchronized boolean mayRegister() {
-        long now = System.nanoTime();
+        long now = clock.getAsLong();
         tokens = Math.min(REGISTRATIONS_A_SECOND, tokens + (now - tokensAt) * (double) REGISTRATIONS_A_SECOND / SECOND);
         tokensAt = now;
         if (tokens < 1) {

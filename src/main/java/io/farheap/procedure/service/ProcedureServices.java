@@ -2,6 +2,7 @@ package io.farheap.procedure.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
+import io.farheap.posix.AsymmetricFence;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.procedure.translate.Translation;
@@ -17,21 +18,26 @@ import io.farheap.server.ServedSpaces;
 import io.farheap.server.ServerOptions;
 import io.farheap.server.ServerService;
 import io.farheap.server.ServerWork;
+import io.farheap.server.TurnTaking;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of {@link CallFormat} on one memory server, checked: any process with a lease may send any bytes. */
 public final class ProcedureServices implements ServerService, ThreadCalls.Peers {
 
+    private static final System.Logger LOG = System.getLogger(ProcedureServices.class.getName());
     private static final int MOST_REGIONS = ServerOptions.MAX_REGIONS;
     private static final int MOST_WAITING = 256;
     private static final int MOST_TEXT = 4096;
@@ -44,7 +50,24 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     /** Replaced with the lock held. */
     private volatile ThreadCalls[] threads = {};
 
+    private final Runnable statistics = this::emitStatistics;
+    private String name = "";
+    /**
+     * Guarded by {@code statistics}: whether threads were started and statistics are emitted, and that neither is any
+     * more.
+     */
+    private boolean begun;
+
+    private boolean closed;
     private ServedCode mode = ServedCode.OFF;
+    private TurnTaking turns = TurnTaking.MEASURED;
+    private Runnable startThreads = () -> {};
+    private final LongAdder registered = new LongAdder();
+    /** Registrations that were not admitted, for whatever reason but that the server serves none such. */
+    private final LongAdder refused = new LongAdder();
+    /** The thread that is called when there is more to do: the next one next time. */
+    private int called;
+
     private final ThreadPoolExecutor translating = translating();
 
     private static ThreadPoolExecutor translating() {
@@ -61,8 +84,13 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     @Override
     public void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces) {
         mode = options.procedures();
+        turns = options.turns();
+        name = options.name();
         if (mode == ServedCode.JAVA) {
             requireVerifier();
+        }
+        if (mode != ServedCode.OFF) {
+            WarmUp.later(translating);
         }
         handlers.register(CallFormat.REGISTER, this::register);
         handlers.register(CallFormat.UNREGISTER, (held, in, out) -> {
@@ -75,6 +103,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         handlers.register(CallFormat.MAP, this::map);
         handlers.register(CallFormat.CALL, new Calls(false));
         handlers.register(CallFormat.RESUME, new Calls(true));
+    }
+
+    @Override
+    public void threads(Runnable startAll) {
+        startThreads = startAll;
     }
 
     /** What we make of clients' classes is admitted by the JVM too: then only where it looks. */
@@ -97,10 +130,10 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             this.resume = resume;
         }
 
-        /** The first place that it needs: the misses of a batch overlap. */
+        /** Calls of one batch do not wait for each other: their misses overlap. */
         @Override
         public void touch(HeldRegions held, Arguments in) {
-            own().touch(held, in.getLong(24));
+            own().touch(resume, held, in);
         }
 
         @Override
@@ -125,7 +158,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         }
         int id = in.getInt(0);
         int flags = in.getInt(4);
-        LeaseProcedures lease = leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures());
+        LeaseProcedures lease = lease(held);
         byte[] file;
         try {
             file = lease.upload().classFile(id, length, in.getInt(12), piece);
@@ -158,7 +191,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         return RpcHandler.LATER;
     }
 
-    private static void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
+    private void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
         int outcome = CallFormat.REFUSED;
         String why = "";
         try {
@@ -166,13 +199,18 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             if (translation.writes() && (flags & CallFormat.READS) != 0) {
                 why = translation.name() + " changes the cache, and was to be registered as one that only reads";
             } else {
+                begin();
                 lease.add(new Registered(id, translation));
                 outcome = CallFormat.REGISTERED;
+                registered.increment();
             }
         } catch (RefusedProcedureException e) {
             why = String.valueOf(e.getMessage());
         } catch (Throwable e) {
             why = "the server cannot translate it: " + e;
+        }
+        if (outcome == CallFormat.REFUSED) {
+            refused.increment();
         }
         byte[] reason = bytes(why);
         byte[] answer = new byte[Math.min(pending.capacity(), Integer.BYTES + reason.length)];
@@ -182,12 +220,48 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         pending.answer(out);
     }
 
+    /** There are procedures: threads without rings are to take calls of others. Without them it goes on as well. */
+    private void begin() {
+        synchronized (statistics) {
+            if (begun || closed) {
+                return;
+            }
+            begun = true;
+            FlightRecorder.addPeriodicEvent(ProcedureStatisticsEvent.class, statistics);
+        }
+        try {
+            startThreads.run();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "cannot start all server threads; calls of procedures run on those that there are",
+                    e);
+        }
+    }
+
+    private void emitStatistics() {
+        ProcedureStatisticsEvent.emit(name, counters());
+    }
+
+    @Override
+    public void closed() {
+        synchronized (statistics) {
+            closed = true;
+            if (begun) {
+                FlightRecorder.removePeriodicEvent(statistics);
+            }
+        }
+    }
+
     private static byte[] bytes(String text) {
         byte[] all = text.getBytes(StandardCharsets.UTF_8);
         return Arrays.copyOf(all, Math.min(all.length, MOST_TEXT));
     }
 
-    private static int text(Reply out, int outcome, String why) {
+    private int text(Reply out, int outcome, String why) {
+        if (outcome == CallFormat.REFUSED) {
+            refused.increment();
+        }
         byte[] text = bytes(why);
         out.setInt(0, outcome);
         int length = Math.min(text.length, out.capacity() - Integer.BYTES);
@@ -195,26 +269,45 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         return Integer.BYTES + length;
     }
 
+    private LeaseProcedures lease(HeldRegions held) {
+        return leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures(System::nanoTime));
+    }
+
     private int map(HeldRegions held, Arguments in, Reply out) {
-        int[] piece = new int[in.getInt(16)];
-        for (int i = 0; i < piece.length; i++) {
+        int count = in.getInt(16);
+        if (count < 0 || count > (in.bytes() - CallFormat.MAP_BYTES) / Integer.BYTES) {
+            throw new IllegalArgumentException("a piece of " + count + " regions in " + in.bytes() + " bytes");
+        }
+        int[] piece = new int[count];
+        for (int i = 0; i < count; i++) {
             piece[i] = in.getInt(CallFormat.MAP_BYTES + i * Integer.BYTES);
         }
-        LeaseProcedures lease = leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures());
+        LeaseProcedures lease = lease(held);
         int[] regions = lease.upload().map(in.getLong(0), in.getInt(8), in.getInt(12), piece, MOST_REGIONS);
         out.setInt(0, regions == null ? 0 : 1);
         if (regions != null) {
             LeaseMap next = new LeaseMap(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
             next.refresh(held);
             lease.map(next);
-            ThreadCalls.awaitSlices(threads, OWN.get());
+            awaitSlices();
         }
         return Integer.BYTES;
     }
 
+    /** After the map of a lease was replaced: when it returns, no thread uses the one before. */
+    private void awaitSlices() {
+        AsymmetricFence.heavy();
+        ThreadCalls own = OWN.get();
+        for (ThreadCalls thread : threads) {
+            if (thread != own) {
+                thread.slices().await();
+            }
+        }
+    }
+
     @Override
     public synchronized ServerWork work(Runnable wake) {
-        ThreadCalls made = new ThreadCalls(leases, this, wake);
+        ThreadCalls made = new ThreadCalls(threads.length, leases, turns, this, wake);
         OWN.set(made);
         ThreadCalls[] all = Arrays.copyOf(threads, threads.length + 1);
         all[all.length - 1] = made;
@@ -236,11 +329,29 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         return null;
     }
 
+    /** One more thread at a time: whoever is called and finds more calls the next. */
     @Override
-    public void help() {
-        for (ThreadCalls thread : threads) {
-            thread.wake();
+    public void help(ThreadCalls busy) {
+        ThreadCalls[] all = threads;
+        ThreadCalls next = all[(++called & Integer.MAX_VALUE) % all.length];
+        if (next != busy) {
+            next.call();
         }
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        Map<String, Long> all = new TreeMap<>();
+        for (int i = 0; i < CallCounters.COUNT; i++) {
+            long sum = 0;
+            for (ThreadCalls thread : threads) {
+                sum += thread.counters().get(i);
+            }
+            all.put(CallCounters.NAMES.get(i), sum);
+        }
+        all.put("procedures.registered", registered.sum());
+        all.put("procedures.refused", refused.sum());
+        return all;
     }
 
     @Override

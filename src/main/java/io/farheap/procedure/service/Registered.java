@@ -15,13 +15,26 @@ final class Registered {
     private static final double FASTEST_NANOS = 0.05;
     private static final double WEIGHT = 0.25;
 
+    /** The thread may have had to wait for its core: that says nothing of the procedure. */
+    private static final double OUTLIER = 3;
+    /** In turns it must be so much faster, since others' turns grow with the group. */
+    private static final double WORTH = 0.9;
+    /** Of so many calls, a batch or so is run the other way, to see what that would be like. */
+    private static final int TRIED_MASK = 4095;
+
+    private static final int TRIED = 16;
+
     final int id;
     final Translation translation;
-    /** Of a unit of fuel. Several threads write it, and may lose each other's: it is an estimate. */
-    private double nanos = COLD_NANOS;
+    // Of a unit of fuel, one call after another and in turns. Several threads write all these, and may lose each
+    // other's: they are estimates.
+    private double straight = COLD_NANOS;
+    private double turned = COLD_NANOS;
+    private boolean faster;
+    private int asked;
 
-    private int firstFuel = fuel(FIRST_NANOS);
-    private int sliceFuel = fuel(SLICE_NANOS);
+    private int firstFuel = fuel(FIRST_NANOS, COLD_NANOS);
+    private int sliceFuel = fuel(SLICE_NANOS, COLD_NANOS);
 
     Registered(int id, Translation translation) {
         this.id = id;
@@ -32,20 +45,38 @@ final class Registered {
         return firstFuel;
     }
 
+    /** Of a slice, which calls that run in turns divide. */
     int sliceFuel() {
         return sliceFuel;
     }
 
-    /** A slice between rounds of message rings. */
-    void took(long units, long time) {
-        if (units > 0) {
-            nanos = Math.max(FASTEST_NANOS, nanos + WEIGHT * ((double) time / units - nanos));
-            firstFuel = fuel(FIRST_NANOS);
-            sliceFuel = fuel(SLICE_NANOS);
-        }
+    /** Whether the next call is to run in turns with others. */
+    boolean turns() {
+        return (++asked & TRIED_MASK) < TRIED != faster;
     }
 
-    private int fuel(long time) {
+    /** So many units of fuel took so many ns. */
+    void took(boolean inTurns, long units, long time) {
+        if (units <= 0) {
+            return;
+        }
+        double now = (double) time / units;
+        if (inTurns) {
+            turned = next(turned, now);
+        } else {
+            straight = next(straight, now);
+        }
+        faster = turned < straight * WORTH;
+        double nanos = faster ? turned : straight;
+        firstFuel = fuel(FIRST_NANOS, nanos);
+        sliceFuel = fuel(SLICE_NANOS, nanos);
+    }
+
+    private static double next(double before, double now) {
+        return Math.max(FASTEST_NANOS, before + WEIGHT * (Math.min(now, OUTLIER * before) - before));
+    }
+
+    private static int fuel(long time, double nanos) {
         return (int) Math.max(1, time / nanos);
     }
 }

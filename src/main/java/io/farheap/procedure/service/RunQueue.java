@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The calls that wait for a slice of one server thread. Leases share its time by what they have used: the one that has
- * used least is next, and one that comes anew begins where the others are. Thread-safe, as idle threads take from it.
+ * used least is next, and one that comes anew begins where that one was (start-time fair queueing; Goyal, Vin, Cheng,
+ * SIGCOMM 1996). Thread-safe, as idle threads take from it.
  */
 final class RunQueue {
 
@@ -25,6 +26,8 @@ final class RunQueue {
     private final IdentityHashMap<LeaseProcedures, Line> lines = new IdentityHashMap<>();
     /** Those with calls. */
     private final List<Line> active = new ArrayList<>();
+    /** What the line had used that a call was taken from last: no line that has calls has used less. */
+    private long virtualTime;
     /** Written with the lock held; a look at it without tells whether to take the lock. */
     private volatile int size;
 
@@ -40,7 +43,8 @@ final class RunQueue {
             lines.put(lease, line);
         }
         if (!line.listed) {
-            line.used = Math.max(line.used, leastUsed());
+            // It may be that its only call was being executed: then it has its place still.
+            line.used = Math.max(line.used, virtualTime);
             line.listed = true;
             active.add(line);
         }
@@ -65,6 +69,7 @@ final class RunQueue {
         if (next == null) {
             return null;
         }
+        virtualTime = next.used;
         Running call = next.waiting.pollFirst();
         size--;
         if (next.waiting.isEmpty()) {
@@ -72,6 +77,30 @@ final class RunQueue {
             active.remove(next);
         }
         return call;
+    }
+
+    /**
+     * Takes more calls of a lease that one was just taken of, to run with it in turns.
+     *
+     * @param into from {@code count} on
+     * @return how many there are then
+     */
+    synchronized int takeMore(LeaseProcedures lease, Running[] into, int count, int most) {
+        Line line = lines.get(lease);
+        int all = count;
+        while (line != null && all < most) {
+            Running next = line.waiting.pollFirst();
+            if (next == null) {
+                break;
+            }
+            into[all++] = next;
+        }
+        size -= all - count;
+        if (line != null && line.listed && line.waiting.isEmpty()) {
+            line.listed = false;
+            active.remove(line);
+        }
+        return all;
     }
 
     /** A lease has used the thread for so long. */
@@ -87,13 +116,5 @@ final class RunQueue {
         if (line != null && !line.listed) {
             lines.remove(lease);
         }
-    }
-
-    private long leastUsed() {
-        long least = active.isEmpty() ? 0 : active.getFirst().used;
-        for (int i = 1; i < active.size(); i++) {
-            least = Math.min(least, active.get(i).used);
-        }
-        return least;
     }
 }

@@ -32,7 +32,14 @@ final class Running {
     @Nullable
     PendingCall pending;
 
-    int capacity;
+    /** The number of the thread whose ring it came over, once it is put off. */
+    int home;
+    /** Where its message is, while the batch that it came in is served. */
+    long at;
+    /** How its context left last. */
+    int left;
+    /** Of a slice in turns. */
+    int fuelLeft;
     /** Where its footprint ends. */
     long end;
 

@@ -1,10 +1,6 @@
 package io.farheap.procedure.service;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import io.farheap.memory.NativeMemory;
-import io.farheap.posix.AsymmetricFence;
 import io.farheap.procedure.Call;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
@@ -15,37 +11,35 @@ import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.ServerWork;
-import java.lang.foreign.Arena;
+import io.farheap.server.TurnTaking;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs calls on one server thread. A call begins while the batch that it came in is served, and most end there. One
- * that takes longer, or that is to let others run while its memory is fetched, waits in the {@link RunQueue} and goes
- * on in slices between rounds of the thread's message rings; a thread without any takes those of others.
- *
- * <p><b>Maps.</b> {@code slices} is odd while a context runs. It is stored before the lease's map is loaded; who has
- * replaced a map executes a heavy fence and then waits until each thread's {@code slices} was even or has changed: from
- * there on nobody uses the map before. {@link AsymmetricFence} orders the store and the load.
+ * Runs calls on one server thread. A call begins while the batch that it came in is served, and most end there: one
+ * after another, or all of the batch in turns ({@link Slices}). One that takes longer waits in the {@link RunQueue} and
+ * goes on in slices between rounds of the thread's message rings; a thread without any takes those of others.
  */
 final class ThreadCalls implements ServerWork {
 
-    private static final VarHandle SLICES;
+    /** Calls that run in turns, beyond those of a batch: as many misses as a core has under way at once, and more. */
+    private static final int GROUP = 16;
+    /** Of so many calls that run one after another, one is timed. */
+    private static final int TIMED_MASK = 31;
+    /** Who took a call of another's looks for more so long before it sleeps: to be woken takes as long. */
+    private static final long LINGER_NANOS = 100_000;
 
-    static {
-        try {
-            SLICES = MethodHandles.lookup().findVarHandle(ThreadCalls.class, "slices", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
+    private final int number;
     private final Map<Long, LeaseProcedures> leases;
+    private final TurnTaking turnTaking;
+    private final Peers peers;
+    private final Runnable wake;
+    private final RunQueue queue = new RunQueue();
+    private final Slices slices = new Slices();
+    private final CallAnswers answers = new CallAnswers();
+    private final CallCounters counters = new CallCounters();
     /** Whose call was looked up last, and what it has: most of a batch are of one lease. */
     private @Nullable HeldRegions lastHeld;
 
@@ -54,19 +48,24 @@ final class ThreadCalls implements ServerWork {
     @SuppressWarnings("unused")
     private long touched;
 
-    private final Peers peers;
-    private final Runnable wake;
-    private final RunQueue queue = new RunQueue();
-    private final MemorySegment answer = Arena.ofAuto().allocate(CallFormat.RECORD_BYTES, Long.BYTES);
-    private Running[] idle = new Running[16];
+    private Running[] idle = new Running[GROUP];
     private int idleCount;
+    /** Calls of the batch that is being served which have begun, to run in turns; and how many have been executed. */
+    private Running[] begun = new Running[GROUP];
+
+    private int begunCount;
+    private int executed;
+    private boolean ran;
+
+    private final Running[] group = new Running[GROUP];
+    private int timed;
     /** When the slice before ended, and how long it took; 0 where rings have had as much since. */
     private long sliceEnd;
 
     private long sliceNanos;
-
-    @SuppressWarnings("unused")
-    private int slices;
+    private boolean lingers;
+    /** It was woken, or need not be: it looks for work before it sleeps. */
+    private volatile boolean called;
 
     private volatile boolean ended;
 
@@ -78,39 +77,183 @@ final class ThreadCalls implements ServerWork {
         Running steal(ThreadCalls thief);
 
         /** There is more to do than one thread does. */
-        void help();
+        void help(ThreadCalls busy);
     }
 
     /**
+     * @param number of the thread among its server's
      * @param leases what each has, by its id
      * @param wake makes the thread look for work
      */
-    ThreadCalls(Map<Long, LeaseProcedures> leases, Peers peers, Runnable wake) {
+    ThreadCalls(int number, Map<Long, LeaseProcedures> leases, TurnTaking turns, Peers peers, Runnable wake) {
+        this.number = number;
         this.leases = leases;
+        this.turnTaking = turns;
         this.peers = peers;
         this.wake = wake;
     }
 
+    private boolean turns(Registered procedure) {
+        return turnTaking == TurnTaking.ALWAYS || turnTaking == TurnTaking.MEASURED && procedure.turns();
+    }
+
+    /**
+     * On the thread, before the calls of its batch are executed: begins one that is to run in turns with the others;
+     * else loads a word at the first address that it needs, where it is here.
+     */
+    void touch(boolean resume, HeldRegions held, Arguments in) {
+        if (ran) {
+            // Of a batch whose calls were not all executed.
+            forgetBegun();
+        }
+        LeaseProcedures lease = lease(held);
+        if (lease == null) {
+            return;
+        }
+        Registered procedure = lease.find(in.getInt(0));
+        if (procedure != null && turns(procedure)) {
+            Running call = begin(resume, held, lease, procedure, in);
+            if (call != null) {
+                if (begunCount == begun.length) {
+                    begun = Arrays.copyOf(begun, begunCount * 2);
+                }
+                call.at = in.address(0, 0);
+                begun[begunCount++] = call;
+                return;
+            }
+        }
+        long address = in.getLong(24);
+        if (address >= 0) {
+            LeaseMap map = lease.map();
+            map.refresh(held);
+            touched = map.touch(address);
+        }
+    }
+
     /** On the thread, for the handler of {@link CallFormat#CALL} and {@link CallFormat#RESUME}. */
+    // A call that has begun has a lease and a procedure.
+    @SuppressWarnings("NullAway")
     int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
+        Running call = takeBegun(held, in.address(0, 0));
+        if (call == null) {
+            LeaseProcedures lease = lease(held);
+            Registered procedure = lease == null ? null : lease.find(in.getInt(0));
+            call = procedure == null ? null : begin(resume, held, lease, procedure, in);
+            if (call == null) {
+                return refuse(out);
+            }
+            first(call);
+        }
+        if (call.left == Context.FUEL || call.left == Context.TURN) {
+            LeaseProcedures lease = call.lease;
+            if (!lease.begin()) {
+                put(call);
+                return refuse(out);
+            }
+            counters.add(CallCounters.PUT_OFF, 1);
+            call.pending = out.goesOn();
+            call.home = number;
+            add(call, lease);
+            return RpcHandler.LATER;
+        }
+        int length = answers.reply(call, out);
+        counters.ended(answers.status());
+        put(call);
+        return length;
+    }
+
+    private int refuse(Reply out) {
+        counters.ended(CallStatus.REFUSED);
+        return CallAnswers.refused(out);
+    }
+
+    /** The first slice of a call that runs alone. */
+    // As in execute.
+    @SuppressWarnings("NullAway")
+    private void first(Running call) {
+        Registered procedure = call.procedure;
+        if ((++timed & TIMED_MASK) != 0) {
+            counters.add(CallCounters.FUEL, slices.one(call, procedure.firstFuel()));
+            return;
+        }
+        long started = System.nanoTime();
+        long units = slices.one(call, procedure.firstFuel());
+        procedure.took(false, units, System.nanoTime() - started);
+        counters.add(CallCounters.FUEL, units);
+    }
+
+    /**
+     * The call whose message is there, if it has begun; with the first of a batch, all that have begun run in turns.
+     */
+    // As in execute.
+    @SuppressWarnings("NullAway")
+    private @Nullable Running takeBegun(HeldRegions held, long at) {
+        if (begunCount == 0) {
+            return null;
+        }
+        if (!ran) {
+            if (begun[0].held != held) {
+                forgetBegun();
+                return null;
+            }
+            ran = true;
+            firstOfAll();
+        }
+        if (executed < begunCount && begun[executed].at == at && begun[executed].held == held) {
+            Running call = begun[executed++];
+            if (executed == begunCount) {
+                forgetBegun();
+            }
+            return call;
+        }
+        return null;
+    }
+
+    // As in execute.
+    @SuppressWarnings("NullAway")
+    private void firstOfAll() {
+        if (begunCount == 1) {
+            first(begun[0]);
+            return;
+        }
+        Registered procedure = begun[0].procedure;
+        long started = System.nanoTime();
+        long units = slices.inTurns(begun, begunCount, procedure.firstFuel());
+        procedure.took(true, units, System.nanoTime() - started);
+        counters.add(CallCounters.FUEL, units);
+        counters.add(CallCounters.TURNS, begunCount);
+    }
+
+    private void forgetBegun() {
+        for (int i = executed; i < begunCount; i++) {
+            put(begun[i]);
+        }
+        begunCount = 0;
+        executed = 0;
+        ran = false;
+    }
+
+    /** @return null where it is refused */
+    private @Nullable Running begin(
+            boolean resume, HeldRegions held, LeaseProcedures lease, Registered procedure, Arguments in) {
         int bytes = in.bytes() - CallFormat.CALL_BYTES;
         int capacity = in.getInt(4);
-        LeaseProcedures lease = lease(held);
-        Registered procedure = lease == null ? null : lease.find(in.getInt(0));
-        if (lease == null
-                || procedure == null
-                || bytes < 0
+        if (bytes < 0
                 || !resume && bytes > Call.ARGUMENT_BYTES
                 || capacity < 0
                 || capacity > Call.RESULT_BYTES
-                || capacity > out.capacity() - CallFormat.REPLY_BYTES) {
-            return reply(out, CallStatus.REFUSED, 0, 0);
+                || capacity > in.replyCapacity() - CallFormat.REPLY_BYTES) {
+            return null;
+        }
+        long from = in.getLong(8);
+        long span = in.getLong(16);
+        if ((from | span) < 0) {
+            // None: it has no bytes.
+            from = 0;
+            span = 0;
         }
         Running call = take();
         call.begin(held, lease, procedure);
-        long from = Math.max(0, in.getLong(8));
-        long span = Math.max(0, in.getLong(16));
-        call.capacity = capacity;
         call.end = from + span;
         Context context = call.context;
         context.begin(procedure.translation.code(), from, span, resume ? 0 : bytes, capacity, CallFormat.FUEL_LIMIT);
@@ -119,25 +262,9 @@ final class ThreadCalls implements ServerWork {
             MemorySegment.copy(NativeMemory.ALL, at, NativeMemory.ALL, context.argumentsAddress(), bytes);
         } else if (!context.load(NativeMemory.ALL, at, bytes)) {
             put(call);
-            return reply(out, CallStatus.REFUSED, 0, 0);
+            return null;
         }
-        int left = slice(call, procedure.firstFuel());
-        if (left == Context.FUEL || left == Context.TURN) {
-            if (!lease.begin()) {
-                put(call);
-                return reply(out, CallStatus.REFUSED, 0, 0);
-            }
-            call.pending = out.goesOn();
-            add(call, lease);
-            return RpcHandler.LATER;
-        }
-        int length = write(call, left);
-        if (length > out.capacity()) {
-            length = header(CallStatus.RESULT_FULL, 0, 0);
-        }
-        out.setBytes(0, answer, 0, length);
-        put(call);
-        return length;
+        return call;
     }
 
     /** A lease has one of these objects, and its id does not come again. */
@@ -149,29 +276,22 @@ final class ThreadCalls implements ServerWork {
         return last;
     }
 
-    /** On the thread: loads a word at the first address that a call needs, where it is here. */
-    void touch(HeldRegions held, long address) {
-        LeaseProcedures lease = lease(held);
-        if (lease != null && address >= 0) {
-            LeaseMap map = lease.map();
-            map.refresh(held);
-            touched = map.touch(address);
-        }
-    }
-
     private void add(Running call, LeaseProcedures lease) {
         queue.add(call, lease);
         if (queue.size() > 1) {
-            peers.help();
+            peers.help(this);
         }
     }
 
     /**
-     * One slice of a call of this thread's, or of another's. While rings are busy, they have as much time between two
-     * slices as the slice before took.
+     * One slice of a call of this thread's, or of another's, or of some in turns. While rings are busy, they have as
+     * much time between two slices as the slice before took.
      */
     @Override
     public boolean run(boolean busy) {
+        if (called) {
+            called = false;
+        }
         if (busy && sliceNanos > 0 && System.nanoTime() - sliceEnd < sliceNanos) {
             return true;
         }
@@ -180,8 +300,10 @@ final class ThreadCalls implements ServerWork {
         if (call == null) {
             call = peers.steal(this);
             if (call == null) {
-                return false;
+                lingers = lingers && System.nanoTime() - sliceEnd < LINGER_NANOS;
+                return lingers;
             }
+            lingers = true;
         }
         goOn(call);
         return true;
@@ -189,113 +311,69 @@ final class ThreadCalls implements ServerWork {
 
     // A call that waits has all of these.
     @SuppressWarnings("NullAway")
-    private void goOn(Running call) {
-        LeaseProcedures lease = call.lease;
-        PendingCall pending = call.pending;
-        Registered procedure = call.procedure;
-        if (pending.cancelled() || lease.ended()) {
-            end(call, lease);
-            if (lease.ended()) {
-                queue.forget(lease);
+    private void goOn(Running first) {
+        LeaseProcedures lease = first.lease;
+        Registered procedure = first.procedure;
+        group[0] = first;
+        int all = turns(procedure) ? queue.takeMore(lease, group, 1, GROUP) : 1;
+        int count = 0;
+        for (int i = 0; i < all; i++) {
+            Running call = group[i];
+            if (call.pending.cancelled() || lease.ended()) {
+                end(call, lease);
+            } else {
+                group[count++] = call;
             }
-            return;
         }
-        long before = call.context.fuelUsed();
+        if (lease.ended()) {
+            queue.forget(lease);
+        } else if (count > 0) {
+            slice(lease, procedure, count);
+            for (int i = 0; i < count; i++) {
+                sliced(group[i], lease);
+            }
+        }
+        Arrays.fill(group, 0, all, null);
+    }
+
+    private void slice(LeaseProcedures lease, Registered procedure, int count) {
         long started = System.nanoTime();
-        int left = slice(call, procedure.sliceFuel());
+        long units = count == 1
+                ? slices.one(group[0], procedure.sliceFuel())
+                : slices.inTurns(group, count, Math.max(1, procedure.sliceFuel() / count));
         sliceEnd = System.nanoTime();
-        long took = sliceEnd - started;
-        sliceNanos = took;
-        queue.used(lease, took);
+        sliceNanos = sliceEnd - started;
+        queue.used(lease, sliceNanos);
         // Also of one that ended: else calls a little longer than a first slice of cold code would always wait.
-        procedure.took(call.context.fuelUsed() - before, took);
-        if (left == Context.FUEL || left == Context.TURN) {
+        procedure.took(count > 1, units, sliceNanos);
+        counters.add(CallCounters.FUEL, units);
+        counters.add(CallCounters.SLICES, 1);
+        counters.add(CallCounters.SLICE_NANOS, sliceNanos);
+        if (count > 1) {
+            counters.add(CallCounters.TURNS, count);
+        }
+        lease.used(sliceNanos);
+    }
+
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void sliced(Running call, LeaseProcedures lease) {
+        if (call.left == Context.FUEL || call.left == Context.TURN) {
             add(call, lease);
             return;
         }
-        int length = write(call, left);
-        if (length > pending.capacity()) {
-            length = header(CallStatus.RESULT_FULL, 0, 0);
+        PendingCall pending = call.pending;
+        answers.reply(call, pending);
+        counters.ended(answers.status());
+        if (call.home != number) {
+            counters.add(CallCounters.STOLEN, 1);
         }
-        pending.answer(answer, 0, length);
         end(call, lease);
     }
 
     private void end(Running call, LeaseProcedures lease) {
         lease.finish();
         put(call);
-    }
-
-    // As in goOn.
-    @SuppressWarnings("NullAway")
-    private int slice(Running call, int fuel) {
-        SLICES.setRelease(this, slices + 1);
-        AsymmetricFence.light();
-        LeaseMap map = call.lease.map();
-        try {
-            map.refresh(call.held);
-            if (Long.compareUnsigned(call.end, map.span()) > 0) {
-                return Context.ENDED;
-            }
-            call.context.map(map.table(), map.entries(), map.shift());
-            return call.context.run(fuel);
-        } finally {
-            Reference.reachabilityFence(map);
-            SLICES.setRelease(this, slices + 1);
-        }
-    }
-
-    /** After the map of a lease was replaced: when it returns, no thread uses the one before. */
-    static void awaitSlices(ThreadCalls[] threads, @Nullable ThreadCalls own) {
-        AsymmetricFence.heavy();
-        for (ThreadCalls thread : threads) {
-            if (thread != own) {
-                int seen = (int) SLICES.getAcquire(thread);
-                while ((seen & 1) != 0 && (int) SLICES.getAcquire(thread) == seen) {
-                    Thread.onSpinWait();
-                }
-            }
-        }
-    }
-
-    /** @return bytes of the answer, in {@code answer} */
-    private int write(Running call, int left) {
-        Context context = call.context;
-        if (left == Context.RETURNED) {
-            int result = context.resultBytes();
-            header(CallStatus.DONE, context.code(), 0);
-            MemorySegment.copy(NativeMemory.ALL, context.resultAddress(), answer, CallFormat.REPLY_BYTES, result);
-            return CallFormat.REPLY_BYTES + result;
-        }
-        if (left == Context.ACCESS) {
-            int bytes = context.saveBytes();
-            if (bytes > CallFormat.RECORD_BYTES - CallFormat.REPLY_BYTES) {
-                return header(CallStatus.RESULT_FULL, 0, 0);
-            }
-            header(CallFormat.LEFT, context.accessKind(), context.address());
-            context.save(answer, CallFormat.REPLY_BYTES);
-            return CallFormat.REPLY_BYTES + bytes;
-        }
-        int status = context.status();
-        if (status == CallStatus.DONE) {
-            // The cache has become smaller than its footprint meanwhile.
-            status = CallStatus.OUT_OF_RANGE;
-        }
-        return header(status, 0, status == CallStatus.FAULT ? context.line() : context.address());
-    }
-
-    private int header(int status, int code, long value) {
-        answer.set(JAVA_INT_UNALIGNED, 0, status);
-        answer.set(JAVA_INT_UNALIGNED, 4, code);
-        answer.set(JAVA_LONG_UNALIGNED, 8, value);
-        return CallFormat.REPLY_BYTES;
-    }
-
-    private static int reply(Reply out, int status, int code, long value) {
-        out.setInt(0, status);
-        out.setInt(4, code);
-        out.setLong(8, value);
-        return CallFormat.REPLY_BYTES;
     }
 
     private Running take() {
@@ -316,8 +394,20 @@ final class ThreadCalls implements ServerWork {
         return queue;
     }
 
-    void wake() {
-        wake.run();
+    Slices slices() {
+        return slices;
+    }
+
+    CallCounters counters() {
+        return counters;
+    }
+
+    /** Any thread: there is work, here or elsewhere. */
+    void call() {
+        if (!called) {
+            called = true;
+            wake.run();
+        }
     }
 
     boolean hasEnded() {

@@ -27,7 +27,7 @@ final class Atomics {
         if (place == frame.mailbox) {
             return answer(frame);
         }
-        int lock = RegionLocks.lock(frame.base);
+        int lock = RegionLocks.lock(frame.region);
         boolean set = WORD.compareAndSet(NativeMemory.ALL, place, expected, value);
         RegionLocks.unlock(lock);
         return set ? 1 : 0;
@@ -55,7 +55,7 @@ final class Atomics {
             frame.found = Words.getLong(place);
             return 0;
         }
-        int lock = RegionLocks.lock(frame.base);
+        int lock = RegionLocks.lock(frame.region);
         frame.found = (long) WORD.getAndAdd(NativeMemory.ALL, place, delta);
         RegionLocks.unlock(lock);
         return 0;
@@ -112,7 +112,7 @@ final class Atomics {
     }
 
     private static int set(Frame frame, int scratchAt, int words) {
-        int lock = RegionLocks.lock(frame.base);
+        int lock = RegionLocks.lock(frame.region);
         try {
             for (int i = 0; i < words; i++) {
                 if ((long) WORD.getVolatile(NativeMemory.ALL, place(frame, scratchAt, i))
@@ -133,6 +133,6 @@ final class Atomics {
     }
 
     private static long place(Frame frame, int scratchAt, int word) {
-        return frame.base + (part(frame, scratchAt, word * Call.WORD_SET_BYTES) & frame.mask & ~7L);
+        return frame.region + (part(frame, scratchAt, word * Call.WORD_SET_BYTES) & frame.mask & ~7L);
     }
 }

@@ -32,7 +32,12 @@ abstract class CallWeaver {
     static final int MASK_SLOT = 10;
     static final int ADDRESS_SLOT = 12;
     static final int VALUE_SLOT = 14;
-    static final int FIRST_SLOT = 16;
+    /** A loop is tried to be checked ahead when fuel is below that. */
+    static final int TRY_SLOT = 16;
+
+    static final int TURN_SLOT = 17;
+    static final int TURNS_SLOT = 18;
+    static final int FIRST_SLOT = 19;
 
     private static final ClassDesc WORDS = ClassDesc.of("io.farheap.procedure.translate.Words");
     private static final ClassDesc ATOMICS = ClassDesc.of("io.farheap.procedure.translate.Atomics");
@@ -54,6 +59,12 @@ abstract class CallWeaver {
     abstract void end(String how, int line);
 
     abstract void loadWindow();
+
+    /** Whether the code that is written is of turns that were checked ahead. */
+    abstract boolean checked();
+
+    /** Pushes the native address, if it is. */
+    abstract void checkedPlace();
 
     /** Has code that is seldom run written behind the rest. */
     abstract void behind(Runnable weaving);
@@ -168,15 +179,20 @@ abstract class CallWeaver {
     /** From the frame and an address on the stack to a native address. */
     private void place(CallMethod method, int kind, Runnable leaving) {
         Label miss = code.newLabel();
+        Label inWindow = code.newLabel();
         Label found = code.newLabel();
-        code.lstore(ADDRESS_SLOT)
-                .pop()
-                .lload(ADDRESS_SLOT)
+        code.lstore(ADDRESS_SLOT).pop();
+        if (checked()) {
+            checkedPlace();
+            return;
+        }
+        code.lload(ADDRESS_SLOT)
                 .lload(WINDOW_SLOT)
                 .lsub()
                 .lload(WINDOW_BYTES_SLOT)
                 .invokestatic(ConstantDescs.CD_Long, "compareUnsigned", MethodTypeDesc.of(CD_int, CD_long, CD_long))
                 .ifge(miss)
+                .labelBinding(inWindow)
                 .lload(ADDRESS_SLOT)
                 .lload(MASK_SLOT)
                 .land()
@@ -194,8 +210,16 @@ abstract class CallWeaver {
                 code.invokestatic(FRAME, "move", MethodTypeDesc.of(CD_long, FRAME, CD_long));
             }
             code.dup2().lconst_0().lcmp().ifeq(leave);
-            loadWindow();
-            code.goto_(found).labelBinding(leave).pop2();
+            if (stepping) {
+                loadWindow();
+                code.goto_(found);
+            } else {
+                code.pop2();
+                loadWindow();
+                // Not to the sum: HotSpot then adds in the load.
+                code.goto_(inWindow);
+            }
+            code.labelBinding(leave).pop2();
             leaving.run();
         });
     }

@@ -122,6 +122,7 @@ public final class Context extends Frame {
         windowBytes = 0;
         resume = 0;
         turned = false;
+        place = 0;
         done = false;
         special = turns;
         status = CallStatus.DONE;
@@ -145,12 +146,14 @@ public final class Context extends Frame {
         this.entries = entries;
         this.shift = regionShift;
         this.mask = (1L << regionShift) - 1;
+        this.partMask = (int) Math.min(mask, MOST_PART - 1);
         windowBytes = 0;
     }
 
     /**
-     * Whether it leaves with {@link #TURN} before each access. Whoever runs several contexts then has the words of all
-     * loaded by {@link #touch} at once, so that cache misses overlap, and runs each of them to its next access.
+     * Whether it leaves with {@link #TURN} before each access to another cache line than the one before. Whoever runs
+     * several contexts then has the words of all loaded by {@link #touch} at once, so that cache misses overlap, and
+     * runs each of them to its next access.
      */
     public void turns(boolean leaves) {
         turns = leaves;

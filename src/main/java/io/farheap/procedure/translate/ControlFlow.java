@@ -14,8 +14,12 @@ final class ControlFlow {
 
     private static final int DEEPEST = 64;
 
-    /** @param fuel of a turn, at most: that of its blocks which are in no loop within it */
-    record Loop(int head, int depth, boolean oneEntry, long fuel) {}
+    /**
+     * @param blocks all of it
+     * @param innermost whether no loop is within it
+     * @param fuel of a turn, at most: that of its blocks which are in no loop within it
+     */
+    record Loop(int head, int depth, boolean oneEntry, BitSet blocks, boolean innermost, long fuel) {}
 
     private final Refusal refusal;
     private final List<Op> ops;
@@ -110,8 +114,10 @@ final class ControlFlow {
             head = head < 0 ? circle.nextSetBit(0) : head;
             BitSet rest = (BitSet) circle.clone();
             rest.clear(head);
-            long own = fuel(rest, head);
-            heads[head] = new Loop(head, depth, entries <= 1, own);
+            BitSet own = (BitSet) circle.clone();
+            Components.of(rest, next, before).forEach(own::andNot);
+            long fuel = own.stream().mapToLong(this::fuel).sum();
+            heads[head] = new Loop(head, depth, entries <= 1, circle, own.equals(circle), fuel);
             findLoops(rest, depth + 1);
         }
     }
@@ -122,13 +128,6 @@ final class ControlFlow {
             entered |= !circle.get(other);
         }
         return entered;
-    }
-
-    private long fuel(BitSet rest, int head) {
-        BitSet own = (BitSet) rest.clone();
-        Components.of(rest, next, before).forEach(own::andNot);
-        own.set(head);
-        return own.stream().mapToLong(this::fuel).sum();
     }
 
     int count() {
@@ -154,6 +153,11 @@ final class ControlFlow {
 
     int[] before(int block) {
         return before[block];
+    }
+
+    /** That an instruction is in. */
+    int block(int index) {
+        return blocks[index];
     }
 
     /** Null where the block is no loop's head. */

@@ -20,18 +20,44 @@ abstract class Frame {
     static final int ENDED = 4;
 
     static final int SLOTS = 64;
+    /** What is loaded together: it takes no turn of its own. */
+    private static final int LINE_SHIFT = 6;
+
+    /** Bytes. */
+    static final int MOST_PART = 1 << 30;
+
+    /**
+     * Units of fuel before the first loop is tried to be checked ahead; then, where it could not be; or was not worth
+     * it.
+     */
+    static final int SOON = 64;
+
+    static final int LATER = 1024;
+    static final int SELDOM = 4096;
+    static final int WORTH = 512;
+    /** Turns. */
+    static final int LEAST = 16;
+
+    static final int MOST = 4096;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+    /** A native address that no process has. */
+    private static final long NOWHERE = 1L << 47;
 
     /** The first cache address of the window. */
     long window;
     /** How many addresses from there on 8 bytes can be accessed at; 0 sends each access to {@link #locate}. */
     long windowBytes;
-    /** Native address of the window's region. */
+    /** Native address of the part of a region that the window is in. */
     long base;
     /**
-     * Of an address within its region. Code masks with it what it has compared: a processor may guess the comparison.
+     * Of an address within its part. Code masks with it what it has compared: a processor may guess the comparison. A
+     * part is the region, or 1 GiB of it, so that HotSpot knows that base and masked address fit into one instruction.
      */
+    int partMask;
+    /** Of an address within its region. */
     long mask;
+    /** Native address of the region that {@link #locate} found last. */
+    long region;
 
     long from;
     long span;
@@ -67,7 +93,7 @@ abstract class Frame {
     int count;
     /** What an atomic found. */
     long found;
-    /** Native address that the next access will touch. */
+    /** Native address that the next access will touch, or that one of this line has touched. */
     long place;
 
     final long arguments;
@@ -113,28 +139,28 @@ abstract class Frame {
             return refuse(CallStatus.SPLIT, at);
         }
         long region = NativeMemory.ALL.get(LONG, table + (index & (entries - 1)) * 8);
-        // A processor that guesses that the region is here must not look at the bytes from address 0 on.
-        long found = region + (within & (-region >> 63));
-        if (region == 0 || (turns && !turned)) {
+        long here = here(region, region);
+        if (region == 0 || (turns && !turned && (here + within ^ place) >>> LINE_SHIFT != 0)) {
             address = at;
             kind = access;
             bytes = length;
-            place = found;
+            place = here + within;
             turned = region != 0;
             outcome = region == 0 ? ACCESS : TURN;
             return 0;
         }
         turned = false;
-        move(at - within, region);
-        return found;
+        this.region = here;
+        long start = at & ~(long) partMask;
+        window = Math.max(start, from);
+        windowBytes = turns ? 0 : Math.max(0, Math.min(start + partMask + 1, from + span) - window - 7);
+        base = here + (start & mask);
+        return here + within;
     }
 
-    private void move(long start, long region) {
-        long first = Math.max(start, from);
-        long end = Math.min(start + mask + 1, from + span);
-        window = first;
-        windowBytes = turns ? 0 : Math.max(0, end - first - 7);
-        base = region;
+    /** A processor that guesses that a region is here must not look at the bytes from address 0 on. */
+    private static long here(long address, long region) {
+        return address | (~(-region >> 63) & NOWHERE);
     }
 
     /**
@@ -144,22 +170,68 @@ abstract class Frame {
     static long move(Frame frame, long at) {
         frame.address = at;
         frame.outcome = HANDOVER;
-        long mask = frame.mask;
         long index = at >>> frame.shift;
         if (frame.special || index >= frame.entries) {
             return 0;
         }
+        long part = frame.partMask;
         long region = NativeMemory.ALL.get(LONG, frame.table + (index & (frame.entries - 1)) * 8);
-        long start = at & ~mask;
+        long start = at & ~part;
         long first = Math.max(start, frame.from);
-        long bytes = Math.min(start + mask + 1, frame.from + frame.span) - first - 7;
+        long bytes = Math.min(start + part + 1, frame.from + frame.span) - first - 7;
         if (region == 0 || bytes <= 0 || Long.compareUnsigned(at - first, bytes) >= 0) {
             return 0;
         }
+        long base = here(region + (start & frame.mask), region);
         frame.window = first;
         frame.windowBytes = bytes;
-        frame.base = region;
-        return region + (at & mask & (-region >> 63));
+        frame.base = base;
+        return base + (at & part);
+    }
+
+    /**
+     * How many turns, at most so many, a number that grows by {@code step} in each is at least 0 and below
+     * {@code room}.
+     */
+    static int turns(long first, long step, long room, int most) {
+        if (Long.compareUnsigned(first, room) >= 0) {
+            return 0;
+        }
+        if (step == 0) {
+            return most;
+        }
+        long turns = step > 0 ? (room - 1 - first) / step : first / -step;
+        return (int) Math.min(most, Math.max(0, turns) + 1);
+    }
+
+    /**
+     * How far what turns advance by may go: a power of two that is at least {@code room}, but half of the part at most.
+     * No branch that a processor could guess: what is masked with it less 1 is in the part, wherever it begins.
+     *
+     * @param part bytes
+     */
+    static long stride(long room, long part) {
+        long bits = 1L << -Long.numberOfLeadingZeros(room - 1);
+        return bits - ((bits & part) >> 1);
+    }
+
+    /**
+     * How far below the first access turns begin, so that {@code stride} bytes from there on are in the part. No
+     * branch.
+     */
+    static long behind(long stride, long room) {
+        long missing = stride - room;
+        return missing & ~(missing >> 63);
+    }
+
+    /** How much fuel is left when a loop is next tried to be checked ahead. */
+    static int later(int fuel, int in) {
+        return Math.max(0, fuel - in);
+    }
+
+    /** As {@link #later}, after turns that took so much: at once, if they were worth it. */
+    static int after(int before, int fuel) {
+        return before - fuel < WORTH ? later(fuel, SELDOM) : fuel + 1;
     }
 
     final long refuse(int why, long at) {

@@ -14,6 +14,8 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes one of the two methods of translated code. Both have the procedure's instructions; they differ in where they
@@ -24,6 +26,7 @@ import java.util.List;
 final class MethodWeaver extends CallWeaver {
 
     private static final ClassDesc SLOTS = ClassDesc.of("io.farheap.procedure.translate.Slots");
+    static final long ADDRESS_BITS = 0xffff_ffff_ffffL;
     private static final int MOST_CHARGED = 30_000;
     private static final MethodTypeDesc LEAVE =
             MethodTypeDesc.of(ConstantDescs.CD_int, FRAME, ConstantDescs.CD_int, ConstantDescs.CD_int);
@@ -36,9 +39,17 @@ final class MethodWeaver extends CallWeaver {
     /** Code that is seldom run, behind the rest. */
     private final List<Runnable> behind = new ArrayList<>();
 
-    MethodWeaver(Program program, boolean stepping, CodeBuilder code) {
+    /** Whether loops are checked ahead. */
+    private final boolean ahead;
+    /** What is being written, where that is turns that were checked ahead. */
+    private @Nullable AheadWeaver turns;
+    /** The instruction that is being written. */
+    private int at;
+
+    MethodWeaver(Program program, boolean stepping, boolean ahead, CodeBuilder code) {
         super(code, stepping);
         this.program = program;
+        this.ahead = ahead && !program.ahead.isEmpty();
         this.labels = new Label[program.ops.size()];
         this.resumed = new Label[program.points.size() + 1];
         for (int block = 0; block < program.flow.count(); block++) {
@@ -52,7 +63,10 @@ final class MethodWeaver extends CallWeaver {
     void weave() {
         code.aload(FRAME_SLOT).getfield(FRAME, "fuel", ConstantDescs.CD_int).istore(FUEL_SLOT);
         loadWindow();
-        positive("mask", MASK_SLOT);
+        loadMask();
+        if (ahead) {
+            AheadWeaver.later(code, Frame.SOON);
+        }
         dispatch();
         code.aload(FRAME_SLOT).astore(FIRST_SLOT);
         for (int block = 0; block < program.flow.count(); block++) {
@@ -63,19 +77,25 @@ final class MethodWeaver extends CallWeaver {
         }
     }
 
+    /**
+     * The bits that are kept tell HotSpot the range of the sum of both: it drops the check of a native address against
+     * the end of all memory, and adds in the load.
+     */
+    void loadMask() {
+        code.aload(FRAME_SLOT)
+                .getfield(FRAME, "partMask", ConstantDescs.CD_int)
+                .loadConstant(Frame.MOST_PART - 1)
+                .iand()
+                .i2l()
+                .lstore(MASK_SLOT);
+    }
+
     @Override
     void loadWindow() {
         loadWindow("window", WINDOW_SLOT);
         loadWindow("windowBytes", WINDOW_BYTES_SLOT);
-        positive("base", BASE_SLOT);
-    }
-
-    /**
-     * HotSpot then knows the range of their sum, and drops the check of a native address against the end of all memory.
-     */
-    private void positive(String field, int slot) {
-        code.aload(FRAME_SLOT).getfield(FRAME, field, ConstantDescs.CD_long);
-        code.loadConstant(0xffff_ffff_ffffL).land().lstore(slot);
+        code.aload(FRAME_SLOT).getfield(FRAME, "base", ConstantDescs.CD_long);
+        code.loadConstant(ADDRESS_BITS).land().lstore(BASE_SLOT);
     }
 
     private void loadWindow(String field, int slot) {
@@ -117,19 +137,31 @@ final class MethodWeaver extends CallWeaver {
         code.labelBinding(labels[first]);
         Program.Point head = program.head(first);
         if (head != null) {
-            head(head);
+            head(head, first);
         }
-        for (int fuel = program.flow.fuel(block); fuel > 0; fuel -= MOST_CHARGED) {
-            code.iinc(FUEL_SLOT, -Math.min(fuel, MOST_CHARGED));
-        }
+        charge(program.flow.fuel(block));
         for (int i = first; i <= last; i++) {
             op(i);
         }
     }
 
-    private void head(Program.Point point) {
+    void charge(int units) {
+        for (int fuel = units; fuel > 0; fuel -= MOST_CHARGED) {
+            code.iinc(FUEL_SLOT, -Math.min(fuel, MOST_CHARGED));
+        }
+    }
+
+    private void head(Program.Point point, int first) {
         Label leave = code.newLabel();
-        if (stepping && point.fast()) {
+        Ahead checked = ahead ? program.ahead(first) : null;
+        if (checked != null) {
+            Label attempt = code.newLabel();
+            code.iload(FUEL_SLOT).iload(TRY_SLOT).if_icmplt(attempt);
+            behind(() -> {
+                code.labelBinding(attempt).iload(FUEL_SLOT).iflt(leave);
+                new AheadWeaver(this, program, checked, code).attempt(point, resumed[point.number()]);
+            });
+        } else if (stepping && point.fast()) {
             code.aload(FRAME_SLOT)
                     .iload(FUEL_SLOT)
                     .invokestatic(
@@ -146,6 +178,7 @@ final class MethodWeaver extends CallWeaver {
     }
 
     private void op(int index) {
+        at = index;
         switch (program.ops.get(index)) {
             case Op.Plain plain -> plain(plain);
             case Op.Push push -> code.loadConstant(push.value());
@@ -154,7 +187,7 @@ final class MethodWeaver extends CallWeaver {
             case Op.Increment increment -> code.iinc(FIRST_SLOT + increment.slot(), increment.by());
             case Op.Jump jump -> {
                 Opcode opcode = jump.opcode() == Opcode.GOTO_W ? Opcode.GOTO : jump.opcode();
-                code.with(BranchInstruction.of(opcode, labels[jump.target()]));
+                code.with(BranchInstruction.of(opcode, label(jump.target())));
             }
             case Op.Select select -> select(select);
             case Op.OnCall on -> call(index, on);
@@ -207,6 +240,9 @@ final class MethodWeaver extends CallWeaver {
     /** Whatever is on the operand stack goes with the method's return. */
     @Override
     void end(String how, int line) {
+        if (turns != null) {
+            turns.settle();
+        }
         code.aload(FRAME_SLOT)
                 .iload(FUEL_SLOT)
                 .loadConstant(line)
@@ -218,9 +254,9 @@ final class MethodWeaver extends CallWeaver {
         int[] keys = select.keys();
         List<SwitchCase> cases = new ArrayList<>();
         for (int i = 0; i < keys.length; i++) {
-            cases.add(SwitchCase.of(keys[i], labels[select.targets()[i]]));
+            cases.add(SwitchCase.of(keys[i], label(select.targets()[i])));
         }
-        Label otherwise = labels[select.targets()[keys.length]];
+        Label otherwise = label(select.targets()[keys.length]);
         if (select.table() && keys.length > 0) {
             code.tableswitch(keys[0], keys[keys.length - 1], otherwise, cases);
         } else {
@@ -231,7 +267,9 @@ final class MethodWeaver extends CallWeaver {
     private void call(int index, Op.OnCall on) {
         if (on.method().accesses()) {
             Program.Point point = program.access(index);
-            code.labelBinding(resumed[point.number()]);
+            if (turns == null) {
+                code.labelBinding(resumed[point.number()]);
+            }
             access(on.method(), point);
         } else {
             local(on.method(), on.line());
@@ -241,14 +279,7 @@ final class MethodWeaver extends CallWeaver {
     /** With the operands of the point on the stack, and no more. */
     @Override
     void leave(Program.Point point) {
-        int slot = point.kept();
-        for (int i = point.types().size() - 1; i >= 0; i--) {
-            Type type = point.types().get(i);
-            if (type != Type.CALL) {
-                code.loadLocal(type.kind, FIRST_SLOT + point.slots().get(i));
-                keep(type, --slot);
-            }
-        }
+        int slot = keepLocals(point.kept(), point.slots(), point.types());
         for (int i = point.operands().size() - 1; i >= 0; i--) {
             Type type = point.operands().get(i);
             if (type == Type.CALL) {
@@ -264,6 +295,27 @@ final class MethodWeaver extends CallWeaver {
                 .ireturn();
     }
 
+    /** Below a slot; which is the first that is used. */
+    int keepLocals(int end, List<Integer> slots, List<Type> types) {
+        int slot = end;
+        for (int i = types.size() - 1; i >= 0; i--) {
+            Type type = types.get(i);
+            if (type != Type.CALL) {
+                code.loadLocal(type.kind, FIRST_SLOT + slots.get(i));
+                keep(type, --slot);
+            }
+        }
+        return slot;
+    }
+
+    void fetchLocals(int begin, List<Integer> slots, List<Type> types) {
+        int slot = begin;
+        for (int i = 0; i < types.size(); i++) {
+            slot = fetch(types.get(i), slot);
+            code.storeLocal(types.get(i).kind, FIRST_SLOT + slots.get(i));
+        }
+    }
+
     private void keep(Type type, int slot) {
         ClassDesc kept = type.kind.upperBound();
         code.aload(FRAME_SLOT)
@@ -277,11 +329,7 @@ final class MethodWeaver extends CallWeaver {
         for (Type type : point.operands()) {
             slot = fetch(type, slot);
         }
-        for (int i = 0; i < point.types().size(); i++) {
-            Type type = point.types().get(i);
-            slot = fetch(type, slot);
-            code.storeLocal(type.kind, FIRST_SLOT + point.slots().get(i));
-        }
+        fetchLocals(slot, point.slots(), point.types());
         if (point.access() != null) {
             pushOperands(point.access());
         }
@@ -309,5 +357,40 @@ final class MethodWeaver extends CallWeaver {
     @Override
     void field(String name, TypeKind kind) {
         code.aload(FRAME_SLOT).getfield(FRAME, name, kind.upperBound());
+    }
+
+    @Override
+    boolean checked() {
+        return turns != null;
+    }
+
+    @Override
+    void checkedPlace() {
+        Objects.requireNonNull(turns).place(at);
+    }
+
+    /** Where an instruction is: in turns that were checked ahead their own, or a way out of them. */
+    private Label label(int index) {
+        AheadWeaver now = turns;
+        return now == null ? labels[index] : now.label(index);
+    }
+
+    /** Writes the method that takes turns of a loop. */
+    void weaveTurns(Ahead loop) {
+        new AheadWeaver(this, program, loop, code).weaveTurns();
+    }
+
+    /** Writes instructions again, in turns that are checked ahead. */
+    void weave(AheadWeaver again, int first, int last) {
+        turns = again;
+        for (int i = first; i <= last; i++) {
+            op(i);
+        }
+        turns = null;
+    }
+
+    /** Of an instruction that begins a block. */
+    Label start(int index) {
+        return labels[index];
     }
 }

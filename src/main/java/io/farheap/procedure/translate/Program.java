@@ -32,6 +32,11 @@ final class Program {
             return access == null;
         }
 
+        /** Of a local variable that is live. */
+        Type type(int slot) {
+            return types.get(slots.indexOf(slot));
+        }
+
         /** How many longs are kept. */
         int kept() {
             return (int) (operands.stream().filter(type -> type != Type.CALL).count()
@@ -47,7 +52,12 @@ final class Program {
     private final @Nullable Point[] heads;
 
     private final @Nullable Point[] accesses;
+    /** By first instruction of the head's block. */
+    private final @Nullable Ahead[] aheads;
+
     boolean writes;
+    /** Loops that are checked ahead. */
+    final List<Ahead> ahead = new ArrayList<>();
 
     Program(Refusal refusal, Inliner.Flat flat, @Nullable Operands[] reached) {
         this.ops = flat.ops();
@@ -55,12 +65,18 @@ final class Program {
         this.flow = new ControlFlow(refusal, ops, reached);
         this.heads = new Point[ops.size()];
         this.accesses = new Point[ops.size()];
+        this.aheads = new Ahead[ops.size()];
         Liveness liveness = new Liveness(ops, flow);
         for (int block = 0; block < flow.count(); block++) {
             int first = flow.first(block);
             ControlFlow.Loop loop = flow.loop(block);
             if (loop != null) {
                 heads[first] = point(refusal, first, block, reached, liveness, null, loop.depth() == 1);
+                Ahead checked = Ahead.of(ops, flow, liveness, block, reached);
+                if (checked != null) {
+                    aheads[first] = checked;
+                    ahead.add(checked);
+                }
             }
             int last = flow.last(block);
             for (int i = first; i <= last; i++) {
@@ -112,6 +128,12 @@ final class Program {
     @Nullable
     Point head(int index) {
         return heads[index];
+    }
+
+    /** Null where there is no loop's head, or its loop is not checked ahead. */
+    @Nullable
+    Ahead ahead(int index) {
+        return aheads[index];
     }
 
     Point access(int index) {

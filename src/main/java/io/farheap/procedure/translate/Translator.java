@@ -62,10 +62,20 @@ public final class Translator {
     }
 
     private static byte[] write(Program program, Refusal refusal, Limits limits) {
+        if (!program.ahead.isEmpty()) {
+            try {
+                byte[] written = Weaver.write(program, true);
+                if (Weaver.codeBytes(written) <= limits.translatedBytes()) {
+                    return written;
+                }
+            } catch (IllegalArgumentException e) {
+                // Without what is only faster, it may fit.
+            }
+        }
         int bytes;
         byte[] written;
         try {
-            written = Weaver.write(program);
+            written = Weaver.write(program, false);
             bytes = Weaver.codeBytes(written);
         } catch (IllegalArgumentException e) {
             throw refusal.of("translated it is more than 65,535 bytes; at most " + limits.translatedBytes());

@@ -7,12 +7,13 @@ import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.List;
 
 /** Writes and loads the class of a program. */
 final class Weaver {
 
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
-    private static final ClassDesc NAME = ClassDesc.of("io.farheap.procedure.translate.Procedure");
+    static final ClassDesc NAME = ClassDesc.of("io.farheap.procedure.translate.Procedure");
     private static final ClassDesc PARENT = ClassDesc.of("io.farheap.procedure.translate.TranslatedCode");
     private static final ClassDesc SHAPE = ClassDesc.of("io.farheap.procedure.translate.CodeShape");
     private static final MethodTypeDesc CONSTRUCTOR = MethodTypeDesc.of(ConstantDescs.CD_void, SHAPE);
@@ -21,16 +22,26 @@ final class Weaver {
 
     private Weaver() {}
 
-    /** @throws IllegalArgumentException where a method is above 65,535 bytes */
-    static byte[] write(Program program) {
-        return ClassFile.of().build(NAME, type -> type.withSuperclass(PARENT)
-                .withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER)
-                .withMethodBody(ConstantDescs.INIT_NAME, CONSTRUCTOR, 0, code -> code.aload(0)
-                        .aload(1)
-                        .invokespecial(PARENT, ConstantDescs.INIT_NAME, CONSTRUCTOR)
-                        .return_())
-                .withMethodBody("fast", RUN, 0, code -> new MethodWeaver(program, false, code).weave())
-                .withMethodBody("step", RUN, 0, code -> new MethodWeaver(program, true, code).weave()));
+    /**
+     * @param ahead whether loops are checked ahead where they can be
+     * @throws IllegalArgumentException where a method is above 65,535 bytes
+     */
+    static byte[] write(Program program, boolean ahead) {
+        return ClassFile.of().build(NAME, type -> {
+            type.withSuperclass(PARENT)
+                    .withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER)
+                    .withMethodBody(ConstantDescs.INIT_NAME, CONSTRUCTOR, 0, code -> code.aload(0)
+                            .aload(1)
+                            .invokespecial(PARENT, ConstantDescs.INIT_NAME, CONSTRUCTOR)
+                            .return_())
+                    .withMethodBody("fast", RUN, 0, code -> new MethodWeaver(program, false, ahead, code).weave())
+                    .withMethodBody("step", RUN, 0, code -> new MethodWeaver(program, true, false, code).weave());
+            for (Ahead loop : ahead ? program.ahead : List.<Ahead>of()) {
+                type.withMethodBody(AheadWeaver.name(loop), AheadWeaver.METHOD, 0, code -> new MethodWeaver(
+                                program, false, false, code)
+                        .weaveTurns(loop));
+            }
+        });
     }
 
     /** Of the longest method. */

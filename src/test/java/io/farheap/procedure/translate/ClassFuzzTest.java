@@ -31,7 +31,7 @@ class ClassFuzzTest {
 
     @Test
     void hostileClassFiles() {
-        long seconds = Long.getLong("farheap.fuzz.seconds", 3);
+        long seconds = Long.getLong("farheap.fuzz.seconds", 10);
         List<byte[]> corpus = new ArrayList<>();
         for (String body : BODIES) {
             corpus.add(

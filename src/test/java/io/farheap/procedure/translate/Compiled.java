@@ -66,6 +66,18 @@ final class Compiled {
         }
     }
 
+    /** Of a class of this package that need not have a name. */
+    static Compiled bytes(byte[] bytes) {
+        try {
+            MethodHandles.Lookup hidden = MethodHandles.lookup().defineHiddenClass(bytes, true);
+            return new Compiled(
+                    bytes,
+                    hidden.findStatic(hidden.lookupClass(), "run", MethodType.methodType(int.class, Call.class)));
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("the class cannot be loaded", e);
+        }
+    }
+
     /** A class of this class path. */
     static Compiled of(Class<?> type) {
         String file = type.getName().substring(type.getPackageName().length() + 1) + ".class";

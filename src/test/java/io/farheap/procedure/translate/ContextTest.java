@@ -136,17 +136,18 @@ class ContextTest {
     }
 
     @Test
-    void turnsComeBeforeEachAccess() {
-        begin(8, 10, Long.MAX_VALUE);
+    void turnsComeBeforeEachAccessToAnotherLine() {
+        begin(8, 26, Long.MAX_VALUE);
         context.turns(true);
         int turns = 0;
         while (context.run(1000) == Context.TURN) {
-            assertEquals(regions.address() + (turns < 10 ? 8 + 8 * turns : 0), context.touchAddress());
+            long[] places = {8, 64, 128, 192, 0};
+            assertEquals(regions.address() + places[turns], context.touchAddress());
             assertEquals(0, Context.touch(new Context[] {context}, 0, 0));
             turns++;
         }
-        assertEquals(11, turns);
-        assertEquals(10, context.code());
+        assertEquals(5, turns);
+        assertEquals(26, context.code());
     }
 
     /** Whatever is in the bytes: it ends, and is as harmless as a call. */

@@ -29,7 +29,9 @@ final class Stage implements AutoCloseable {
         MISSED,
         /** Slices, and the call goes to another context each time. */
         MOVED,
-        MOVED_ELSEWHERE
+        MOVED_ELSEWHERE,
+        /** Of random length. */
+        RANDOM_SLICES
     }
 
     static final int REGION_SHIFT = 12;
@@ -40,7 +42,7 @@ final class Stage implements AutoCloseable {
     private static final byte GUARD_BYTE = 0x5a;
 
     /** What a call came to. */
-    record Outcome(int status, int code, long address, int line, MemorySegment result) {}
+    record Outcome(int status, int code, long address, int line, MemorySegment result, long fuel) {}
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment table = arena.allocate(REGIONS * 8L, 8);
@@ -50,6 +52,7 @@ final class Stage implements AutoCloseable {
     private final MemorySegment saved = arena.allocate(Context.mostSaveBytes(), 8);
     private final Context[] contexts = new Context[2];
     private final MemorySegment[] contextMemory = new MemorySegment[2];
+    private final Random slices = new Random(1);
     long from;
     long span = CACHE_BYTES;
     int capacity = 4096;
@@ -123,11 +126,11 @@ final class Stage implements AutoCloseable {
                 .withResultCapacity(capacity);
         try {
             int code = compiled.run(call);
-            return new Outcome(CallStatus.DONE, code, 0, 0, bytes(call));
+            return new Outcome(CallStatus.DONE, code, 0, 0, bytes(call), 0);
         } catch (CallException e) {
-            return new Outcome(e.status(), 0, e.address(), 0, bytes(call));
+            return new Outcome(e.status(), 0, e.address(), 0, bytes(call), 0);
         } catch (ArithmeticException e) {
-            return new Outcome(CallStatus.FAULT, 0, 0, 0, bytes(call));
+            return new Outcome(CallStatus.FAULT, 0, 0, 0, bytes(call), 0);
         }
     }
 
@@ -149,7 +152,7 @@ final class Stage implements AutoCloseable {
         int which = 0;
         for (; ; ) {
             context.map((here ? table : empty).address(), REGIONS, REGION_SHIFT);
-            int outcome = context.run(once ? Long.MAX_VALUE : 1);
+            int outcome = context.run(slice(way, once));
             if (outcome == Context.RETURNED || outcome == Context.ENDED) {
                 return outcome(context, outcome, contextMemory[which]);
             }
@@ -167,6 +170,15 @@ final class Stage implements AutoCloseable {
         }
     }
 
+    private long slice(Way way, boolean once) {
+        return way == Way.RANDOM_SLICES ? 1 + slices.nextInt(1 + slices.nextInt(5000)) : once ? Long.MAX_VALUE : 1;
+    }
+
+    /** Seeds random slices. */
+    void slices(long seed) {
+        slices.setSeed(seed);
+    }
+
     private Context moved(Context context, Context other, TranslatedCode code) {
         context.save(saved, 0);
         int bytes = context.saveBytes();
@@ -182,22 +194,27 @@ final class Stage implements AutoCloseable {
     private static Outcome outcome(Context context, int outcome, MemorySegment memory) {
         byte[] result = memory.asSlice(4096, context.resultBytes()).toArray(ValueLayout.JAVA_BYTE);
         return outcome == Context.RETURNED
-                ? new Outcome(CallStatus.DONE, context.code(), 0, 0, MemorySegment.ofArray(result))
+                ? new Outcome(CallStatus.DONE, context.code(), 0, 0, MemorySegment.ofArray(result), context.fuelUsed())
                 : new Outcome(
                         context.status(),
                         0,
                         context.status() == CallStatus.OUT_OF_FUEL ? 0 : context.address(),
                         context.line(),
-                        MemorySegment.ofArray(result));
+                        MemorySegment.ofArray(result),
+                        context.fuelUsed());
     }
 
     /** Runs a procedure in each way, and compares all that can be seen with plain Java on a copy of the memory. */
     Outcome same(Compiled compiled, long... values) {
-        TranslatedCode code = compiled.translated().code();
+        return same(compiled, compiled.translated().code(), values);
+    }
+
+    Outcome same(Compiled compiled, TranslatedCode code, long... values) {
         arguments = MemorySegment.ofArray(values);
         MemorySegment before = copy();
         MemorySegment memory = copy();
         Outcome expected = plain(compiled, memory);
+        long used = -1;
         for (Way way : Way.values()) {
             restore(before);
             Outcome found = run(code, way);
@@ -210,6 +227,8 @@ final class Stage implements AutoCloseable {
                     found.result().toArray(ValueLayout.JAVA_BYTE),
                     what);
             assertEquals(-1, memory.mismatch(copy()), what + ": the caches differ");
+            assertEquals(used < 0 ? found.fuel() : used, found.fuel(), what + ": fuel");
+            used = found.fuel();
         }
         return expected;
     }

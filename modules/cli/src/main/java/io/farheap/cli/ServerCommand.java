@@ -13,6 +13,7 @@ import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerLimits;
 import io.farheap.server.ServerOptions;
+import io.farheap.server.TurnTaking;
 import io.farheap.thread.Idle;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -148,6 +149,14 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     private ServedCode procedures;
 
     @Option(
+            names = "--turns",
+            paramLabel = "WHEN",
+            defaultValue = "MEASURED",
+            description = "When calls of procedures take turns at each access, so that their cache misses overlap: "
+                    + "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}, where that is faster).")
+    private TurnTaking turns;
+
+    @Option(
             names = "--manager",
             paramLabel = "HOST:PORT",
             split = ",",
@@ -205,6 +214,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                 new ServerLimits(leases, queuePairs, ringMemory),
                 domain,
                 procedures,
+                turns,
                 Headroom.of(headroom));
         DeviceNotice.print(spec.commandLine().getErr());
         Termination termination = Termination.watch(untilStdinCloses);

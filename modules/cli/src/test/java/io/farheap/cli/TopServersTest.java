@@ -62,6 +62,12 @@ class TopServersTest {
             assertEquals(3, held.get("regions").getAsInt());
             assertEquals(25, seen.getAsJsonObject("headroom").get("percent").getAsInt());
 
+            assertEquals(
+                    0,
+                    seen.getAsJsonObject("counters")
+                            .get("procedures.calls.done")
+                            .getAsInt());
+
             String nobody = "127.0.0.1:1";
             assertEquals(1, run(new TopCommand(), "--once", control.address(), nobody), out::toString);
             String table = out.toString();

@@ -22,6 +22,8 @@ final class ServersText {
         servers.add(List.of(
                 "SERVER", "NAME", "REGION", "TOTAL", "USED", "FREE", "WITHDRAWN", "LEASES", "SPACES", "HEADROOM"));
         leases.add(List.of("SERVER", "CLIENT", "CACHE", "REGIONS", "CONNECTIONS", "ENDS WITHIN"));
+        List<List<String>> counters = new ArrayList<>();
+        counters.add(List.of("SERVER", "COUNTED", "SINCE IT BEGAN"));
         StringBuilder troubles = new StringBuilder();
         for (ServersView.Seen seen : all) {
             ServerStatus status = seen.status();
@@ -41,6 +43,11 @@ final class ServersText {
                     String.valueOf(status.leases().size()),
                     String.valueOf(status.spaces()),
                     headroom(status.headroom())));
+            status.counters().forEach((name, count) -> {
+                if (count != 0) {
+                    counters.add(List.of(seen.address(), name, Long.toUnsignedString(count)));
+                }
+            });
             for (LeaseStatus lease : status.leases()) {
                 leases.add(List.of(
                         seen.address(),
@@ -55,6 +62,10 @@ final class ServersText {
         Overview.append(text, servers);
         text.append('\n');
         Overview.append(text, leases);
+        if (counters.size() > 1) {
+            text.append('\n');
+            Overview.append(text, counters);
+        }
         return text.append(troubles.isEmpty() ? "" : "\n").append(troubles).toString();
     }
 
@@ -111,6 +122,9 @@ final class ServersText {
             leases.add(one);
         }
         json.add("leases", leases);
+        JsonObject counters = new JsonObject();
+        status.counters().forEach(counters::addProperty);
+        json.add("counters", counters);
         HeadroomStatus headroom = status.headroom();
         if (headroom.percent() != 0) {
             JsonObject one = new JsonObject();

@@ -1,0 +1,69 @@
+package io.farheap.bench.procedure;
+
+import io.farheap.bench.Samples;
+import io.farheap.bench.peers.AbsentException;
+import io.farheap.bench.peers.RedisChase;
+import io.farheap.bench.report.BenchReport;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A chase by Redis's FCALL, and by as many GETs, in turns. It stands beside the others, and counts for no target. */
+final class RedisCost {
+
+    private static final int WARM_UPS = 2;
+    private static final String SYSTEM = "redis";
+
+    private RedisCost() {}
+
+    /** A row for each depth; or one that says why there is none. */
+    static void run(BenchReport report, PrintStream out, List<Integer> depths, int turns, long turnNanos)
+            throws IOException {
+        Path directory = Files.createTempDirectory("farheap-redis");
+        try (RedisChase redis = RedisChase.open(directory)) {
+            out.printf(
+                    "%nRedis, a Unix socket, 1,024 nodes%n%6s%14s%14s%12s%n",
+                    "depth", "FCALL p50 ns", "GETs p50 ns", "GETs/FCALL");
+            for (int depth : depths) {
+                Samples calls = new Samples();
+                Samples gets = new Samples();
+                for (int turn = -WARM_UPS; turn < turns; turn++) {
+                    double called = ChaseCost.p50(turnNanos, null, false, () -> redis.call(depth));
+                    double got = ChaseCost.p50(turnNanos, null, false, () -> redis.gets(depth));
+                    if (turn >= 0) {
+                        calls.add(called);
+                        gets.add(got);
+                    }
+                }
+                double ratio = gets.median() / calls.median();
+                out.printf("%6d%,14.0f%,14.0f%12.2f%n", depth, calls.median(), gets.median(), ratio);
+                report.row()
+                        .put("op", "chase")
+                        .put("system", SYSTEM)
+                        .put("depth", (long) depth)
+                        .put("call_p50_ns", calls.median())
+                        .put("read_p50_ns", gets.median())
+                        .put("ratio_p50", ratio);
+            }
+        } catch (AbsentException e) {
+            out.printf("%nabsent: Redis: %s%n", e.getMessage());
+            report.row().put("op", "chase").put("system", SYSTEM).put("absent", e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while Redis started", e);
+        } finally {
+            delete(directory);
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (var files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(directory);
+    }
+}

@@ -1,0 +1,159 @@
+package io.farheap.cache;
+
+import java.lang.foreign.MemorySegment;
+
+/** A session's blocking requests and calls, and how its thread waits for them. The owner alone. */
+final class BlockingRequests implements Completion, CallCompletion {
+
+    private static final long SPIN_NANOS = 50_000;
+
+    private final SessionCore core;
+    private final SessionRequests requests;
+
+    /**
+     * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
+     * an exception of another callback.
+     */
+    private long ticket;
+
+    private boolean done;
+    private int status;
+    /** Of a call. */
+    private int code;
+
+    private int resultBytes;
+
+    BlockingRequests(SessionCore core, SessionRequests requests) {
+        this.core = core;
+        this.requests = requests;
+    }
+
+    /** As {@link Session#readBlocking(long, Buffer, long, long)}, or writeBlocking. */
+    void execute(boolean write, long address, Buffer buffer, long offset, long length) {
+        int result = requests.tryExecute(write, address, buffer, offset, length, this, ticket + 1);
+        if (result == RequestPath.DONE) {
+            return;
+        }
+        begin();
+        if (result == RequestPath.DECLINED) {
+            while (!requests.issue(write, address, buffer, offset, length, this, ticket)) {
+                awaitProgress();
+            }
+        }
+        await(write, address, length);
+    }
+
+    /** As {@link Session#readBlocking(long, MemorySegment)}, or writeBlocking. */
+    void execute(boolean write, long address, MemorySegment segment) {
+        begin();
+        while (!requests.issue(write, address, segment, this, ticket)) {
+            awaitProgress();
+        }
+        await(write, address, segment.byteSize());
+    }
+
+    /** As {@link Session#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}. */
+    CallResult call(
+            Procedure procedure,
+            long address,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultCapacity) {
+        begin();
+        while (!requests.call(
+                procedure,
+                address,
+                from,
+                span,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultCapacity,
+                this,
+                ticket)) {
+            awaitProgress();
+        }
+        while (!done) {
+            awaitProgress();
+        }
+        return new CallResult(status, code, resultBytes);
+    }
+
+    private void begin() {
+        core.refuseInCallback();
+        ticket++;
+        done = false;
+    }
+
+    @Override
+    public void completed(long token, int how) {
+        if (token == ticket) {
+            status = how;
+            done = true;
+        }
+    }
+
+    @Override
+    public void completed(long token, int how, int returned, int bytes) {
+        if (token == ticket) {
+            status = how;
+            code = returned;
+            resultBytes = bytes;
+            done = true;
+        }
+    }
+
+    private void await(boolean write, long address, long length) {
+        // What is owed keeps others from writing, and nobody may poll for a while.
+        while (!done || core.owes()) {
+            awaitProgress();
+        }
+        if (status != Status.OK) {
+            throw new CacheException(
+                    "cannot " + (write ? "write " : "read ") + length + " bytes at address " + address + ": "
+                            + Status.describe(status),
+                    status);
+        }
+    }
+
+    /** As {@link Session#drain}. */
+    void drain() {
+        while (core.pending() > 0 || core.owes()) {
+            awaitProgress();
+        }
+    }
+
+    /** As {@link Session#awaitProgress}. */
+    void awaitProgress() {
+        // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
+        boolean interrupted = Thread.interrupted();
+        try {
+            pollOrSleep();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void pollOrSleep() {
+        if (core.poll() > 0) {
+            return;
+        }
+        if (!Thread.currentThread().isVirtual()) {
+            long deadline = System.nanoTime() + SPIN_NANOS;
+            while (System.nanoTime() - deadline < 0) {
+                Thread.onSpinWait();
+                if (core.poll() > 0) {
+                    return;
+                }
+            }
+        }
+        core.sleep();
+    }
+}

@@ -1,0 +1,128 @@
+package io.farheap.cache;
+
+import io.farheap.remote.RemoteServer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's calls, which it has none of until its first, and the order between them and its requests. Inside the
+ * session's gate, or with it claimed.
+ */
+final class CallsOfSession implements AutoCloseable {
+
+    private final Supplier<SessionCalls> maker;
+    private @Nullable SessionCalls made;
+    /** Whether a request that is pending may be a write. */
+    private boolean wrote;
+
+    CallsOfSession(Supplier<SessionCalls> maker) {
+        this.maker = maker;
+    }
+
+    /** Those that it has, made with the first. */
+    SessionCalls all() {
+        SessionCalls all = made;
+        if (all == null) {
+            all = maker.get();
+            made = all;
+        }
+        return all;
+    }
+
+    /** Whether calls are in the way of a request, which is issued now where not. */
+    boolean block(boolean write, long address, long length) {
+        wrote |= write;
+        return made != null && made.blocks(write, address, length);
+    }
+
+    /** As {@link #block(boolean, long, long)}, of a request for many records. */
+    boolean block(boolean write, long[] addresses, int count, int length) {
+        wrote |= write;
+        if (made != null) {
+            for (int i = 0; i < count; i++) {
+                if (made.blocks(write, addresses[i], length)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** A call issues a request. */
+    void requests(boolean write) {
+        wrote |= write;
+    }
+
+    /** Whether earlier requests are in a call's way: those that its footprint overlaps, where one of the two writes. */
+    boolean waitFor(RequestPath path, Procedure procedure, long from, long span) {
+        wrote &= path.pending() > 0;
+        return !procedure.unordered()
+                && (wrote || !procedure.readsOnly())
+                && path.conflicts(!procedure.readsOnly(), from, span);
+    }
+
+    boolean inCallback() {
+        return made != null && made.inCallback();
+    }
+
+    /** As {@link SessionCalls#poll}. */
+    int poll() {
+        return made == null ? 0 : made.poll();
+    }
+
+    int pending() {
+        return made == null ? 0 : made.pending();
+    }
+
+    int kept() {
+        return made == null ? 0 : made.kept();
+    }
+
+    void send() {
+        if (made != null) {
+            made.send();
+        }
+    }
+
+    /**
+     * As {@link RequestPath#listen}.
+     *
+     * @return ns to sleep at most, 0 for ever
+     */
+    long listen() {
+        return made == null ? 0 : made.listen();
+    }
+
+    boolean uses(Buffer buffer) {
+        return made != null && made.uses(buffer);
+    }
+
+    boolean reaches(long end) {
+        return made != null && made.reaches(end);
+    }
+
+    void abandonUnposted() {
+        if (made != null) {
+            made.abandonUnposted();
+        }
+    }
+
+    void lose(RemoteServer server) {
+        if (made != null) {
+            made.lose(server);
+        }
+    }
+
+    void forget(RemoteServer server) {
+        if (made != null) {
+            made.forget(server);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (made != null) {
+            made.close();
+        }
+    }
+}

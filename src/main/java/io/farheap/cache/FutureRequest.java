@@ -1,0 +1,163 @@
+package io.farheap.cache;
+
+import io.farheap.procedure.Call;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link FutureSession} has been asked for. */
+abstract sealed class FutureRequest {
+
+    private final long address;
+    private final long length;
+
+    private FutureRequest(long address, long length) {
+        this.address = address;
+        this.length = length;
+    }
+
+    /** Whether the two may touch the same bytes. */
+    final boolean overlaps(FutureRequest other) {
+        return address < other.address + other.length && other.address < address + length;
+    }
+
+    /**
+     * Issues it on the session's thread.
+     *
+     * @param ended told when it has
+     * @return false where there is no room, or something is in its way
+     */
+    abstract boolean issue(Session session, Consumer<FutureRequest> ended);
+
+    abstract void fail(Throwable why);
+
+    /** A read or a write. */
+    static final class Transfer extends FutureRequest {
+
+        private final boolean write;
+        private final long address;
+        private final MemorySegment segment;
+        private final CompletableFuture<Void> future = new CompletableFuture<>();
+
+        Transfer(boolean write, long address, MemorySegment segment) {
+            super(address, segment.byteSize());
+            this.write = write;
+            this.address = address;
+            this.segment = segment;
+        }
+
+        CompletableFuture<Void> future() {
+            return future;
+        }
+
+        @Override
+        boolean issue(Session session, Consumer<FutureRequest> ended) {
+            Completion completion = (token, status) -> {
+                ended.accept(this);
+                finish(status);
+            };
+            return write
+                    ? session.write(address, segment, completion, 0)
+                    : session.read(address, segment, completion, 0);
+        }
+
+        private void finish(int status) {
+            if (status == Status.OK) {
+                future.complete(null);
+            } else {
+                future.completeExceptionally(new CacheException(
+                        "cannot " + (write ? "write " : "read ") + segment.byteSize() + " bytes at address " + address
+                                + ": " + Status.describe(status),
+                        status));
+            }
+        }
+
+        @Override
+        void fail(Throwable why) {
+            future.completeExceptionally(why);
+        }
+    }
+
+    /** A call of a procedure. */
+    static final class Called extends FutureRequest {
+
+        /** The footprint is the whole cache, however large that is when the call is made. */
+        static final long WHOLE = Long.MAX_VALUE;
+
+        private final Procedure procedure;
+        private final long address;
+        private final long from;
+        private final long span;
+        private final MemorySegment arguments;
+        private final MemorySegment result;
+        /** Arguments, and room for the result behind them; it lives as long as this does. Made when it is issued. */
+        private @Nullable MemorySegment copy;
+
+        private final CompletableFuture<CallResult> future = new CompletableFuture<>();
+
+        Called(Procedure procedure, long address, long from, long span, MemorySegment arguments, MemorySegment result) {
+            super(from, span);
+            this.procedure = procedure;
+            this.address = address;
+            this.from = from;
+            this.span = span;
+            this.arguments = arguments;
+            this.result = result;
+        }
+
+        CompletableFuture<CallResult> future() {
+            return future;
+        }
+
+        @Override
+        boolean issue(Session session, Consumer<FutureRequest> ended) {
+            MemorySegment memory = memory();
+            MemorySegment.copy(arguments, 0, memory, 0, arguments.byteSize());
+            return session.requests()
+                    .make(
+                            procedure,
+                            address,
+                            from,
+                            span == WHOLE ? session.core().capacity() : span,
+                            null,
+                            memory.address(),
+                            (int) arguments.byteSize(),
+                            memory.address() + arguments.byteSize(),
+                            (int) result.byteSize(),
+                            (token, status, code, bytes) -> {
+                                ended.accept(this);
+                                finish(status, code, bytes);
+                            },
+                            0);
+        }
+
+        private MemorySegment memory() {
+            MemorySegment memory = copy;
+            if (memory == null) {
+                if (arguments.byteSize() > Call.ARGUMENT_BYTES || result.byteSize() > Call.RESULT_BYTES) {
+                    throw new IllegalArgumentException(SessionCalls.tooLong(arguments.byteSize(), result.byteSize()));
+                }
+                memory = Arena.ofAuto().allocate(Math.max(1, arguments.byteSize() + result.byteSize()), Long.BYTES);
+                copy = memory;
+            }
+            return memory;
+        }
+
+        private void finish(int status, int code, int bytes) {
+            try {
+                MemorySegment.copy(memory(), arguments.byteSize(), result, 0, bytes);
+                future.complete(new CallResult(status, code, bytes));
+            } catch (RuntimeException e) {
+                // The segment is gone, or may not be written.
+                future.completeExceptionally(e);
+            }
+        }
+
+        @Override
+        void fail(Throwable why) {
+            future.completeExceptionally(why);
+        }
+    }
+}

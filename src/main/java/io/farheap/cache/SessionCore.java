@@ -1,0 +1,509 @@
+package io.farheap.cache;
+
+import io.farheap.latency.LatencyTracker;
+import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.Closing;
+import io.farheap.migration.MigrationParticipant;
+import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.RemoteServer;
+import io.farheap.thread.OwnerGate;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session is inside: its gate, the thread that enters it, and what its requests and calls go through, which is
+ * replaced while the cache is reconfigured. The owner enters; migrations, reconfigurations and whoever closes the cache
+ * claim the gate.
+ */
+final class SessionCore {
+
+    /** The cache, as its sessions know it; also their buffers' owner. */
+    interface Cache extends Buffer.Owner {
+
+        LatencyTracker latency();
+
+        /** Null where paths sleep by themselves. */
+        @Nullable
+        CompletionEvents events();
+
+        /**
+         * What calls of procedures need.
+         *
+         * @throws UnsupportedOperationException where the cache has none
+         */
+        CallingCache calls();
+    }
+
+    private final Cache cache;
+    private final LongSupplier capacity;
+    private final @Nullable OperationLatency latency;
+    private final OwnerGate gate = new OwnerGate();
+    private final SessionThread thread = new SessionThread();
+    /**
+     * Whether it is the cache's own: a client thread's, for the requests of others, or one for what is beyond its end.
+     */
+    private final boolean worker;
+    /** Replaced under the gate's claim, as what it is made of is. */
+    private DataPath dataPath;
+
+    private RequestPath path;
+    private Links links;
+
+    private final SessionParticipant participant = new SessionParticipant(() -> links, this::wake, this::mayResume);
+    private final SessionEvents events;
+    private final ReentrantLock destroying = new ReentrantLock();
+
+    private final CallsOfSession calls = new CallsOfSession(this::makeCalls);
+
+    private boolean closing;
+    private boolean closed;
+
+    private volatile boolean resumed;
+    /** Requests that were refused are taken again. Under the gate. */
+    private boolean reopened;
+
+    /**
+     * It has yet to be told {@linkplain #use what to use}, before anybody else knows of it.
+     *
+     * @param capacity bytes up to which it may read and write, now
+     */
+    @SuppressWarnings("NullAway.Init")
+    SessionCore(Cache cache, LongSupplier capacity, @Nullable OperationLatency latency, boolean worker) {
+        this.cache = cache;
+        this.capacity = capacity;
+        this.latency = latency;
+        this.worker = worker;
+        this.events = new SessionEvents(cache.events());
+    }
+
+    @Nullable
+    OperationLatency latency() {
+        return latency;
+    }
+
+    OwnerGate gate() {
+        return gate;
+    }
+
+    boolean worker() {
+        return worker;
+    }
+
+    long capacity() {
+        return capacity.getAsLong();
+    }
+
+    /** The session, as a migration sees it. */
+    MigrationParticipant participant() {
+        return participant;
+    }
+
+    /** Before anybody else knows of it. */
+    void use(DataPath first) {
+        dataPath = first;
+        path = first.requests();
+        links = first.links();
+    }
+
+    /** Where requests go now. Inside the gate. */
+    RequestPath path() {
+        return path;
+    }
+
+    /** Its calls. Inside the gate. */
+    CallsOfSession calls() {
+        return calls;
+    }
+
+    private SessionCalls makeCalls() {
+        return new SessionCalls(cache.calls(), new Accesses(), this::wake);
+    }
+
+    /** Those of calls that run here. */
+    private final class Accesses implements LocalCalls.Requests {
+
+        @Override
+        public boolean issue(
+                boolean write, long address, long length, Buffer buffer, long local, Completion done, long token) {
+            calls.requests(write);
+            return path.issue(write, address, length, buffer, local, null, done, token);
+        }
+
+        @Override
+        public boolean issueAtomic(
+                boolean swap,
+                long address,
+                long compareOrAdd,
+                long value,
+                Buffer buffer,
+                long local,
+                Completion done,
+                long token) {
+            calls.requests(true);
+            return path.issueAtomic(swap, address, compareOrAdd, value, buffer, local, done, token);
+        }
+    }
+
+    /** Whether a buffer is of this cache. */
+    boolean owns(Buffer buffer) {
+        return buffer.owner() == cache;
+    }
+
+    /**
+     * @return to be handed to {@link #exit}: whether the gate was entered, and not before a callback that is running
+     *     now
+     */
+    boolean enter() {
+        thread.own();
+        boolean entered = !inCallback();
+        if (entered) {
+            gate.enter();
+        }
+        if (closed) {
+            exit(entered);
+            throw new IllegalStateException("the session is closed");
+        }
+        return entered;
+    }
+
+    void exit(boolean entered) {
+        if (entered) {
+            gate.exit();
+        }
+    }
+
+    void enterOutsideCallback() {
+        refuseInCallback();
+        enter();
+    }
+
+    void exit() {
+        gate.exit();
+    }
+
+    /**
+     * Whether the calling thread may use {@link #open} between {@code gate.enter} and {@code exit}: the short way in.
+     */
+    boolean mayEnter() {
+        return thread.isCurrent() && !inCallback();
+    }
+
+    /** Inside the gate. */
+    boolean open() {
+        return !closed && !closing;
+    }
+
+    void refuseWhileClosing() {
+        if (closing) {
+            throw new IllegalStateException("the session is closing");
+        }
+    }
+
+    private boolean inCallback() {
+        return path.inCallback() || calls.inCallback();
+    }
+
+    /** Throws where the calling thread is in a callback of this session. */
+    void refuseInCallback() {
+        if (thread.isCurrent() && inCallback()) {
+            throw new IllegalStateException(
+                    "a callback may issue requests, but not poll, block on, release or close its session,"
+                            + " nor create, close or move anything of its cache");
+        }
+    }
+
+    void release() {
+        enterOutsideCallback();
+        gate.exit();
+        thread.release();
+    }
+
+    /** Makes progress, and runs callbacks. Inside the gate. */
+    private int progress() {
+        if (resumed) {
+            resumed = false;
+            path.resumeHeld();
+        }
+        return path.poll() + calls.poll();
+    }
+
+    int poll() {
+        enterOutsideCallback();
+        try {
+            return progress();
+        } finally {
+            gate.exit();
+        }
+    }
+
+    void flush() {
+        boolean entered = enter();
+        try {
+            path.send();
+            calls.send();
+        } finally {
+            exit(entered);
+        }
+    }
+
+    int pending() {
+        boolean entered = enter();
+        try {
+            return path.pending() + calls.pending();
+        } finally {
+            exit(entered);
+        }
+    }
+
+    int held() {
+        boolean entered = enter();
+        try {
+            return path.heldCount() + calls.kept();
+        } finally {
+            exit(entered);
+        }
+    }
+
+    /** As {@link RequestPath#owes}. */
+    boolean owes() {
+        boolean entered = enter();
+        try {
+            return path.owes();
+        } finally {
+            exit(entered);
+        }
+    }
+
+    /** As {@link RequestPath#unsettled}. */
+    boolean unsettled() {
+        boolean entered = enter();
+        try {
+            return path.unsettled();
+        } finally {
+            exit(entered);
+        }
+    }
+
+    /**
+     * On a client thread: issues what another session's thread has handed over.
+     *
+     * @return how many requests
+     */
+    int take(HandedRequests handed) {
+        boolean entered = enter();
+        try {
+            return handed.issueTo(path);
+        } finally {
+            exit(entered);
+        }
+    }
+
+    /** Sleeps until something happens, or until the thread is unparked. */
+    void sleep() {
+        long patience;
+        RequestPath sleeping;
+        thread.fallsAsleep();
+        try {
+            enterOutsideCallback();
+            try {
+                if (reopened) {
+                    // Perhaps after a request was refused and before we were known to sleep.
+                    reopened = false;
+                    return;
+                }
+                events.watch(dataPath.channel(), this::wake);
+                sleeping = path;
+                patience = least(sleeping.listen(), calls.listen());
+                // What completed before raises no event.
+                if (progress() > 0) {
+                    return;
+                }
+            } finally {
+                gate.exit();
+            }
+            sleeping.park(this, events.patience(patience));
+        } finally {
+            thread.isAwake();
+        }
+    }
+
+    /** Of two times of which 0 stands for ever. */
+    private static long least(long one, long other) {
+        return one == 0 || other == 0 ? one + other : Math.min(one, other);
+    }
+
+    /** Makes the owner poll, if it sleeps. Any thread. */
+    void wake() {
+        thread.wake();
+    }
+
+    /** Takes no requests from now on, as if the queue were full. Any thread, as all below. */
+    void quiesce() {
+        gate.claim();
+        if (!closed) {
+            path = new QuiescingPath(dataPath.requests());
+        }
+        gate.unclaim();
+        wake();
+    }
+
+    /** Whether nothing is pending any more. */
+    boolean quiet() {
+        gate.claim();
+        boolean quiet = closed || path.pending() == 0;
+        gate.unclaim();
+        return quiet;
+    }
+
+    /** Takes requests again. */
+    void goOn() {
+        gate.claim();
+        if (!closed) {
+            path = dataPath.requests();
+            reopened = true;
+        }
+        gate.unclaim();
+        wake();
+    }
+
+    /**
+     * Is to use another data path, once it {@linkplain #goOn goes on}; nothing may be pending.
+     *
+     * @return the one to close before that
+     */
+    DataPath replace(DataPath next) {
+        destroying.lock();
+        try {
+            gate.claim();
+            DataPath previous = closed ? next : dataPath;
+            long left = 0;
+            if (!closed) {
+                left = events.leave();
+                use(next);
+                path = new QuiescingPath(path);
+            }
+            gate.unclaim();
+            events.forget(left);
+            wake();
+            return previous;
+        } finally {
+            destroying.unlock();
+        }
+    }
+
+    /** A migration lets held requests go on, if there are any: the session looks at its next poll. */
+    private void mayResume() {
+        if (path.mayHold()) {
+            resumed = true;
+            wake();
+        }
+    }
+
+    /** Connects to a server, before a region of it enters the table. */
+    void connect(RemoteServer server) {
+        links.connect(server);
+    }
+
+    /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
+    void disconnect(RemoteServer server) {
+        links.disconnect(server);
+        gate.claim();
+        try {
+            calls.forget(server);
+        } finally {
+            gate.unclaim();
+        }
+        wake();
+    }
+
+    /** What it has of a server whose lease is lost is lost, from whatever thread. */
+    void lose(RemoteServer server) {
+        gate.claim();
+        Links current = links;
+        calls.lose(server);
+        gate.unclaim();
+        current.lose(server);
+        wake();
+    }
+
+    /** Whether a request uses a buffer that the cache has marked closed. */
+    boolean uses(Buffer buffer) {
+        gate.claim();
+        try {
+            return path.uses(buffer) || calls.uses(buffer);
+        } finally {
+            gate.unclaim();
+        }
+    }
+
+    /** Whether a request that has not been called back goes beyond an address of the cache, from whatever thread. */
+    boolean reaches(long end) {
+        gate.claim();
+        try {
+            return !closed && (path.reaches(end) || calls.reaches(end));
+        } finally {
+            gate.unclaim();
+        }
+    }
+
+    /** Shows where its requests go. Any thread, outside of the gate: the tables that it reads are there for good. */
+    void sample(RegionHeat heat) {
+        path.sample(heat);
+    }
+
+    boolean isClosed() {
+        gate.claim();
+        try {
+            return closed;
+        } finally {
+            gate.unclaim();
+        }
+    }
+
+    /** As {@link SessionThread#own}. */
+    void own() {
+        thread.own();
+    }
+
+    /** Takes no requests any more, and ends what has not been posted. */
+    void beginClose() {
+        enter();
+        try {
+            closing = true;
+            path.abandonUnposted();
+            calls.abandonUnposted();
+        } finally {
+            gate.exit();
+        }
+    }
+
+    /**
+     * Frees everything, from whatever thread, and returns when that is done. The owner's next call is told that it is
+     * closed.
+     */
+    void destroy() {
+        destroying.lock();
+        try {
+            gate.claim();
+            boolean first = !closed;
+            closed = true;
+            gate.unclaim();
+            if (first) {
+                free();
+            }
+        } finally {
+            destroying.unlock();
+        }
+    }
+
+    private void free() {
+        wake();
+        // Calls after what makes accesses for them.
+        Closing.all(() -> events.forget(events.leave()), dataPath, calls, () -> {
+            if (latency != null) {
+                cache.latency().remove(latency);
+            }
+        });
+    }
+}

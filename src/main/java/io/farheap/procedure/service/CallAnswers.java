@@ -1,0 +1,81 @@
+package io.farheap.procedure.service;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.translate.Context;
+import io.farheap.rpc.PendingCall;
+import io.farheap.rpc.Reply;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Writes replies to calls, as {@link CallFormat} has them. One thread. */
+final class CallAnswers {
+
+    private final MemorySegment answer = Arena.ofAuto().allocate(CallFormat.RECORD_BYTES, Long.BYTES);
+
+    /** @return bytes of the reply; its first is a status */
+    int reply(Running call, Reply out) {
+        int length = write(call.context, call.left);
+        if (length > out.capacity()) {
+            length = header(CallStatus.RESULT_FULL, 0, 0);
+        }
+        out.setBytes(0, answer, 0, length);
+        return length;
+    }
+
+    /** The same for one that was put off. */
+    void reply(Running call, PendingCall out) {
+        int length = write(call.context, call.left);
+        if (length > out.capacity()) {
+            length = header(CallStatus.RESULT_FULL, 0, 0);
+        }
+        out.answer(answer, 0, length);
+    }
+
+    /** Of the reply that was written last: a {@link CallStatus} or {@link CallFormat#LEFT}. */
+    int status() {
+        return answer.get(JAVA_INT_UNALIGNED, 0);
+    }
+
+    private int write(Context context, int left) {
+        if (left == Context.RETURNED) {
+            int result = context.resultBytes();
+            header(CallStatus.DONE, context.code(), 0);
+            MemorySegment.copy(NativeMemory.ALL, context.resultAddress(), answer, CallFormat.REPLY_BYTES, result);
+            return CallFormat.REPLY_BYTES + result;
+        }
+        if (left == Context.ACCESS) {
+            int bytes = context.saveBytes();
+            if (bytes > CallFormat.RECORD_BYTES - CallFormat.REPLY_BYTES) {
+                return header(CallStatus.RESULT_FULL, 0, 0);
+            }
+            header(CallFormat.LEFT, context.accessKind(), context.address());
+            context.save(answer, CallFormat.REPLY_BYTES);
+            return CallFormat.REPLY_BYTES + bytes;
+        }
+        int status = context.status();
+        if (status == CallStatus.DONE) {
+            // The cache has become smaller than its footprint meanwhile.
+            status = CallStatus.OUT_OF_RANGE;
+        }
+        return header(status, 0, status == CallStatus.FAULT ? context.line() : context.address());
+    }
+
+    private int header(int status, int code, long value) {
+        answer.set(JAVA_INT_UNALIGNED, 0, status);
+        answer.set(JAVA_INT_UNALIGNED, 4, code);
+        answer.set(JAVA_LONG_UNALIGNED, 8, value);
+        return CallFormat.REPLY_BYTES;
+    }
+
+    static int refused(Reply out) {
+        out.setInt(0, CallStatus.REFUSED);
+        out.setInt(4, 0);
+        out.setLong(8, 0);
+        return CallFormat.REPLY_BYTES;
+    }
+}

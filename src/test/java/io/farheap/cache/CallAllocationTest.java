@@ -1,0 +1,225 @@
+package io.farheap.cache;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.farheap.posix.AsymmetricFence;
+import io.farheap.procedure.CallStatus;
+import io.farheap.server.ServedCode;
+import io.farheap.testing.Fields;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Calls allocate nothing, on the session's thread and on the servers': measured in bytes, by the JVM's own count. The
+ * servers are in this process; two run procedures, the third does not.
+ */
+@Needs(Need.HOST)
+class CallAllocationTest {
+
+    /** What a round calls. */
+    private enum Kind {
+        SHORT(CallAllocationTest::callShort),
+        MANY_AT_ONCE(CallAllocationTest::callAll),
+        /** Longer than a slice. */
+        SUSPENDED(CallAllocationTest::callLong),
+        /** From one server to another and back. */
+        MOVING_ON(CallAllocationTest::callOverServers),
+        /** While their region moves; they wait in the session. */
+        HELD(CallAllocationTest::callHeld),
+        /** Where no server runs them. */
+        HERE(CallAllocationTest::callHere);
+
+        private final Consumer<CallAllocationTest> round;
+
+        Kind(Consumer<CallAllocationTest> round) {
+            this.round = round;
+        }
+    }
+
+    private static final long REGION = Cluster.REGION_BYTES;
+    private static final int SILENT_ROUNDS = 10;
+    /** As in {@link AllocationTest}. */
+    private static final int MOST_ROUNDS = 500;
+
+    private static final int CALLS = 200;
+    private static final int AT_ONCE = 32;
+    private static final int FENCES = 20_000;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final long[] addresses = new long[AT_ONCE];
+    private final CallCompletion ended = this::ended;
+    private long[] serverThreads;
+    private CacheProcedures procedures;
+    private Caller caller;
+    private Procedure load;
+    private Procedure spin;
+    private Procedure sum;
+    private long allocated;
+    private long made;
+    private long done;
+
+    private void ended(long token, int status, int code, int bytes) {
+        if (status == CallStatus.DONE) {
+            done++;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aCallAllocatesNothing(Kind kind) {
+        try (Cluster cluster = new Cluster().serving(ServedCode.JAVA)) {
+            cluster.add(1);
+            cluster.add(1);
+            cluster.serving(ServedCode.OFF).add(1);
+            try (Cache cache = Cache.builder()
+                            .capacity(3 * REGION)
+                            .servers(cluster.addresses())
+                            .create();
+                    Caller opened = new Caller(cache)) {
+                caller = opened;
+                procedures = Fields.get(cache, "procedures", CacheProcedures.class);
+                load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+                spin = cache.procedures().register(TestProcedures.Spin.class, Procedures.READS);
+                sum = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS);
+                measure(kind);
+            }
+        }
+    }
+
+    private void measure(Kind kind) {
+        kind.round.accept(this);
+        // Who goes to sleep calls it, so seldom that it would stay interpreted, which allocates.
+        for (int i = 0; i < FENCES; i++) {
+            AsymmetricFence.heavy();
+        }
+        serverThreads = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("farheap-srv-"))
+                .mapToLong(Thread::threadId)
+                .toArray();
+        assertTrue(serverThreads.length > 0);
+        List<Long> all = new ArrayList<>();
+        int silent = 0;
+        for (int round = 0; round < MOST_ROUNDS && silent < SILENT_ROUNDS; round++) {
+            allocated = 0;
+            kind.round.accept(this);
+            silent = allocated == 0 ? silent + 1 : 0;
+            all.add(allocated);
+        }
+        assertEquals(SILENT_ROUNDS, silent, "last rounds that allocated nothing; bytes of all: " + all);
+        assertEquals(made, done);
+    }
+
+    /**
+     * Counts what this thread and the servers' allocate in it; what is compared here is not. To ask for another thread
+     * allocates, so that is done outside of what is asked of this one.
+     */
+    private void counted(Runnable calls) {
+        long servers = allocatedByServers();
+        long own = threads.getCurrentThreadAllocatedBytes();
+        calls.run();
+        allocated += threads.getCurrentThreadAllocatedBytes() - own;
+        allocated += allocatedByServers() - servers;
+    }
+
+    private long allocatedByServers() {
+        long bytes = 0;
+        if (serverThreads != null) {
+            for (long thread : serverThreads) {
+                bytes += threads.getThreadAllocatedBytes(thread);
+            }
+        }
+        return bytes;
+    }
+
+    private void call(Procedure procedure, long address) {
+        while (!caller.session.call(procedure, address, caller.buffer, 0, 24, 64, 8, ended, made)) {
+            caller.session.poll();
+        }
+        made++;
+    }
+
+    private void drain() {
+        while (caller.session.pending() > 0) {
+            caller.session.poll();
+        }
+    }
+
+    private void loads(long region) {
+        for (int i = 0; i < CALLS; i++) {
+            call(load, region);
+        }
+        drain();
+    }
+
+    private void callShort() {
+        caller.arguments(REGION + 8, 0, 0);
+        counted(() -> loads(REGION));
+    }
+
+    private void callHere() {
+        caller.arguments(2 * REGION + 8, 0, 0);
+        counted(() -> loads(2 * REGION));
+    }
+
+    private void callAll() {
+        for (int i = 0; i < AT_ONCE; i++) {
+            addresses[i] = i % 2 * REGION;
+        }
+        caller.arguments(new long[AT_ONCE]);
+        counted(() -> {
+            for (int i = 0; i < CALLS / AT_ONCE; i++) {
+                while (!caller.session.callAll(load, addresses, AT_ONCE, caller.buffer, 0, 8, 1024, 8, ended, made)) {
+                    caller.session.poll();
+                }
+                made += AT_ONCE;
+            }
+            drain();
+        });
+    }
+
+    private void callLong() {
+        caller.arguments(8, 100_000, 0);
+        counted(() -> {
+            for (int i = 0; i < CALLS / 10; i++) {
+                call(spin, 0);
+            }
+            drain();
+        });
+    }
+
+    private void callOverServers() {
+        // Words of both regions in turns.
+        caller.arguments(8, 2, REGION);
+        counted(() -> {
+            for (int i = 0; i < CALLS; i++) {
+                call(sum, (i & 1) * REGION);
+            }
+            drain();
+        });
+    }
+
+    private void callHeld() {
+        caller.arguments(REGION + 8, 0, 0);
+        procedures.moving(1, () -> {
+            counted(() -> {
+                for (int i = 0; i < AT_ONCE; i++) {
+                    call(load, REGION);
+                }
+                for (int i = 0; i < CALLS; i++) {
+                    caller.session.poll();
+                }
+            });
+            assertEquals(AT_ONCE, caller.session.held());
+            return true;
+        });
+        counted(this::drain);
+    }
+}

@@ -1,0 +1,85 @@
+package io.farheap.procedure.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.metrics.ServerMetrics;
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.CallStatus;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+
+/** What a server has counted: by itself, for Micrometer, and in recordings. */
+class CountersTest {
+
+    private static final int HOPS = 1;
+    private static final int SPIN = 2;
+
+    @Test
+    void callsAreCountedByWhatBecameOfThem() throws Exception {
+        Path file = Files.createTempFile("farheap", ".jfr");
+        try (RawCalls.Server server = new RawCalls.Server(2, 1);
+                RawCalls client = server.client(1);
+                Recording recording = new Recording()) {
+            recording.enable("io.farheap.ProcedureStatistics").with("period", "endChunk");
+            recording.start();
+            SimpleMeterRegistry registry = new SimpleMeterRegistry();
+            new ServerMetrics(server.memory, "s").bindTo(registry);
+            client.mapAll(1);
+            assertEquals(CallFormat.REGISTERED, client.register(HOPS, CallFormat.READS, Procs.file(Procs.Hops.class)));
+            assertEquals(CallFormat.REGISTERED, client.register(SPIN, CallFormat.READS, Procs.file(Procs.Spin.class)));
+            assertEquals(CallFormat.REFUSED, client.register(3, CallFormat.READS, Procs.file(Procs.Add.class)));
+            for (int i = 0; i < 5; i++) {
+                assertEquals(CallStatus.DONE, client.call(HOPS, 0, 3));
+            }
+            assertEquals(CallStatus.REFUSED, client.call(9, 0, 3));
+            assertEquals(CallStatus.OUT_OF_RANGE, client.call(HOPS, RawCalls.REGION, 3));
+            assertEquals(CallStatus.OUT_OF_FUEL, client.call(SPIN, -1, 0));
+            client.map(2, 1, 0, -1);
+            assertEquals(CallFormat.LEFT, client.call(HOPS, 0, 3));
+
+            assertEquals(5, count(server, "calls.done"));
+            assertEquals(1, count(server, "calls.refused"));
+            assertEquals(1, count(server, "calls.out of range"));
+            assertEquals(1, count(server, "calls.out of fuel"));
+            assertEquals(1, count(server, "calls.left"));
+            assertEquals(0, count(server, "calls.fault"));
+            assertTrue(count(server, "put off") >= 1);
+            assertEquals(2, count(server, "registered"));
+            assertEquals(1, count(server, "refused"));
+            assertTrue(count(server, "fuel") >= CallFormat.FUEL_LIMIT);
+            assertTrue(count(server, "slices") > 0 && count(server, "slice nanos") > 0);
+            FunctionCounter done = registry.get("farheap.procedures.calls")
+                    .tags("server", "s", "outcome", "done")
+                    .functionCounter();
+            assertEquals(5, done.count());
+            assertEquals(
+                    count(server, "slices"),
+                    registry.get("farheap.procedures.slices").functionCounter().count());
+
+            recording.stop();
+            recording.dump(file);
+            List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
+                    .filter(event -> event.getEventType().getName().equals("io.farheap.ProcedureStatistics"))
+                    .filter(event -> event.getLong("done") == 5 && event.getLong("left") == 1)
+                    .toList();
+            assertTrue(!events.isEmpty(), "no event tells of them");
+            assertEquals(1, events.getLast().getLong("failed"));
+            assertEquals(1, events.getLast().getLong("outOfFuel"));
+            assertEquals(1, events.getLast().getLong("refused"));
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private static long count(RawCalls.Server server, String name) {
+        return server.memory.counters().get("procedures." + name);
+    }
+}

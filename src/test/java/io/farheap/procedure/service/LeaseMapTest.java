@@ -1,0 +1,94 @@
+package io.farheap.procedure.service;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.RegionHolders;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A client says where regions are; what its lease holds is what is there. */
+class LeaseMapTest {
+
+    private static final int SHIFT = 12;
+    private static final long REGION = 1L << SHIFT;
+    private static final int REGIONS = 4;
+    private static final long LEASE = 7;
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(REGIONS * REGION, 64);
+    private final RegionHolders holders = new RegionHolders(memory, REGION, REGIONS);
+    private final HeldRegions held = new HeldRegions(holders, LEASE, "test");
+
+    @AfterEach
+    void close() {
+        arena.close();
+    }
+
+    private long entry(LeaseMap map, int index) {
+        return NativeMemory.ALL.get(JAVA_LONG, map.table() + index * 8L);
+    }
+
+    @Test
+    void onlyWhatIsHeldIsThere() {
+        holders.hold(0, LEASE);
+        holders.hold(1, LEASE + 1);
+        holders.hold(2, LEASE);
+        int[] wrong = {2, -1, 1, 3, 0, REGIONS, Integer.MAX_VALUE, Integer.MIN_VALUE, 1 << 20, 2};
+        LeaseMap map = new LeaseMap(1, wrong, SHIFT);
+        map.refresh(held);
+        for (int i = 0; i < wrong.length; i++) {
+            long expected = wrong[i] == 2 || wrong[i] == 0 ? memory.address() + wrong[i] * REGION : 0;
+            assertEquals(expected, entry(map, i), "region " + wrong[i]);
+        }
+        assertEquals(16, map.entries());
+        for (int i = wrong.length; i < map.entries(); i++) {
+            assertEquals(0, entry(map, i), "behind its regions");
+        }
+        assertEquals(wrong.length * REGION, map.span());
+        assertTrue(map.toString().contains("version 1") || map.toString().contains("map 1"));
+    }
+
+    @Test
+    void whatIsGivenBackIsGoneAtTheNextLook() {
+        holders.hold(0, LEASE);
+        holders.hold(1, LEASE);
+        LeaseMap map = new LeaseMap(1, new int[] {1, 0}, SHIFT);
+        map.refresh(held);
+        assertEquals(memory.address(), entry(map, 1));
+        holders.clear(0);
+        map.refresh(held);
+        assertEquals(memory.address() + REGION, entry(map, 0));
+        assertEquals(0, entry(map, 1));
+        holders.hold(0, LEASE + 1);
+        holders.clear(1);
+        map.refresh(held);
+        assertEquals(0, entry(map, 0));
+        assertEquals(0, entry(map, 1));
+    }
+
+    @Test
+    void anyAddressMayBeTouched() {
+        holders.hold(0, LEASE);
+        memory.set(JAVA_LONG, 0, 11);
+        memory.set(JAVA_LONG, REGION - 8, 12);
+        memory.set(JAVA_LONG, REGION, 13);
+        LeaseMap map = new LeaseMap(1, new int[] {0, -1}, SHIFT);
+        map.refresh(held);
+        assertEquals(11, map.touch(0));
+        assertEquals(11, map.touch(7));
+        assertEquals(12, map.touch(REGION - 1));
+        assertEquals(0, map.touch(REGION));
+        assertEquals(0, map.touch(2 * REGION));
+        assertEquals(0, map.touch(Long.MAX_VALUE));
+        assertEquals(0, map.touch(-1));
+        assertEquals(0, map.touch(Long.MIN_VALUE));
+        assertEquals(0, LeaseMap.EMPTY.touch(0));
+        assertEquals(0, LeaseMap.EMPTY.span());
+    }
+}

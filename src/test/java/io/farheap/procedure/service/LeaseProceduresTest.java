@@ -1,0 +1,101 @@
+package io.farheap.procedure.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.translate.Translation;
+import org.junit.jupiter.api.Test;
+
+/** What a lease may have. */
+class LeaseProceduresTest {
+
+    private static final long SECOND = 1_000_000_000L;
+    private static final Translation TRANSLATION = Procs.translated(Procs.Hops.class);
+
+    // It may be anything at first.
+    private long now = Long.MAX_VALUE - SECOND / 2;
+    private final LeaseProcedures lease = new LeaseProcedures(() -> now);
+
+    private static Registered registered(int id) {
+        return new Registered(id, TRANSLATION);
+    }
+
+    private int registrations() {
+        int may = 0;
+        while (lease.mayRegister()) {
+            may++;
+        }
+        return may;
+    }
+
+    @Test
+    void tenRegistrationsASecond() {
+        assertEquals(10, registrations());
+        now += SECOND / 10 - 1;
+        assertEquals(0, registrations());
+        now += 1_000;
+        assertEquals(1, registrations());
+        // The clock has wrapped around by now.
+        now += SECOND / 2;
+        assertEquals(5, registrations());
+        now += 3600 * SECOND;
+        assertEquals(10, registrations());
+    }
+
+    @Test
+    void oneIsFoundByItsWholeId() {
+        for (int slot = 0; slot < CallFormat.SLOTS; slot++) {
+            lease.add(registered(slot));
+        }
+        for (int slot = 0; slot < CallFormat.SLOTS; slot++) {
+            Registered found = lease.find(slot);
+            assertTrue(found != null && found.id == slot);
+            assertNull(lease.find(slot + CallFormat.SLOTS));
+            assertNull(lease.find(slot - CallFormat.SLOTS));
+        }
+        // Slots are what a lease has: a 65th takes the place of another.
+        Registered next = registered(7 + CallFormat.SLOTS);
+        lease.add(next);
+        assertNull(lease.find(7));
+        assertSame(next, lease.find(7 + CallFormat.SLOTS));
+        lease.remove(7);
+        assertSame(next, lease.find(7 + CallFormat.SLOTS));
+        lease.remove(7 + CallFormat.SLOTS);
+        lease.remove(7 + CallFormat.SLOTS);
+        assertNull(lease.find(7 + CallFormat.SLOTS));
+        Registered negative = registered(-1);
+        lease.add(negative);
+        assertSame(negative, lease.find(-1));
+        assertNull(lease.find(CallFormat.SLOTS - 1));
+    }
+
+    @Test
+    void soManyCallsAreUnderWay() {
+        for (int i = 0; i < LeaseProcedures.MOST_CALLS; i++) {
+            assertTrue(lease.begin());
+        }
+        assertFalse(lease.begin());
+        assertFalse(lease.begin());
+        lease.finish();
+        assertTrue(lease.begin());
+        assertFalse(lease.begin());
+    }
+
+    @Test
+    void nothingIsFoundOnceItHasEnded() {
+        lease.add(registered(1));
+        lease.map(new LeaseMap(1, new int[] {0}, 16));
+        assertFalse(lease.ended());
+        lease.end();
+        assertTrue(lease.ended());
+        assertNull(lease.find(1));
+        assertSame(LeaseMap.EMPTY, lease.map());
+        // One that was being translated meanwhile.
+        lease.add(registered(2));
+        assertNull(lease.find(2));
+    }
+}

@@ -1,0 +1,168 @@
+package io.farheap.procedure.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Who is next. */
+class RunQueueTest {
+
+    private static final long SLICE = 20_000;
+
+    private final RunQueue queue = new RunQueue();
+
+    private static LeaseProcedures lease() {
+        return new LeaseProcedures(() -> 0);
+    }
+
+    private Running add(LeaseProcedures lease) {
+        Running call = new Running();
+        call.lease = lease;
+        queue.add(call, lease);
+        return call;
+    }
+
+    /** Takes the next, which uses the thread and waits again. */
+    private LeaseProcedures slice(long nanos) {
+        Running next = queue.take();
+        assertTrue(next != null && next.lease != null);
+        LeaseProcedures whose = next.lease;
+        queue.used(whose, nanos);
+        queue.add(next, whose);
+        return whose;
+    }
+
+    @Test
+    void callsOfALeaseTakeTurns() {
+        LeaseProcedures lease = lease();
+        assertNull(queue.take());
+        Running first = add(lease);
+        Running second = add(lease);
+        assertEquals(2, queue.size());
+        assertSame(first, queue.take());
+        queue.add(first, lease);
+        assertSame(second, queue.take());
+        assertSame(first, queue.take());
+        assertNull(queue.take());
+        assertEquals(0, queue.size());
+    }
+
+    /** However many calls one has, and however long its slices are. */
+    @Test
+    void leasesShareTheTime() {
+        LeaseProcedures few = lease();
+        LeaseProcedures many = lease();
+        add(few);
+        for (int i = 0; i < 500; i++) {
+            add(many);
+        }
+        long fews = 0;
+        long manys = 0;
+        for (int i = 0; i < 10_000; i++) {
+            long nanos = i % 3 == 0 ? 5 * SLICE : SLICE;
+            if (slice(nanos) == few) {
+                fews += nanos;
+            } else {
+                manys += nanos;
+            }
+            assertTrue(Math.abs(fews - manys) <= 10 * SLICE, fews + " and " + manys);
+        }
+    }
+
+    /** One that was away has not saved anything up, and one that comes owes nothing. */
+    @Test
+    void whoComesBeginsWhereTheOthersAre() {
+        LeaseProcedures old = lease();
+        add(old);
+        for (int i = 0; i < 1000; i++) {
+            slice(SLICE);
+        }
+        LeaseProcedures young = lease();
+        add(young);
+        int youngs = 0;
+        for (int i = 0; i < 100; i++) {
+            youngs += slice(SLICE) == young ? 1 : 0;
+        }
+        assertTrue(youngs >= 49 && youngs <= 51, youngs + " slices");
+        // And the one that was away has its share at once, no more.
+        List<Running> olds = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Running call = queue.take();
+            assertTrue(call != null && call.lease != null);
+            if (call.lease == old) {
+                olds.add(call);
+            } else {
+                queue.add(call, young);
+                queue.used(young, SLICE);
+            }
+        }
+        assertEquals(1, olds.size());
+        for (int i = 0; i < 1000; i++) {
+            assertSame(young, slice(SLICE));
+        }
+        queue.add(olds.getFirst(), old);
+        int oldSlices = 0;
+        for (int i = 0; i < 100; i++) {
+            oldSlices += slice(SLICE) == old ? 1 : 0;
+        }
+        assertTrue(oldSlices >= 49 && oldSlices <= 51, oldSlices + " slices");
+    }
+
+    /** A quick call of another waits for a slice of each lease at most, whatever these have. */
+    @Test
+    void aNewcomerWaitsForASliceOfEachLease() {
+        List<LeaseProcedures> hostile = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            LeaseProcedures lease = lease();
+            hostile.add(lease);
+            for (int j = 0; j < 1000; j++) {
+                add(lease);
+            }
+        }
+        for (int i = 0; i < 777; i++) {
+            slice(SLICE);
+        }
+        for (int round = 0; round < 100; round++) {
+            LeaseProcedures quick = lease();
+            Running call = add(quick);
+            int before = 0;
+            Running next = queue.take();
+            while (next != call) {
+                assertTrue(next != null && next.lease != null);
+                before++;
+                queue.used(next.lease, SLICE);
+                queue.add(next, next.lease);
+                next = queue.take();
+            }
+            assertTrue(before <= hostile.size(), before + " slices before it");
+            queue.used(quick, 100);
+            queue.forget(quick);
+        }
+        assertEquals(5000, queue.size());
+    }
+
+    @Test
+    void whatWaitsIsNotForgotten() {
+        LeaseProcedures lease = lease();
+        Running call = add(lease);
+        queue.forget(lease);
+        queue.used(lease, SLICE);
+        queue.used(lease(), SLICE);
+        assertSame(call, queue.take());
+        queue.forget(lease);
+        queue.forget(lease);
+        assertSame(call, slice(lease, call));
+    }
+
+    private Running slice(LeaseProcedures lease, Running call) {
+        queue.add(call, lease);
+        Running taken = queue.take();
+        assertTrue(taken != null);
+        return taken;
+    }
+}

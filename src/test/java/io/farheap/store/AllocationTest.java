@@ -1,0 +1,119 @@
+package io.farheap.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.farheap.posix.AsymmetricFence;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.tier.Device;
+import io.farheap.tier.FileDevice;
+import io.farheap.tier.FileOptions;
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Operations allocate nothing, in memory and on the device: by the JVM's own count, of the session's thread. */
+@Needs(Need.HOST)
+class AllocationTest {
+
+    private static final int KEYS = 4_000;
+    /** Of a round; a file is slow on a busy machine. */
+    private static final int OPERATIONS = 2_000;
+    /** Rounds, one after the other, in which nothing may be allocated. */
+    private static final int SILENT_ROUNDS = 10;
+    /** Until there are these: at first code is not compiled yet, and a compilation may deoptimise. */
+    private static final int MOST_ROUNDS = 400;
+
+    private static final int FENCES = 20_000;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private long called;
+    private final StoreCompletion completion = (token, status, bytes) -> called++;
+
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest(name = "on a device: {0}, in a file: {1}, longer: {2}")
+    @CsvSource({
+        "false, false, false",
+        "false, false, true",
+        "true, false, false",
+        "true, false, true",
+        "true, true, false",
+        "true, true, true"
+    })
+    void anOperationAllocatesNothing(boolean onDevice, boolean file, boolean longer) {
+        FarStoreBuilder how = FarStore.builder()
+                .pageBytes(4096)
+                .memory(onDevice ? 8 * 4096 : 1 << 22)
+                .expectedKeys(KEYS)
+                .growingIndex(false)
+                .pending(16);
+        if (longer) {
+            how.records(16, 8);
+        }
+        try (Device device = file
+                        ? FileDevice.open(directory, 1 << 20, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER))
+                        : new MemoryDevice(1 << 20, 512);
+                FarStore store = how.device(device).open();
+                StoreSession session = store.openSession();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(64, 8);
+            for (int key = 0; key < KEYS; key++) {
+                session.blocking().upsert(key, memory, 0, 8);
+            }
+            for (int i = 0; i < FENCES; i++) {
+                AsymmetricFence.heavy();
+            }
+            long last = 0;
+            int silent = 0;
+            for (int round = 0; round < MOST_ROUNDS && silent < SILENT_ROUNDS; round++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                run(session, memory, longer);
+                long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+                silent = bytes == 0 ? silent + 1 : 0;
+                last = bytes == 0 ? last : bytes;
+            }
+            assertEquals(SILENT_ROUNDS, silent, "rounds that allocated nothing; one before allocated " + last);
+            assertEquals(onDevice, session.deviceReads() > 0);
+            assertEquals(onDevice, called > 0);
+            assertTrue(store.failure().isEmpty());
+        }
+    }
+
+    private void run(StoreSession session, MemorySegment memory, boolean longer) {
+        for (int i = 0; i < OPERATIONS; i++) {
+            int key = (i * 4_099) % KEYS;
+            while (session.read(key, memory, 0, 8, completion, i) == StoreStatus.FULL) {
+                session.poll();
+            }
+            if ((i & 15) == 0) {
+                while (session.upsert(key, memory, 8, 8) == StoreStatus.FULL) {
+                    session.poll();
+                }
+                while (session.update(key + 1, Values.ADD, i, completion, i) == StoreStatus.FULL) {
+                    session.poll();
+                }
+                while (session.delete(KEYS + key) == StoreStatus.FULL) {
+                    session.poll();
+                }
+            }
+            if (longer) {
+                while (session.read(memory, 16, 11, memory, 32, 8, completion, i) == StoreStatus.FULL) {
+                    session.poll();
+                }
+            }
+            if ((i & 7) == 0) {
+                session.poll();
+            }
+        }
+        session.drain();
+    }
+}

@@ -1,0 +1,142 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.Fault;
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MaintenanceTest {
+
+    private static final int PAGE = 4096;
+    private static final long LIMIT = 64 * PAGE;
+    private static final int KEYS = 4_000;
+
+    private final MemoryFiles files = new MemoryFiles();
+    private final AtomicInteger failures = new AtomicInteger();
+
+    private FarStoreBuilder how(MemoryDevice device) {
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(PAGE)
+                .memory(8 * PAGE)
+                .expectedKeys(KEYS)
+                .onMaintenanceFailure(cause -> failures.incrementAndGet());
+    }
+
+    private static void put(StoreSession session, MemorySegment memory, long key, long value) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, value);
+        session.blocking().upsert(key, memory, 0, 8);
+    }
+
+    private static void until(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Of one who writes and waits while there is too much: the store makes room by itself. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void spaceStaysBelowTheLimit(boolean durable) {
+        try (MemoryDevice device = new MemoryDevice(PAGE, 512);
+                Arena arena = Arena.ofConfined()) {
+            FarStoreBuilder how = how(device).spaceLimit(LIMIT);
+            if (durable) {
+                how.files(files);
+            }
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession("a")) {
+                MemorySegment memory = arena.allocate(8);
+                for (int i = 0; i < 60_000; i++) {
+                    put(session, memory, i % KEYS, i);
+                    if (store.spaceBytes() > LIMIT) {
+                        until(() -> {
+                            session.poll();
+                            return store.spaceBytes() <= LIMIT;
+                        });
+                    }
+                }
+                assertTrue(device.begin() > LIMIT);
+                for (int key = 0; key < KEYS; key++) {
+                    assertEquals(8, session.blocking().read(key, memory, 0, 8));
+                    assertEquals(60_000 - KEYS + key, memory.get(JAVA_LONG_UNALIGNED, 0));
+                }
+                assertEquals(0, failures.get());
+                assertEquals(durable, !files.files.isEmpty());
+            }
+        }
+    }
+
+    @Test
+    void liveRecordsThatDoNotFitAreTold() {
+        try (MemoryDevice device = new MemoryDevice(PAGE, 512);
+                Arena arena = Arena.ofConfined();
+                FarStore store = how(device).spaceLimit(LIMIT).open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(8);
+            int keys = (int) (2 * LIMIT / 24);
+            for (int key = 0; key < keys; key++) {
+                put(session, memory, key, key);
+            }
+            until(() -> store.maintenanceFailure().isPresent());
+            String told = store.maintenanceFailure().orElseThrow().getMessage();
+            assertTrue(told.contains("delete keys, or give it more space"), told);
+            assertTrue(failures.get() > 0);
+            for (int key = 0; key < keys; key += 7) {
+                assertEquals(8, session.blocking().read(key, memory, 0, 8));
+            }
+        }
+    }
+
+    /** Who waits for durability needs nobody's call; a failure is told, and forgotten when the next one is made. */
+    @Test
+    void checkpointsAreTakenInTime() {
+        try (MemoryDevice device = new MemoryDevice(PAGE, 512);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            FarStoreBuilder how = how(device).files(files).checkpointEvery(Duration.ofMillis(5));
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession("a")) {
+                put(session, memory, 1, 10);
+                assertTrue(session.awaitDurable(session.serial(), Duration.ofMinutes(1)));
+                device.faults().inject((kind, address, length) -> kind == Fault.Kind.SYNC ? Fault.FAILED : Fault.NONE);
+                until(() -> store.maintenanceFailure().isPresent());
+                device.faults().inject(null);
+                put(session, memory, 1, 20);
+                assertTrue(session.awaitDurable(session.serial(), Duration.ofMinutes(1)));
+                until(() -> store.maintenanceFailure().isEmpty());
+            }
+            try (FarStore store = how(device).files(files).open();
+                    StoreSession session = store.openSession("a")) {
+                assertEquals(2, session.serial());
+                session.blocking().read(1, memory, 0, 8);
+                assertEquals(20, memory.get(JAVA_LONG_UNALIGNED, 0));
+            }
+        }
+    }
+
+    @Test
+    void whatDoesNotGoTogetherIsRefused() {
+        try (MemoryDevice device = new MemoryDevice(PAGE, 512)) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> how(device).spaceLimit(PAGE).open());
+            assertThrows(
+                    IllegalStateException.class,
+                    () -> how(device).checkpointEvery(Duration.ofSeconds(1)).open());
+            assertThrows(IllegalArgumentException.class, () -> how(device).checkpointEvery(Duration.ZERO));
+        }
+    }
+}
