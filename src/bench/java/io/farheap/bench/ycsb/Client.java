@@ -1,6 +1,7 @@
 package io.farheap.bench.ycsb;
 
 /** One thread's access to what a {@link Contestant} holds; opened, used and closed by that thread. */
+@SuppressWarnings("try")
 public interface Client extends AutoCloseable {
 
     /** Begins all operations of the group. Those that take longer end in later calls; each is counted as it ends. */

@@ -1,6 +1,7 @@
 package io.farheap.bench.ycsb;
 
 /** What holds the records, and takes turns with others. Threads open clients of their own. */
+@SuppressWarnings("try")
 public interface Contestant extends AutoCloseable {
 
     /** Stores every record. Once, before the first client. */

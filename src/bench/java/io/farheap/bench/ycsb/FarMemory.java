@@ -14,8 +14,8 @@ final class FarMemory implements AutoCloseable {
     private static final int DOORBELL_BATCH = 16;
 
     private static final int DEPTH = 64;
-    /** The ConnectX-5 model's queue pairs take 16 work requests. */
-    private static final int MODEL_DEPTH = 15;
+    /** The ConnectX-5 model's queue pairs take no more. */
+    private static final int MODEL_DEPTH = 14;
 
     /** So that rounding to whole ones does not change a share by much. */
     private static final long MOST_REGION_BYTES = 64 << 20;

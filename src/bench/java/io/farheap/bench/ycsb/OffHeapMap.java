@@ -27,7 +27,7 @@ final class OffHeapMap implements Contestant {
     OffHeapMap(DataSet data, boolean touching) {
         this.data = data;
         this.touching = touching;
-        placeBytes = Long.BYTES + data.valueBytes();
+        placeBytes = (long) Long.BYTES + data.valueBytes();
         long count = Math.max(64, Long.highestOneBit(2 * data.records() - 1) * 2);
         mask = count - 1;
         shift = Long.numberOfLeadingZeros(mask);
@@ -105,7 +105,6 @@ final class OffHeapMap implements Contestant {
         private final Tally tally;
         private final Arena own = Arena.ofShared();
         private final MemorySegment value = own.allocate(data.valueBytes(), Long.BYTES);
-        private long touched;
 
         MapClient(Tally tally) {
             this.tally = tally;
@@ -118,7 +117,7 @@ final class OffHeapMap implements Contestant {
                 for (int i = 0; i < OperationGroup.SIZE; i++) {
                     sum += places.get(JAVA_LONG, first(group.keys[i]));
                 }
-                touched += sum;
+                tally.touched += sum;
             }
             for (int i = 0; i < OperationGroup.SIZE; i++) {
                 long from = group.timed(i) ? System.nanoTime() : 0;

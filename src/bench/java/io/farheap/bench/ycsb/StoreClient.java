@@ -33,7 +33,6 @@ final class StoreClient implements Client, StoreCompletion {
     private final long[] begun;
 
     private final boolean[] reading;
-    private long touched;
 
     /** @param pending operations that the session lets wait */
     StoreClient(StoreSession session, DataSet data, int pending, Tally tally) {
@@ -62,7 +61,7 @@ final class StoreClient implements Client, StoreCompletion {
         for (int i = 0; i < OperationGroup.SIZE; i++) {
             touching += session.touchRecord(group.keys[i]);
         }
-        touched += touching;
+        tally.touched += touching;
         if (group.readsOnly()) {
             for (int i = 0; i < OperationGroup.SIZE; i++) {
                 read(group.keys[i], group.timed(i));
@@ -184,11 +183,6 @@ final class StoreClient implements Client, StoreCompletion {
     public void drain() {
         session.drain();
         tally.deviceReads = session.deviceReads();
-    }
-
-    /** Of no meaning, but for the compiler. */
-    long touched() {
-        return touched;
     }
 
     @Override

@@ -13,6 +13,8 @@ public final class Tally {
     public long pending;
     /** Reads of a device. */
     public long deviceReads;
+    /** Of no meaning, but that a compiler must not leave out what it comes from. */
+    long touched;
 
     private final Histogram latency = new Histogram(3);
 

@@ -3,6 +3,7 @@ package io.farheap.bench.ycsb;
 import java.util.List;
 
 /** A contestant that takes its turn by itself, in a process of its own. */
+@SuppressWarnings("try")
 interface TurnTaker extends Contestant {
 
     /** Whether it can do that. */

@@ -54,6 +54,7 @@ final class Turns {
         }
     }
 
+    @SuppressWarnings("try")
     private static Turn run(Contestant contestant, Workload workload, KeyStream stream, long nanos, CyclicBarrier ready)
             throws Exception {
         Tally tally = new Tally();

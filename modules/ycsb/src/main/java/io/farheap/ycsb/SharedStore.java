@@ -44,7 +44,7 @@ final class SharedStore {
                     .name("ycsb")
                     .memory(settings.memory())
                     .readCache(settings.readCache())
-                    .pageBytes((int) Math.clamp(
+                    .pageBytes(Math.clamp(
                             Long.highestOneBit(Math.max(1, settings.memory() / PAGES)), LEAST_PAGE, MOST_PAGE))
                     .expectedKeys(settings.records())
                     .records(LONGEST_KEY, settings.valueBytes());

@@ -60,6 +60,8 @@ class FarStoreDbTest {
         return new TreeMap<>(StringByteIterator.getStringMap(result));
     }
 
+    // YCSB's interface has a Vector.
+    @SuppressWarnings("JdkObsolete")
     @Test
     void recordsAreInsertedReadChangedAndDeleted() throws Exception {
         FarStoreDb db = open();
