@@ -59,8 +59,8 @@ class ContextFuzzTest {
             }
             assertTrue(guardsHold(), "bytes around the memory have changed; seed " + seed);
         }
-        System.out.println(
-                classes + " classes; of contexts " + admitted + " were admitted, " + refused + " refused; seed " + seed);
+        System.out.println(classes + " classes; of contexts " + admitted + " were admitted, " + refused
+                + " refused; seed " + seed);
         assertTrue(admitted > 100 && refused > 100, admitted + " admitted, " + refused + " refused; seed " + seed);
         arena.close();
     }
