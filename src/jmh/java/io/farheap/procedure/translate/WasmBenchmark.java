@@ -7,6 +7,7 @@ import com.dylibso.chicory.wasm.Parser;
 import com.dylibso.chicory.wasm.WasmModule;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -98,103 +99,24 @@ public class WasmBenchmark {
         export(exports, "chase", 0);
         export(exports, "scan", 1);
         section(out, 7, ints(exports));
-        int[] chase = {
-            0, // no more local variables
-            0x02,
-            0x40,
-            0x03,
-            0x40, // block loop
-            0x20,
-            1,
-            0x50,
-            0x0d,
-            1, // hops == 0: out
-            0x20,
-            0,
-            0xa7,
-            0x29,
-            3,
-            0,
-            0x21,
-            0, // node = load(node)
-            0x20,
-            1,
-            0x42,
-            1,
-            0x7d,
-            0x21,
-            1, // hops--
-            0x0c,
-            0,
-            0x0b,
-            0x0b,
-            0x20,
-            0,
-            0x0b // again; node
-        };
-        int[] scan = {
-            1,
-            2,
-            0x7e, // end, sum
-            0x20,
-            0,
-            0x20,
-            1,
-            0x42,
-            16,
-            0x7e,
-            0x7c,
-            0x21,
-            3, // end = first + 16 * records
-            0x02,
-            0x40,
-            0x03,
-            0x40, // block loop
-            0x20,
-            0,
-            0x20,
-            3,
-            0x59,
-            0x0d,
-            1, // first >= end: out
-            0x20,
-            0,
-            0xa7,
-            0x29,
-            3,
-            0,
-            0x20,
-            2,
-            0x59,
-            0x04,
-            0x40, // load(first) >= least: if
-            0x20,
-            4,
-            0x20,
-            0,
-            0xa7,
-            0x29,
-            3,
-            8,
-            0x7c,
-            0x21,
-            4,
-            0x0b, // sum += load(first + 8)
-            0x20,
-            0,
-            0x42,
-            16,
-            0x7c,
-            0x21,
-            0, // first += 16
-            0x0c,
-            0,
-            0x0b,
-            0x0b,
-            0x20,
-            4,
-            0x0b // again; sum
-        };
+        int[] chase = hex("""
+                00              # no more local variables
+                0240 0340       # block, loop
+                2001 50 0d01    # hops == 0: out
+                2000 a7 290300 2100    # node = load(node)
+                2001 4201 7d 2101      # hops--
+                0c00 0b 0b 2000 0b     # again; node
+                """);
+        int[] scan = hex("""
+                01 027e         # end, sum
+                2000 2001 4210 7e 7c 2103     # end = first + 16 * records
+                0240 0340       # block, loop
+                2000 2003 59 0d01             # first >= end: out
+                2000 a7 290300 2002 59 0440   # load(first) >= least: if
+                2004 2000 a7 290308 7c 2104 0b    # sum += load(first + 8)
+                2000 4210 7c 2100             # first += 16
+                0c00 0b 0b 2004 0b            # again; sum
+                """);
         ByteArrayOutputStream code = new ByteArrayOutputStream();
         write(code, 2, chase.length);
         write(code, chase);
@@ -202,6 +124,13 @@ public class WasmBenchmark {
         write(code, scan);
         section(out, 10, ints(code));
         return out.toByteArray();
+    }
+
+    private static int[] hex(String lines) {
+        String digits = lines.replaceAll("#.*", "").replaceAll("\\s", "");
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bytes.writeBytes(HexFormat.of().parseHex(digits));
+        return ints(bytes);
     }
 
     private static void export(ByteArrayOutputStream out, String name, int function) {

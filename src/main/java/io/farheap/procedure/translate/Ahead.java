@@ -95,7 +95,11 @@ record Ahead(
 
     /** Of all blocks that each turn goes through. */
     int perTurn(ControlFlow flow) {
-        return always.stream().map(flow::fuel).sum();
+        int sum = 0;
+        for (int block = always.nextSetBit(0); block >= 0; block = always.nextSetBit(block + 1)) {
+            sum += flow.fuel(block);
+        }
+        return sum;
     }
 
     /** Null where the loop is not such a one. */
@@ -134,10 +138,10 @@ record Ahead(
         for (int block : blocks) {
             inside.set(block);
             for (int i = flow.first(block); i <= flow.last(block); i++) {
-                switch (ops.get(i)) {
-                    case Op.Store store -> changed.set(store.slot());
-                    case Op.Increment by -> changed.set(by.slot());
-                    default -> {}
+                if (ops.get(i) instanceof Op.Store store) {
+                    changed.set(store.slot());
+                } else if (ops.get(i) instanceof Op.Increment by) {
+                    changed.set(by.slot());
                 }
             }
             for (int next : flow.next(block)) {
@@ -150,10 +154,13 @@ record Ahead(
         for (int block = targets.nextSetBit(0); block >= 0; block = targets.nextSetBit(block + 1)) {
             exits.add(exit(flow, liveness, block, changed, reached));
         }
-        boolean fits = exits.stream()
-                .allMatch(exit -> exit.slots().size() <= Frame.SLOTS
-                        && Objects.requireNonNull(reached[exit.target]).depth() == 0);
-        return fits ? exits : null;
+        for (Exit exit : exits) {
+            Operands state = Objects.requireNonNull(reached[exit.target]);
+            if (exit.slots().size() > Frame.SLOTS || state.depth() > 0) {
+                return null;
+            }
+        }
+        return exits;
     }
 
     private static Exit exit(

@@ -147,7 +147,7 @@ final class AheadWeaver {
     }
 
     static String name(Ahead loop) {
-        return "turns" + loop.head();
+        return "turns".concat(Integer.toString(loop.head()));
     }
 
     /** The method. */

@@ -68,7 +68,7 @@ enum CallMethod {
         this.descriptor = descriptor;
         this.kind = kind;
         this.bytes = bytes;
-        this.effect = "C" + effect(MethodTypeDesc.ofDescriptor(descriptor));
+        this.effect = "C".concat(effect(MethodTypeDesc.ofDescriptor(descriptor)));
         this.fuel = kind.fuel;
     }
 

@@ -173,7 +173,7 @@ final class CodeReader {
                 return new Op.OnCall(method, line);
             }
         } else if (invoke.opcode() == Opcode.INVOKESTATIC && owner.equals(className)) {
-            Integer own = methods.get(name + descriptor);
+            Integer own = methods.get(name.concat(descriptor));
             if (own != null) {
                 return new Op.Own(own, line);
             }

@@ -25,6 +25,8 @@ final class ControlFlow {
     private final List<Op> ops;
     /** First instruction of each block, and behind the last. */
     private final int[] starts;
+
+    private final int[] ends;
     /** Of each instruction; -1 where no way leads to it. */
     private final int[] blocks;
 
@@ -39,6 +41,12 @@ final class ControlFlow {
         this.blocks = new int[ops.size()];
         this.starts = findStarts(reached);
         int count = starts.length;
+        this.ends = new int[count];
+        for (int i = 0; i < blocks.length; i++) {
+            if (blocks[i] >= 0) {
+                ends[blocks[i]] = i;
+            }
+        }
         this.next = new int[count][];
         this.before = new int[count][];
         this.heads = new Loop[count];
@@ -71,7 +79,16 @@ final class ControlFlow {
             }
             blocks[i] = found.size() - 1;
         }
-        return found.stream().mapToInt(Integer::intValue).toArray();
+        return array(found);
+    }
+
+    // Loops, where streams would be shorter: a server's first translation is slow enough without loading them.
+    private static int[] array(List<Integer> numbers) {
+        int[] array = new int[numbers.size()];
+        for (int i = 0; i < array.length; i++) {
+            array[i] = numbers.get(i);
+        }
+        return array;
     }
 
     private void connect() {
@@ -87,13 +104,19 @@ final class ControlFlow {
             if (out.length > targets.length) {
                 out[targets.length] = last + 1;
             }
-            next[block] = Arrays.stream(out).map(at -> blocks[at]).distinct().toArray();
+            List<Integer> places = new ArrayList<>();
+            for (int at : out) {
+                if (!places.contains(blocks[at])) {
+                    places.add(blocks[at]);
+                }
+            }
+            next[block] = array(places);
             for (int other : next[block]) {
                 into.get(other).add(block);
             }
         }
         for (int block = 0; block < starts.length; block++) {
-            before[block] = into.get(block).stream().mapToInt(Integer::intValue).toArray();
+            before[block] = array(into.get(block));
         }
     }
 
@@ -115,8 +138,13 @@ final class ControlFlow {
             BitSet rest = (BitSet) circle.clone();
             rest.clear(head);
             BitSet own = (BitSet) circle.clone();
-            Components.of(rest, next, before).forEach(own::andNot);
-            long fuel = own.stream().mapToLong(this::fuel).sum();
+            for (BitSet inner : Components.of(rest, next, before)) {
+                own.andNot(inner);
+            }
+            long fuel = 0;
+            for (int block = own.nextSetBit(0); block >= 0; block = own.nextSetBit(block + 1)) {
+                fuel += fuel(block);
+            }
             heads[head] = new Loop(head, depth, entries <= 1, circle, own.equals(circle), fuel);
             findLoops(rest, depth + 1);
         }
@@ -140,11 +168,7 @@ final class ControlFlow {
 
     /** The block's last instruction. */
     int last(int block) {
-        int last = starts[block];
-        while (last + 1 < ops.size() && blocks[last + 1] == block) {
-            last++;
-        }
-        return last;
+        return ends[block];
     }
 
     int[] next(int block) {

@@ -86,18 +86,20 @@ final class Effects {
 
     /** Units of fuel. */
     static int fuel(Op op) {
-        return switch (op) {
-            case Op.Plain plain ->
-                switch (plain.opcode()) {
-                    case IDIV, IREM, LDIV, LREM -> 8;
-                    case FDIV, DDIV -> 4;
-                    case FREM, DREM -> 64;
-                    default -> 1;
-                };
-            case Op.Select _ -> 3;
-            case Op.OnCall on -> on.method().fuel;
-            case Op.Pure pure -> pure.method().fuel();
-            default -> 1;
-        };
+        if (op instanceof Op.Plain plain) {
+            return switch (plain.opcode()) {
+                case IDIV, IREM, LDIV, LREM -> 8;
+                case FDIV, DDIV -> 4;
+                case FREM, DREM -> 64;
+                default -> 1;
+            };
+        }
+        if (op instanceof Op.OnCall on) {
+            return on.method().fuel;
+        }
+        if (op instanceof Op.Pure pure) {
+            return pure.method().fuel();
+        }
+        return op instanceof Op.Select ? 3 : 1;
     }
 }

@@ -194,7 +194,8 @@ abstract class Frame {
      * {@code room}.
      */
     static int turns(long first, long step, long room, int most) {
-        if (Long.compareUnsigned(first, room) >= 0) {
+        // Room is below 0 where there is no window.
+        if (first < 0 || first >= room) {
             return 0;
         }
         if (step == 0) {

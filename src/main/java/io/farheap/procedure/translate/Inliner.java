@@ -126,16 +126,16 @@ final class Inliner {
     }
 
     private static Op moved(Op op, int[] places) {
-        return switch (op) {
-            case Op.Jump jump -> new Op.Jump(jump.opcode(), places[jump.target()], jump.line());
-            case Op.Select select -> {
-                int[] targets = new int[select.targets().length];
-                for (int i = 0; i < targets.length; i++) {
-                    targets[i] = places[select.targets()[i]];
-                }
-                yield new Op.Select(select.table(), select.keys(), targets, select.line());
-            }
-            default -> op;
-        };
+        if (op instanceof Op.Jump jump) {
+            return new Op.Jump(jump.opcode(), places[jump.target()], jump.line());
+        }
+        if (!(op instanceof Op.Select select)) {
+            return op;
+        }
+        int[] targets = new int[select.targets().length];
+        for (int i = 0; i < targets.length; i++) {
+            targets[i] = places[select.targets()[i]];
+        }
+        return new Op.Select(select.table(), select.keys(), targets, select.line());
     }
 }

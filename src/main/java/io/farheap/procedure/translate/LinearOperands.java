@@ -171,8 +171,11 @@ final class LinearOperands {
                 Linear by = pop();
                 Linear shifted = pop();
                 int most = opcode == Opcode.LSHL ? 63 : 31;
-                boolean known = shifted != null && by != null && by.isConstant();
-                push(opcode == Opcode.LSHL, known ? shifted.times(1L << (by.constant() & most)) : null);
+                push(
+                        opcode == Opcode.LSHL,
+                        shifted != null && by != null && by.isConstant()
+                                ? shifted.times(1L << (by.constant() & most))
+                                : null);
             }
             case INEG, LNEG -> {
                 Linear old = pop();
@@ -186,8 +189,8 @@ final class LinearOperands {
             case LCMP -> {
                 Linear second = pop();
                 Linear first = pop();
-                boolean known = first != null && second != null;
-                stack.add(new Value(false, null, known ? new Compared(first, second, true) : null));
+                stack.add(new Value(
+                        false, null, first != null && second != null ? new Compared(first, second, true) : null));
             }
             case NOP -> {}
             default -> {

@@ -46,11 +46,13 @@ final class Liveness {
             found.or(live[other]);
         }
         for (int i = flow.last(block); i >= index; i--) {
-            switch (ops.get(i)) {
-                case Op.Store store -> found.clear(store.slot());
-                case Op.Load load -> found.set(load.slot());
-                case Op.Increment increment -> found.set(increment.slot());
-                default -> {}
+            Op op = ops.get(i);
+            if (op instanceof Op.Store store) {
+                found.clear(store.slot());
+            } else if (op instanceof Op.Load load) {
+                found.set(load.slot());
+            } else if (op instanceof Op.Increment increment) {
+                found.set(increment.slot());
             }
         }
         return found;

@@ -39,8 +39,15 @@ final class Program {
 
         /** How many longs are kept. */
         int kept() {
-            return (int) (operands.stream().filter(type -> type != Type.CALL).count()
-                    + types.stream().filter(type -> type != Type.CALL).count());
+            return kept(operands) + kept(types);
+        }
+
+        private static int kept(List<Type> types) {
+            int count = 0;
+            for (Type type : types) {
+                count += type == Type.CALL ? 0 : 1;
+            }
+            return count;
         }
     }
 

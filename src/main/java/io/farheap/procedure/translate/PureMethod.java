@@ -80,15 +80,19 @@ record PureMethod(
                 Type divisor = divides ? Type.of(type.parameterType(1)) : null;
                 ClassDesc declared = ClassDesc.of("java.lang", owner);
                 ALL.put(
-                        "java/lang/" + owner + '.' + name + descriptor,
+                        key("java/lang/".concat(owner), name, descriptor),
                         new PureMethod(declared, name, type, CallMethod.effect(type), fuel, divisor));
             }
         }
     }
 
+    private static String key(String owner, String name, String descriptor) {
+        return owner.concat(".").concat(name).concat(descriptor);
+    }
+
     /** Null where it is not admitted. */
     static @Nullable PureMethod find(String owner, String name, String descriptor) {
-        return ALL.get(owner + '.' + name + descriptor);
+        return ALL.get(key(owner, name, descriptor));
     }
 
     /** For tests. */

@@ -3,12 +3,12 @@ package io.farheap.procedure.translate;
 import java.lang.classfile.Opcode;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -65,9 +65,13 @@ final class Rooms {
             groups.computeIfAbsent(address.terms(), _ -> new ArrayList<>()).add(entry.getKey());
         }
         for (List<Integer> group : groups.values()) {
-            Comparator<Linear> order = Comparator.comparingLong(Linear::constant);
-            Linear first = group.stream().map(addresses::get).min(order).orElseThrow();
-            Linear last = group.stream().map(addresses::get).max(order).orElseThrow();
+            Linear first = Objects.requireNonNull(addresses.get(group.getFirst()));
+            Linear last = first;
+            for (int access : group) {
+                Linear address = Objects.requireNonNull(addresses.get(access));
+                first = address.constant() < first.constant() ? address : first;
+                last = address.constant() > last.constant() ? address : last;
+            }
             Linear step = first.step(steps);
             long extra = last.constant() - first.constant();
             if (step != null
@@ -76,10 +80,8 @@ final class Rooms {
                     && step.constant() <= MOST_STEP
                     && extra <= MOST_EXTRA) {
                 for (int access : group) {
-                    places.put(
-                            access,
-                            new Ahead.Place(
-                                    strides.size(), addresses.get(access).constant() - first.constant()));
+                    Linear address = Objects.requireNonNull(addresses.get(access));
+                    places.put(access, new Ahead.Place(strides.size(), address.constant() - first.constant()));
                 }
                 strides.add(new Ahead.Stride(first.without(), step.constant(), extra));
             } else {

@@ -1,6 +1,8 @@
 package io.farheap.procedure.translate;
 
+import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.MethodModel;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
@@ -46,12 +48,12 @@ final class Weaver {
 
     /** Of the longest method. */
     static int codeBytes(byte[] written) {
-        return ClassFile.of().parse(written).methods().stream()
-                .mapToInt(method -> method.findAttribute(java.lang.classfile.Attributes.code())
-                        .map(attribute -> attribute.codeLength())
-                        .orElse(0))
-                .max()
-                .orElse(0);
+        int most = 0;
+        for (MethodModel method : ClassFile.of().parse(written).methods()) {
+            most = Math.max(
+                    most, method.findAttribute(Attributes.code()).orElseThrow().codeLength());
+        }
+        return most;
     }
 
     /** Its class goes when nothing refers to the code. */
