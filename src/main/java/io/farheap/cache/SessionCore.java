@@ -117,32 +117,7 @@ final class SessionCore {
     }
 
     private SessionCalls makeCalls() {
-        return new SessionCalls(cache.calls(), new Accesses(), this::wake);
-    }
-
-    /** Those of calls that run here. */
-    private final class Accesses implements LocalCalls.Requests {
-
-        @Override
-        public boolean issue(
-                boolean write, long address, long length, Buffer buffer, long local, Completion done, long token) {
-            calls.requests(write);
-            return path.issue(write, address, length, buffer, local, null, done, token);
-        }
-
-        @Override
-        public boolean issueAtomic(
-                boolean swap,
-                long address,
-                long compareOrAdd,
-                long value,
-                Buffer buffer,
-                long local,
-                Completion done,
-                long token) {
-            calls.requests(true);
-            return path.issueAtomic(swap, address, compareOrAdd, value, buffer, local, done, token);
-        }
+        return new SessionCalls(cache.calls(), new CallAccesses(calls, this::path), this::wake);
     }
 
     /** Whether a buffer is of this cache. */

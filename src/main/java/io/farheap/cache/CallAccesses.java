@@ -1,0 +1,36 @@
+package io.farheap.cache;
+
+import java.util.function.Supplier;
+
+/** The requests of calls that run in the client, by whatever path the session's requests take now. */
+final class CallAccesses implements LocalCalls.Requests {
+
+    private final CallsOfSession calls;
+    private final Supplier<RequestPath> path;
+
+    CallAccesses(CallsOfSession calls, Supplier<RequestPath> path) {
+        this.calls = calls;
+        this.path = path;
+    }
+
+    @Override
+    public boolean issue(
+            boolean write, long address, long length, Buffer buffer, long local, Completion done, long token) {
+        calls.requests(write);
+        return path.get().issue(write, address, length, buffer, local, null, done, token);
+    }
+
+    @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion done,
+            long token) {
+        calls.requests(true);
+        return path.get().issueAtomic(swap, address, compareOrAdd, value, buffer, local, done, token);
+    }
+}
