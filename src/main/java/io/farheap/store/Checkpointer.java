@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Updates that are pending are waited for; one that would have to wait for the device is refused meanwhile, as
  *       full. All other operations go on.
  *   <li>The store's version is one more. Each session passes to it at its next operation; one that is outside any
- *       operation has passed. How many operations each had then is what the checkpoint
- *       has of it.
+ *       operation has passed. How many operations each had then is what the checkpoint has of it.
  *   <li>All have passed: below the tail of now the version is complete. The tail becomes read-only, so that what comes
  *       is written behind it.
  *   <li>The device has all of that, and has synced it.

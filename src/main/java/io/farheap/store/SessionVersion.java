@@ -3,8 +3,8 @@ package io.farheap.store;
 /**
  * A session's place in the checkpoints (concurrent prefix recovery, SIGMOD 2019, section 5): what it does belongs to
  * the checkpoint of its version, all before it passes to the next and nothing after. It passes, at the beginning of an
- * operation, when the store has. No update is pending then, in any session: what it does would belong to the old version,
- * and might meet a record of the new one.
+ * operation, when the store has. No update is pending then, in any session: what it does would belong to the old
+ * version, and might meet a record of the new one.
  *
  * <p>A record of an earlier version is not changed in place while a checkpoint is made: it is copied, once no session
  * can still be changing it, which is when all have passed ({@link StoreVersion#allPassed}). Until then, some
@@ -46,8 +46,8 @@ final class SessionVersion {
     }
 
     /**
-     * Whether the session changes nothing yet: it has passed, and others may not have, whose operation at this moment is
-     * to meet no record of the later version, since what it does belongs to the earlier.
+     * Whether the session changes nothing yet: it has passed, and others may not have, whose operation at this moment
+     * is to meet no record of the later version, since what it does belongs to the earlier.
      */
     boolean holds() {
         return !StoreVersion.resting(state) && !StoreVersion.allPassed(state) && StoreVersion.version(state) == own;

@@ -309,11 +309,14 @@ class CheckpointTest {
                 store.checkpoint();
                 store.checkpoint();
             }
-            device.faults().inject((kind, address, length) ->
-                    kind == Fault.Kind.READ && address == 8192 ? Fault.FLIPPED_UNNOTICED : Fault.NONE);
+            device.faults()
+                    .inject((kind, address, length) ->
+                            kind == Fault.Kind.READ && address == 8192 ? Fault.FLIPPED_UNNOTICED : Fault.NONE);
             StoreException refused =
                     assertThrows(StoreException.class, () -> how(device).open());
-            assertTrue(refused.getMessage().contains("its log from 8192 to 12288 has another checksum"), refused::getMessage);
+            assertTrue(
+                    refused.getMessage().contains("its log from 8192 to 12288 has another checksum"),
+                    refused::getMessage);
             device.faults().inject(null);
             try (FarStore store = how(device).open();
                     StoreSession session = store.openSession("a")) {

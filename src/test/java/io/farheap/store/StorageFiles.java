@@ -48,8 +48,7 @@ final class StorageFiles implements StableFiles {
                 Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(Math.max(1, file.size()), 4096);
             file.read(0, memory, 0, file.size());
-            return ByteBuffer.wrap(
-                    memory.asSlice(0, file.size()).toArray(ValueLayout.JAVA_BYTE));
+            return ByteBuffer.wrap(memory.asSlice(0, file.size()).toArray(ValueLayout.JAVA_BYTE));
         } catch (StorageException e) {
             throw new IOException(e);
         }
