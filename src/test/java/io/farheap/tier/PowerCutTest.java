@@ -33,11 +33,9 @@ class PowerCutTest {
         private long synced;
         private long truncated;
         private long asked;
-        private final Arena arena;
         private final MemorySegment bytes;
 
         Told(Arena arena) {
-            this.arena = arena;
             this.bytes = arena.allocate(PART, PART);
         }
     }

@@ -112,7 +112,7 @@ class TieredHistoryTest {
                     if (frame < 0) {
                         return;
                     }
-                    appendPart(device, handle, memory, free, frame, part, length);
+                    appendPart(handle, memory, free, frame, part, length);
                 }
             }
             Calls.finish(handle);
@@ -134,14 +134,7 @@ class TieredHistoryTest {
         return -1;
     }
 
-    private void appendPart(
-            TieredDevice device,
-            DeviceHandle handle,
-            DeviceMemory memory,
-            boolean[] free,
-            int frame,
-            int part,
-            int length) {
+    private void appendPart(DeviceHandle handle, DeviceMemory memory, boolean[] free, int frame, int part, int length) {
         long address = (long) part * PART;
         MemorySegment bytes = memory.segment().asSlice((long) frame * PART, PART);
         bytes.fill((byte) 0);
