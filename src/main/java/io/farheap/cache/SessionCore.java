@@ -39,6 +39,8 @@ final class SessionCore {
     private final LongSupplier capacity;
     private final @Nullable OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
+    /** {@link #wake}, made once: who goes to sleep allocates nothing. */
+    private final Runnable waking = this::wake;
     private final SessionThread thread = new SessionThread();
     /**
      * Whether it is the cache's own: a client thread's, for the requests of others, or one for what is beyond its end.
@@ -287,7 +289,7 @@ final class SessionCore {
                     reopened = false;
                     return;
                 }
-                events.watch(dataPath.channel(), this::wake);
+                events.watch(dataPath.channel(), waking);
                 sleeping = path;
                 patience = least(sleeping.listen(), calls.listen());
                 // What completed before raises no event.

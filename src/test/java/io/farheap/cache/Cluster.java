@@ -4,6 +4,7 @@ import io.farheap.control.ControlServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
+import io.farheap.thread.Idle;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,8 @@ public final class Cluster implements AutoCloseable {
         this(regions, LEASE_NANOS);
     }
 
+    private int threads = ServerOptions.defaultThreads();
+
     private Cluster(int[] regions, long leaseNanos) {
         this.leaseNanos = leaseNanos;
         for (int count : regions) {
@@ -45,6 +48,12 @@ public final class Cluster implements AutoCloseable {
         return this;
     }
 
+    /** The servers that are added from now on have so many threads. */
+    Cluster threads(int each) {
+        threads = each;
+        return this;
+    }
+
     /** @return the new server's address */
     public String add(int regions) {
         return add(regions, TestDevice.server());
@@ -53,7 +62,15 @@ public final class Cluster implements AutoCloseable {
     /** @return the address of a new server on a device */
     String add(int regions, String device) {
         MemoryServer memory =
-                MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test")
+                MemoryServer.open(new ServerOptions(
+                                regions * REGION_BYTES,
+                                REGION_BYTES,
+                                leaseNanos,
+                                device,
+                                "test",
+                                threads,
+                                true,
+                                Idle.PARK)
                         .procedures(procedures));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", pulls.before(memory))));

@@ -48,6 +48,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
 
     private final Map<Long, LeaseProcedures> leases = new ConcurrentHashMap<>();
     /** Replaced with the lock held. */
+    private final SpareContexts spares = new SpareContexts();
     private volatile ThreadCalls[] threads = {};
 
     private final Runnable statistics = this::emitStatistics;
@@ -307,7 +308,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
 
     @Override
     public synchronized ServerWork work(Runnable wake) {
-        ThreadCalls made = new ThreadCalls(threads.length, leases, turns, this, wake);
+        ThreadCalls made = new ThreadCalls(threads.length, leases, turns, spares, this, wake);
         OWN.set(made);
         ThreadCalls[] all = Arrays.copyOf(threads, threads.length + 1);
         all[all.length - 1] = made;

@@ -48,7 +48,8 @@ final class ThreadCalls implements ServerWork {
     @SuppressWarnings("unused")
     private long touched;
 
-    private Running[] idle = new Running[GROUP];
+    private final SpareContexts spares;
+    private final Running[] idle = new Running[GROUP];
     private int idleCount;
     /** Calls of the batch that is being served which have begun, to run in turns; and how many have been executed. */
     private Running[] begun = new Running[GROUP];
@@ -83,9 +84,17 @@ final class ThreadCalls implements ServerWork {
     /**
      * @param number of the thread among its server's
      * @param leases what each has, by its id
+     * @param spares of all of them
      * @param wake makes the thread look for work
      */
-    ThreadCalls(int number, Map<Long, LeaseProcedures> leases, TurnTaking turns, Peers peers, Runnable wake) {
+    ThreadCalls(
+            int number,
+            Map<Long, LeaseProcedures> leases,
+            TurnTaking turns,
+            SpareContexts spares,
+            Peers peers,
+            Runnable wake) {
+        this.spares = spares;
         this.number = number;
         this.leases = leases;
         this.turnTaking = turns;
@@ -377,16 +386,19 @@ final class ThreadCalls implements ServerWork {
     }
 
     private Running take() {
-        return idleCount == 0 ? new Running() : idle[--idleCount];
+        if (idleCount > 0) {
+            return idle[--idleCount];
+        }
+        Running spare = spares.take();
+        return spare == null ? new Running() : spare;
     }
 
     private void put(Running call) {
         call.finish();
-        if (idleCount == idle.length && idleCount < LeaseProcedures.MOST_CALLS) {
-            idle = Arrays.copyOf(idle, idleCount * 2);
-        }
         if (idleCount < idle.length) {
             idle[idleCount++] = call;
+        } else {
+            spares.put(call);
         }
     }
 
