@@ -46,6 +46,8 @@ final class CallTable {
     final @Nullable RemoteServer[] sentTo;
     /** How often that did not know an address that it has. */
     final byte[] misses;
+    /** How often a server was asked again that did not know its address. */
+    final int[] returns;
     /** A server that does not; null for most calls. */
     final @Nullable RemoteServer[] lacking;
 
@@ -76,6 +78,7 @@ final class CallTable {
         held = new boolean[places];
         sentTo = new RemoteServer[places];
         misses = new byte[places];
+        returns = new int[places];
         lacking = new RemoteServer[places];
         free = new int[places];
         for (int place = places - 1; place >= 0; place--) {
@@ -132,6 +135,7 @@ final class CallTable {
         contextBytes[place] = 0;
         tries[place] = 0;
         misses[place] = 0;
+        returns[place] = 0;
         if (sentTo[place] != null) {
             sentTo[place] = null;
         }

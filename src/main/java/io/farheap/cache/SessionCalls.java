@@ -44,6 +44,8 @@ final class SessionCalls implements AutoCloseable {
     private static final int TRIES = 2;
     /** A server that has not known an address of its own so often does not know it. */
     private static final int MISSES = 8;
+    /** How often it is asked again where it alone may go on. */
+    private static final int RETURNS = 10_000;
 
     private final RegionTable table;
     private final CacheProcedures procedures;
@@ -370,7 +372,18 @@ final class SessionCalls implements AutoCloseable {
             if (copy == null) {
                 return LocalCalls.MAY_LATER;
             }
-            return calls.procedure[place].runsOn(copy.server()) ? LocalCalls.MAY_NOT : LocalCalls.MAY;
+            if (!calls.procedure[place].runsOn(copy.server())) {
+                return LocalCalls.MAY;
+            }
+            // The server changes the word. It is asked once more: it may have been told of the region by now.
+            if (copy.server() == calls.lacking[place]) {
+                if (++calls.returns[place] == RETURNS) {
+                    return LocalCalls.MAY_NOT;
+                }
+                calls.lacking[place] = null;
+                calls.misses[place] = 0;
+            }
+            return LocalCalls.MAY_LATER;
         }
 
         // As in goOn.

@@ -41,6 +41,7 @@ final class SessionCore {
     private final OwnerGate gate = new OwnerGate();
     /** {@link #wake}, made once: who goes to sleep allocates nothing. */
     private final Runnable waking = this::wake;
+
     private final SessionThread thread = new SessionThread();
     /**
      * Whether it is the cache's own: a client thread's, for the requests of others, or one for what is beyond its end.

@@ -4,8 +4,8 @@ import io.farheap.control.ControlServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
-import io.farheap.thread.Idle;
 import io.farheap.testing.TestDevice;
+import io.farheap.thread.Idle;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -61,17 +61,9 @@ public final class Cluster implements AutoCloseable {
 
     /** @return the address of a new server on a device */
     String add(int regions, String device) {
-        MemoryServer memory =
-                MemoryServer.open(new ServerOptions(
-                                regions * REGION_BYTES,
-                                REGION_BYTES,
-                                leaseNanos,
-                                device,
-                                "test",
-                                threads,
-                                true,
-                                Idle.PARK)
-                        .procedures(procedures));
+        MemoryServer memory = MemoryServer.open(new ServerOptions(
+                        regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test", threads, true, Idle.PARK)
+                .procedures(procedures));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", pulls.before(memory))));
         } catch (RuntimeException e) {

@@ -49,6 +49,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     private final Map<Long, LeaseProcedures> leases = new ConcurrentHashMap<>();
     /** Replaced with the lock held. */
     private final SpareContexts spares = new SpareContexts();
+
     private volatile ThreadCalls[] threads = {};
 
     private final Runnable statistics = this::emitStatistics;
