@@ -42,12 +42,17 @@ class ScanTest {
     }
 
     /** Beside a load each key is met once, with a value that is no older than the scan's beginning. */
+    /** What is written beside each scan. */
+    private static final int BESIDE = 2_000;
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void eachKeyIsMetOnceBesideALoad(boolean general) throws Exception {
         System.out.println("seed " + seed);
         AtomicBoolean stop = new AtomicBoolean();
         AtomicLong clock = new AtomicLong(KEYS);
+        // A scan looks for what is newer than each record: it is slower the more is written beside it.
+        AtomicLong until = new AtomicLong(KEYS);
         long[] written = new long[KEYS];
         try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
                 FarStore store = how(device, general).open();
@@ -65,6 +70,10 @@ class ScanTest {
                         Arena arena = Arena.ofConfined()) {
                     MemorySegment memory = arena.allocate(8);
                     while (!stop.get()) {
+                        if (clock.get() == until.get()) {
+                            Thread.onSpinWait();
+                            continue;
+                        }
                         int key = random.nextInt(KEYS);
                         long now = clock.get() + 1;
                         put(session, memory, key, now);
@@ -86,6 +95,7 @@ class ScanTest {
                     // What was written before the clock had this time can be seen.
                     clock.get();
                     long[] before = written.clone();
+                    until.addAndGet(BESIDE);
                     Map<Long, Long> met = new HashMap<>();
                     store.scan((memory, key, keyBytes, value, valueBytes) -> {
                         assertEquals(8, keyBytes);
