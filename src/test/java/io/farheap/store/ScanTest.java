@@ -24,6 +24,8 @@ class ScanTest {
 
     private static final int KEYS = 700;
     private static final int SCANS = 15;
+    /** What is written beside each scan. */
+    private static final int BESIDE = 2_000;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
 
@@ -42,9 +44,6 @@ class ScanTest {
     }
 
     /** Beside a load each key is met once, with a value that is no older than the scan's beginning. */
-    /** What is written beside each scan. */
-    private static final int BESIDE = 2_000;
-
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void eachKeyIsMetOnceBesideALoad(boolean general) throws Exception {
