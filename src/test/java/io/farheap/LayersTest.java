@@ -71,10 +71,12 @@ class LayersTest {
             entry("control", 2),
             entry("kv", 2),
             entry("migration", 2),
+            entry("procedure", 6),
             entry("remote", 11),
             entry("rpc", 5),
             entry("server", 10),
             entry("store", 2),
+            entry("tier", 18),
             entry("verbs", 8));
 
     private static Collection<JavaClass> classes;
