@@ -67,6 +67,8 @@ public final class FarStore implements AutoCloseable {
             ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
             this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
             Extents extents = files == null ? null : new Extents();
+            // It is closed after the log's thread has ended, which begins growth.
+            IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
             this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
             this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
@@ -80,7 +82,6 @@ public final class FarStore implements AutoCloseable {
                 this.checkpointer =
                         new Checkpointer(parts, logThread, files, extents, sessions, how.patience(), checkpoint);
             }
-            IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
             logThread.start(how.growing() ? growth::look : () -> {});
             this.maintenance = how.maintained() ? how.maintenance(new Chores()) : null;
             if (maintenance != null) {
