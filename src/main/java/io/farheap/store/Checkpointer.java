@@ -187,18 +187,9 @@ final class Checkpointer {
     }
 
     private static int sync(Device device) {
-        int[] ended = {-1};
         try (DeviceHandle handle = device.open()) {
-            while (!handle.sync((token, status) -> ended[0] = status, 0)) {
-                handle.poll();
-            }
-            while (ended[0] < 0) {
-                if (handle.poll() == 0) {
-                    handle.awaitProgress();
-                }
-            }
+            return new DeviceCall(handle).sync();
         }
-        return ended[0];
     }
 
     /** One that waits for sessions gives up. Any thread. */

@@ -3,7 +3,6 @@ package io.farheap.store;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.SharedMemory;
 import io.farheap.tier.Device;
-import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoStatus;
 import java.util.concurrent.locks.LockSupport;
@@ -45,9 +44,9 @@ final class Compactor {
         try (CloseStack resources = new CloseStack()) {
             SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-compaction", log.pageBytes()));
             DeviceMemory registered = resources.add(device.register(memory.segment()));
-            DeviceHandle handle = resources.add(device.open());
+            DeviceCall call = new DeviceCall(resources.add(device.open()));
             for (long page = log.page(marks.begin()); log.startOf(page) < end; page++) {
-                read(handle, registered, log.startOf(page));
+                read(call, registered, log.startOf(page));
                 move(session, memory, Math.max(log.startOf(page), marks.begin()), log.startOf(page + 1));
                 session.drain();
                 if (failure != 0) {
@@ -64,18 +63,10 @@ final class Compactor {
         return (double) copied / Math.max(1, seen);
     }
 
-    private void read(DeviceHandle handle, DeviceMemory into, long page) {
-        int[] ended = {-1};
-        while (!handle.read(page, into, 0, parts.log().pageBytes(), (token, status) -> ended[0] = status, 0)) {
-            handle.poll();
-        }
-        while (ended[0] < 0) {
-            if (handle.poll() == 0) {
-                handle.awaitProgress();
-            }
-        }
-        if (ended[0] != IoStatus.OK) {
-            throw new StoreException("the log could not be compacted: " + IoStatus.describe(ended[0]));
+    private void read(DeviceCall call, DeviceMemory into, long page) {
+        int status = call.read(page, into, 0, parts.log().pageBytes());
+        if (status != IoStatus.OK) {
+            throw new StoreException("the log could not be compacted: " + IoStatus.describe(status));
         }
     }
 
@@ -124,9 +115,6 @@ final class Compactor {
     /** Behind it everybody finds what was moved; who still reads below starts anew when the device has it no more. */
     private void begin(long address) {
         marks.begin(address);
-        long epoch = parts.epochs().advance();
-        while (!parts.epochs().passed(epoch)) {
-            LockSupport.parkNanos(NAP_NANOS);
-        }
+        parts.epochs().awaitAll();
     }
 }

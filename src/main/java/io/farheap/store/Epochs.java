@@ -3,6 +3,7 @@ package io.farheap.store;
 import io.farheap.posix.AsymmetricFence;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Who is inside an operation, and since when (FASTER, section 2.4). A session stores the present epoch when it enters
@@ -19,6 +20,7 @@ final class Epochs {
     /** Sessions at a time. */
     static final int PLACES = 512;
 
+    private static final long NAP_NANOS = 50_000;
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int PAIR_OF_LINES = 128 / Long.BYTES;
 
@@ -82,5 +84,13 @@ final class Epochs {
             }
         }
         return true;
+    }
+
+    /** Returns when all who are inside at this moment have left. By a thread that is outside. */
+    void awaitAll() {
+        long epoch = advance();
+        while (!passed(epoch)) {
+            LockSupport.parkNanos(NAP_NANOS);
+        }
     }
 }

@@ -2,13 +2,11 @@ package io.farheap.store;
 
 import io.farheap.thread.Joining;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Doubles an index beside its use, on a thread that lives for as long as that takes. */
 final class IndexGrowth implements AutoCloseable {
 
-    private static final long NAP_NANOS = 50_000;
     /** Buckets in one stay inside an epoch: the log's thread may wait for it. */
     private static final int BATCH = 64;
 
@@ -48,25 +46,13 @@ final class IndexGrowth implements AutoCloseable {
             }
             if (!stopped) {
                 IndexTable old = index.grown();
-                awaitAll();
+                // Whoever has found something in the old table has left then.
+                epochs.awaitAll();
                 old.free();
             }
         } finally {
             growing.set(false);
         }
-    }
-
-    /** Whoever has found something in the old table has left. */
-    private void awaitAll() {
-        long advanced = epochs.advance();
-        while (!epochs.passed(advanced)) {
-            LockSupport.parkNanos(NAP_NANOS);
-        }
-    }
-
-    /** Whether it grows at this moment. */
-    boolean growing() {
-        return growing.get();
     }
 
     /** Sessions are closed: what is not divided stays so. */

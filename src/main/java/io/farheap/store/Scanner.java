@@ -3,11 +3,9 @@ package io.farheap.store;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.NativeMemory;
 import io.farheap.memory.SharedMemory;
-import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoStatus;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Visits the newest record of each key below a tail that is taken at first, in the order of the log, beside the load.
@@ -17,8 +15,6 @@ import java.util.concurrent.locks.LockSupport;
  * chains that go on in what the device has, a read of the device for each record between.
  */
 final class Scanner {
-
-    private static final long NAP_NANOS = 50_000;
 
     private final StoreParts parts;
     private final HybridLog log;
@@ -31,15 +27,13 @@ final class Scanner {
     private final int epoch;
     private final MemorySegment memory;
     private final DeviceMemory registered;
-    private final DeviceHandle handle;
+    private final DeviceCall call;
     /** In {@link #memory}: a page, then what is looked at of other records, or a copy of one. */
     private final long aside;
 
     private final long base;
     /** The page that was read of the device. */
     private long pageThere = -1;
-
-    private int ioStatus;
 
     private Scanner(
             StoreParts parts, RecordVisitor visitor, long tail, int epoch, SharedMemory memory, CloseStack resources) {
@@ -55,17 +49,14 @@ final class Scanner {
         this.aside = log.pageBytes();
         this.base = this.memory.address();
         this.registered = resources.add(parts.device().register(this.memory));
-        this.handle = resources.add(parts.device().open());
+        this.call = new DeviceCall(resources.add(parts.device().open()));
     }
 
     /** @throws StoreException where the device fails, or has lost a part */
     static void run(StoreParts parts, RecordVisitor visitor) {
         long tail = parts.log().tail();
         // Behind it all that has room below the tail is written.
-        long written = parts.epochs().advance();
-        while (!parts.epochs().passed(written)) {
-            LockSupport.parkNanos(NAP_NANOS);
-        }
+        parts.epochs().awaitAll();
         try (CloseStack resources = new CloseStack()) {
             int epoch = parts.epochs().take();
             resources.add(() -> parts.epochs().giveBack(epoch));
@@ -225,17 +216,9 @@ final class Scanner {
     }
 
     private void read(long from, long into, long bytes) {
-        ioStatus = -1;
-        while (!handle.read(from, registered, into, bytes, (token, status) -> ioStatus = status, 0)) {
-            handle.poll();
-        }
-        while (ioStatus < 0) {
-            if (handle.poll() == 0) {
-                handle.awaitProgress();
-            }
-        }
-        if (ioStatus != IoStatus.OK) {
-            throw new StoreException("the log could not be scanned: " + IoStatus.describe(ioStatus));
+        int status = call.read(from, registered, into, bytes);
+        if (status != IoStatus.OK) {
+            throw new StoreException("the log could not be scanned: " + IoStatus.describe(status));
         }
     }
 }

@@ -87,7 +87,6 @@ public final class StoreSession implements AutoCloseable {
      * As {@link #read(MemorySegment, long, int, MemorySegment, long, int, StoreCompletion, long)}, by a key of 8 bytes.
      */
     public int read(long key, MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
-        enter();
         records.key.use(key);
         return read(into, offset, room, completion, token);
     }
@@ -108,18 +107,12 @@ public final class StoreSession implements AutoCloseable {
             int room,
             StoreCompletion completion,
             long token) {
-        checkKey(keyBytes);
-        enter();
-        try {
-            records.key.use(key, keyOffset, keyBytes, keyScratch);
-        } catch (Throwable e) {
-            leave();
-            throw e;
-        }
+        useKey(key, keyOffset, keyBytes);
         return read(into, offset, room, completion, token);
     }
 
     private int read(MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
+        enter();
         try {
             int outcome = records.read(into, offset, room);
             if (outcome == Operations.ON_DEVICE) {
@@ -142,7 +135,6 @@ public final class StoreSession implements AutoCloseable {
 
     /** As {@link #upsert(MemorySegment, long, int, MemorySegment, long, int)}, by a key of 8 bytes. */
     public int upsert(long key, MemorySegment from, long offset, int bytes) {
-        enter();
         records.key.use(key);
         return upsert(from, offset, bytes);
     }
@@ -153,18 +145,12 @@ public final class StoreSession implements AutoCloseable {
      * @return DONE, FULL, or FAILED where the device refuses what memory cannot keep
      */
     public int upsert(MemorySegment key, long keyOffset, int keyBytes, MemorySegment from, long offset, int bytes) {
-        checkKey(keyBytes);
-        enter();
-        try {
-            records.key.use(key, keyOffset, keyBytes, keyScratch);
-        } catch (Throwable e) {
-            leave();
-            throw e;
-        }
+        useKey(key, keyOffset, keyBytes);
         return upsert(from, offset, bytes);
     }
 
     private int upsert(MemorySegment from, long offset, int bytes) {
+        enter();
         try {
             records.checkValue(bytes);
             if (records.upsert(from, offset, bytes) != StoreStatus.DONE) {
@@ -180,7 +166,6 @@ public final class StoreSession implements AutoCloseable {
 
     /** As {@link #delete(MemorySegment, long, int)}, by a key of 8 bytes. */
     public int delete(long key) {
-        enter();
         records.key.use(key);
         return delete();
     }
@@ -191,18 +176,12 @@ public final class StoreSession implements AutoCloseable {
      * @return DONE; NOT_FOUND where it is known at once that there is none; FULL or FAILED
      */
     public int delete(MemorySegment key, long keyOffset, int keyBytes) {
-        checkKey(keyBytes);
-        enter();
-        try {
-            records.key.use(key, keyOffset, keyBytes, keyScratch);
-        } catch (Throwable e) {
-            leave();
-            throw e;
-        }
+        useKey(key, keyOffset, keyBytes);
         return delete();
     }
 
     private int delete() {
+        enter();
         try {
             int outcome = records.delete();
             if (outcome != StoreStatus.DONE && outcome != StoreStatus.NOT_FOUND) {
@@ -218,7 +197,6 @@ public final class StoreSession implements AutoCloseable {
 
     /** As {@link #update(MemorySegment, long, int, Update, long, StoreCompletion, long)}, by a key of 8 bytes. */
     public int update(long key, Update update, long argument, StoreCompletion completion, long token) {
-        enter();
         records.key.use(key);
         return update(update, argument, completion, token);
     }
@@ -236,18 +214,12 @@ public final class StoreSession implements AutoCloseable {
             long argument,
             StoreCompletion completion,
             long token) {
-        checkKey(keyBytes);
-        enter();
-        try {
-            records.key.use(key, keyOffset, keyBytes, keyScratch);
-        } catch (Throwable e) {
-            leave();
-            throw e;
-        }
+        useKey(key, keyOffset, keyBytes);
         return update(update, argument, completion, token);
     }
 
     private int update(Update update, long argument, StoreCompletion completion, long token) {
+        enter();
         try {
             int outcome = updates.update(update, argument);
             if (outcome == Operations.ON_DEVICE || outcome == Operations.AGAIN) {
@@ -302,10 +274,14 @@ public final class StoreSession implements AutoCloseable {
         return logThread.failure() == null ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
-    private void enter() {
+    private void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the session is closed");
         }
+    }
+
+    private void enter() {
+        checkOpen();
         epochs.enter(epoch);
         if (version.look()) {
             pass();
@@ -322,6 +298,13 @@ public final class StoreSession implements AutoCloseable {
         epochs.leave(epoch);
     }
 
+    private void useKey(MemorySegment key, long offset, int bytes) {
+        checkKey(bytes);
+        // It may be copied to memory that ends with the session.
+        checkOpen();
+        records.key.use(key, offset, bytes, keyScratch);
+    }
+
     private void checkKey(int bytes) {
         if (words && bytes != Long.BYTES) {
             throw new IllegalArgumentException("a key of " + bytes
@@ -335,12 +318,7 @@ public final class StoreSession implements AutoCloseable {
 
     /** Lets what is pending make progress, and calls back. @return whether something happened */
     public boolean poll() {
-        boolean done = device.poll();
-        if (device.pending.updates() == 0) {
-            enter();
-            leave();
-        }
-        return done;
+        return device.poll();
     }
 
     /** Operations that are not called back yet. */
@@ -371,9 +349,9 @@ public final class StoreSession implements AutoCloseable {
 
     /** Brings the bucket of a key into the processor's cache: before a group of operations, for each. */
     public long touch(long key) {
-        epochs.enter(epoch);
+        enter();
         long touched = index.touch(Hashes.of(key));
-        epochs.leave(epoch);
+        leave();
         return touched;
     }
 
@@ -392,10 +370,10 @@ public final class StoreSession implements AutoCloseable {
      * each.
      */
     public long touchRecord(long key) {
-        epochs.enter(epoch);
+        enter();
         records.key.use(key);
         long touched = records.touch();
-        epochs.leave(epoch);
+        leave();
         return touched;
     }
 

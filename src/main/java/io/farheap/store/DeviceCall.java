@@ -1,0 +1,46 @@
+package io.farheap.store;
+
+import io.farheap.tier.DeviceHandle;
+import io.farheap.tier.DeviceMemory;
+
+/** Requests of a thread that waits for each: the handle is used for nothing else. */
+final class DeviceCall {
+
+    private final DeviceHandle handle;
+    private int ended;
+
+    DeviceCall(DeviceHandle handle) {
+        this.handle = handle;
+    }
+
+    /** @return of {@link io.farheap.tier.IoStatus} */
+    int read(long address, DeviceMemory into, long offset, long bytes) {
+        ended = -1;
+        while (!handle.read(address, into, offset, bytes, this::end, 0)) {
+            handle.poll();
+        }
+        return await();
+    }
+
+    /** @return of {@link io.farheap.tier.IoStatus} */
+    int sync() {
+        ended = -1;
+        while (!handle.sync(this::end, 0)) {
+            handle.poll();
+        }
+        return await();
+    }
+
+    private void end(long token, int status) {
+        ended = status;
+    }
+
+    private int await() {
+        while (ended < 0) {
+            if (handle.poll() == 0) {
+                handle.awaitProgress();
+            }
+        }
+        return ended;
+    }
+}
