@@ -123,7 +123,7 @@ class CallHistoryTest {
                     beforeEach.accept(random);
                     try {
                         if (random.nextInt(8) == 0) {
-                            cache.reconfigure(ways.get(random.nextInt(ways.size())));
+                            Configurations.change(cache, ways.get(random.nextInt(ways.size())));
                         }
                         cache.migrate(
                                 List.of(random.nextInt(regions)), cluster.address(random.nextInt(3)), options(random));

@@ -157,7 +157,7 @@ class CallMigrationTest {
         };
         for (int i = 0; i < MOVES && !stop.get(); i++) {
             if (i % 10 == 9) {
-                cache.reconfigure(how[random.nextInt(how.length)]);
+                Configurations.change(cache, how[random.nextInt(how.length)]);
             } else {
                 String to = cluster.address(random.nextInt(3));
                 cache.migrate(List.of(random.nextInt(REGIONS)), to, MigrationOptions.DEFAULT);

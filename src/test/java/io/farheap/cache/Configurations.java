@@ -24,6 +24,23 @@ final class Configurations {
         return Stream.of(DIRECT, BATCHED, HANDED_OVER, HANDED_OVER_BATCHED);
     }
 
+    /**
+     * Reconfigures a cache whose sessions are polled by other threads. How long those are away depends on the machine,
+     * as for every other time limit of tests.
+     */
+    static void change(Cache cache, CacheConfiguration to) {
+        for (long left = TestDevice.patience(1); ; left--) {
+            try {
+                cache.reconfigure(to);
+                return;
+            } catch (CacheException e) {
+                if (left <= 1 || !String.valueOf(e.getMessage()).startsWith("a session has had requests pending")) {
+                    throw e;
+                }
+            }
+        }
+    }
+
     /** What a cache is made with. */
     record Way(CacheConfiguration configuration, Resilience resilience) {
 

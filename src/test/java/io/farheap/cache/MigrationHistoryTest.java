@@ -161,7 +161,7 @@ class MigrationHistoryTest {
                 beforeEach.accept(random);
                 try {
                     if (random.nextInt(8) == 0) {
-                        cache.reconfigure(ways.get(random.nextInt(ways.size())));
+                        Configurations.change(cache, ways.get(random.nextInt(ways.size())));
                     }
                     cache.migrate(
                             List.of(random.nextInt(REGIONS)), cluster.address(random.nextInt(3)), options(random));

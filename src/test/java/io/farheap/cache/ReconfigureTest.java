@@ -144,7 +144,7 @@ class ReconfigureTest {
         try {
             for (int i = 0; i < 3; i++) {
                 for (CacheConfiguration to : Configurations.all().toList()) {
-                    cache.reconfigure(to);
+                    Configurations.change(cache, to);
                     assertEquals(to, cache.configuration());
                 }
             }
