@@ -44,7 +44,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     private final long[] ready = new long[2];
     /** Changed inside a claim, or by the thread inside its gate. */
     private MessageRing[] rings = NONE;
-    /** A ring was added, which knows nothing of our sleep yet. */
+    /** A ring was added since the thread last woke up. Where it polls, only having none lets it sleep. */
     private boolean changed;
 
     private int rounds;
@@ -261,8 +261,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         gate.enter();
         boolean quiet;
         try {
-            changed = false;
-            quiet = settle();
+            quiet = settle() && !changed;
         } finally {
             gate.exit();
         }
@@ -285,6 +284,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         asleep = false;
         gate.enter();
         try {
+            changed = false;
             announce(false);
         } finally {
             gate.exit();
