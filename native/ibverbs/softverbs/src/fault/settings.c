@@ -151,6 +151,22 @@ SV_API const char *softverbs_describe(void)
 	return text;
 }
 
+/*
+ * For benchmarks, of this process: operations that the model has timed and those that were late, so far; and what it
+ * says of one: nanoseconds one way, per message and to fetch a payload, and picoseconds per byte. Zeros without a model.
+ */
+SV_API void softverbs_model(uint64_t numbers[6])
+{
+	memset(numbers, 0, 6 * sizeof(*numbers));
+	if (!sv_config.model)
+		return;
+	sv_model_counted(&numbers[0], &numbers[1]);
+	numbers[2] = sv_config.latency;
+	numbers[3] = sv_config.message;
+	numbers[4] = sv_config.fetch;
+	numbers[5] = (uint64_t)(1000 / sv_config.bytes_per_ns);
+}
+
 static int load_file(const char *path)
 {
 	char text[4096];

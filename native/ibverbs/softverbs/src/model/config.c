@@ -82,6 +82,12 @@ void sv_model_count(uint64_t late_ns)
 		atomic_store_explicit(&worst_ns, late_ns, memory_order_relaxed);
 }
 
+void sv_model_counted(uint64_t *done, uint64_t *late)
+{
+	*done = atomic_load_explicit(&operations, memory_order_relaxed);
+	*late = atomic_load_explicit(&misses, memory_order_relaxed);
+}
+
 /* Also for programs that exit without closing the device. */
 __attribute__((destructor)) void sv_model_report(void)
 {

@@ -29,6 +29,7 @@ import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.SoftverbsNumbers;
 import io.farheap.verbs.VerbsException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -52,6 +53,13 @@ import org.jspecify.annotations.Nullable;
  * way in {@link #close}.
  */
 public final class MemoryServer implements ControlPlane, AutoCloseable {
+
+    /**
+     * Counters of softverbs where it has a model: operations that it timed in this process, and those that were late.
+     */
+    public static final String MODEL_OPERATIONS = "softverbs.operations";
+
+    public static final String MODEL_LATE = "softverbs.late";
 
     private static final System.Logger LOG = System.getLogger(MemoryServer.class.getName());
     private static final long TICKET_NANOS = 30_000_000_000L;
@@ -178,12 +186,17 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * What the server's services have counted since it began, by name, such as {@code procedures.calls.done}. Any
-     * thread; the numbers are of about one moment.
+     * What the server's services have counted since it began, by name, such as {@code procedures.calls.done}, and what
+     * softverbs' model has timed in this process. Any thread; the numbers are of about one moment.
      */
     public Map<String, Long> counters() {
         Map<String, Long> all = new TreeMap<>();
         services.forEach(service -> all.putAll(service.counters()));
+        SoftverbsNumbers device = SoftverbsNumbers.now(context.library());
+        if (device.modelled()) {
+            all.put(MODEL_OPERATIONS, device.operations());
+            all.put(MODEL_LATE, device.late());
+        }
         return all;
     }
 

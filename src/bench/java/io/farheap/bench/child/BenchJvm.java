@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -41,16 +42,28 @@ public final class BenchJvm {
      */
     public static JsonArray run(FarheapBuild build, List<String> arguments, Duration limit)
             throws IOException, InterruptedException {
+        return run(build, arguments, limit, Map.of());
+    }
+
+    /**
+     * The same with another environment.
+     *
+     * @param environment replaces variables of this process's
+     */
+    public static JsonArray run(
+            FarheapBuild build, List<String> arguments, Duration limit, Map<String, String> environment)
+            throws IOException, InterruptedException {
         Path json = Files.createTempFile("farheap-bench", ".json");
         Path log = Files.createTempFile("farheap-bench", ".log");
         // Also where this process ends before the run does.
         json.toFile().deleteOnExit();
         log.toFile().deleteOnExit();
         try {
-            Process process = new ProcessBuilder(Tether.command(command(build, arguments, json)))
+            ProcessBuilder builder = new ProcessBuilder(Tether.command(command(build, arguments, json)))
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .redirectError(log.toFile())
-                    .start();
+                    .redirectError(log.toFile());
+            builder.environment().putAll(environment);
+            Process process = builder.start();
             boolean ended;
             try {
                 ended = process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);

@@ -13,6 +13,7 @@ import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.measure.LateOperations;
 import io.farheap.verbs.Devices;
+import io.farheap.verbs.SoftverbsNumbers;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -36,7 +37,9 @@ import picocli.CommandLine.Spec;
                     + "under way as a session takes, beside batched reads of 16 bytes; one server thread. turns: the rate of chases of "
                     + "8 and 16 on a server whose calls take turns where that is faster, beside one whose calls never do. steal: of calls of "
                     + "50 us whose ring is on one of two server threads, how many the other executes, the client asleep. tenants: the rate of calls beside another "
-                    + "client whose calls never end. Medians over turns."
+                    + "client whose calls never end. Medians over turns.",
+            "late_pct is how many of a row's operations softverbs' model executed late, at client and server; more than 1 counts for no target. With a "
+                    + "model, chases have a second row with 'computed': their time in a run without it, and the model's for each message."
         })
 public final class BenchProcedureCommand implements Callable<Integer> {
 
@@ -96,46 +99,53 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         check();
         DeviceNotice.print(spec.commandLine().getErr());
         BenchReport report = null;
+        SoftverbsNumbers model = null;
         List<Plot> plots = new ArrayList<>();
         for (long span : spans) {
             long region = Math.max(64 << 10, Long.highestOneBit(Math.min(span, 64 << 20)));
             long memory = (span + region - 1) / region * region;
             // Room for a neighbour's cache.
             try (ServerProcess server = server(memory + 4 * region, region, "MEASURED", 1);
-                    Cache cache = cache(server, memory)) {
+                    Cache cache = cache(server, memory);
+                    LateShare late = new LateShare(server.address())) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
                     report = output.report(spec, cache.context());
                     report.origin().forEach(System.out::println);
                 }
+                model = SoftverbsNumbers.now(Devices.library());
                 Chains chains = new Chains(cache, memory);
                 Procedure hops = cache.procedures().register(Hops.class, Procedures.READS | Procedures.UNORDERED);
                 if (ops.contains("chase")) {
-                    plots.add(chase(report, cache, chains, hops, span));
+                    plots.add(chase(report, late, cache, chains, hops, span));
                 }
                 if (ops.contains("rate")) {
-                    rate(report, cache, chains, hops, span);
+                    rate(report, late, cache, chains, hops, span);
                 }
                 if (ops.contains("turns")) {
-                    turns(report, cache, chains, hops, memory, region);
+                    turns(report, server, cache, chains, hops, memory, region);
                 }
                 if (ops.contains("tenants")) {
-                    tenants(report, server, cache, chains, hops, span);
+                    tenants(report, late, server, cache, chains, hops, span);
                 }
             }
         }
         if (ops.contains("steal")) {
             try (ServerProcess server = server(4 << 20, 1 << 20, "MEASURED", 2);
-                    Cache cache = cache(server, 1 << 20)) {
+                    Cache cache = cache(server, 1 << 20);
+                    LateShare late = new LateShare(server.address())) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
                     report = output.report(spec, cache.context());
                     report.origin().forEach(System.out::println);
                 }
-                new Stealing(cache, server.address()).run(report, repeat, millis * 1_000_000);
+                new Stealing(cache, server.address()).run(report, late, repeat, millis * 1_000_000);
             }
         }
         if (report != null) {
+            if (model != null && model.modelled() && ops.contains("chase")) {
+                ComputedChases.run(report, System.out, model, depths, spans, repeat, millis);
+            }
             if (peers && ops.contains("chase")) {
                 RedisCost.run(report, System.out, depths, repeat, millis * 1_000_000);
             }
@@ -192,7 +202,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .create();
     }
 
-    private Plot chase(BenchReport report, Cache cache, Chains chains, Procedure hops, long span) {
+    private Plot chase(BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
         PrintStream out = System.out;
         out.printf(
                 "%nchase over %s%n%6s%14s%14s%24s%14s%n",
@@ -201,6 +211,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         double[] called = new double[depths.size()];
         double[] read = new double[depths.size()];
         for (int i = 0; i < depths.size(); i++) {
+            late.percent();
             ChaseCost cost = new ChaseCost(cache, chains, hops, depths.get(i));
             cost.run(2, repeat, millis * 1_000_000);
             x[i] = depths.get(i);
@@ -225,7 +236,9 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     .put("ratio_p50", ratio)
                     .put("call_p99_ns", cost.calls.getValueAtPercentile(99))
                     .put("call_p999_ns", cost.calls.getValueAtPercentile(99.9))
-                    .put("call_max_ns", cost.calls.getMaxValue());
+                    .put("call_max_ns", cost.calls.getMaxValue())
+                    .put("late_pct", late.percent())
+                    .put("computed", false);
         }
         return Plot.lines(
                         "procedure-chase-" + span,
@@ -236,11 +249,12 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .series("reads", x, read);
     }
 
-    private void rate(BenchReport report, Cache cache, Chains chains, Procedure hops, long span) {
+    private void rate(BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
         PrintStream out = System.out;
         out.printf("%nrate over %s, one server thread%n", Sizes.format(span));
         cache.reconfigure(CacheConfiguration.DIRECT.with(0, 1, 16, 4));
         for (int depth : new int[] {1, 8}) {
+            late.percent();
             Samples calls = new Samples();
             Samples reads = new Samples();
             Samples ratio = new Samples();
@@ -276,28 +290,39 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     .put("reads_per_s", reads.median())
                     .put("ratio_ops", ratio.median())
                     .put("least_ratio_ops", ratio.least())
-                    .put("most_ratio_ops", ratio.most());
+                    .put("most_ratio_ops", ratio.most())
+                    .put("late_pct", late.percent())
+                    .put("computed", false);
         }
         cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(8));
     }
 
     /** Two servers, one at a time under load. */
-    private void turns(BenchReport report, Cache cache, Chains chains, Procedure hops, long memory, long region) {
+    private void turns(
+            BenchReport report,
+            ServerProcess turning,
+            Cache cache,
+            Chains chains,
+            Procedure hops,
+            long memory,
+            long region) {
         CacheConfiguration batches = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
         cache.reconfigure(batches);
         try (ServerProcess server = server(memory + 4 * region, region, "OFF", 1);
-                Cache other = cache(server, memory)) {
+                Cache other = cache(server, memory);
+                LateShare late = new LateShare(turning.address(), server.address())) {
             other.reconfigure(batches);
             Chains same = new Chains(other, memory);
             Procedure off = other.procedures().register(Hops.class, Procedures.READS | Procedures.UNORDERED);
             for (int depth : new int[] {1, 8, 16}) {
+                late.percent();
                 Samples with = new Samples();
                 Samples without = new Samples();
                 Samples ratio = new Samples();
-                try (CallLoad turning = new CallLoad(cache, chains, 3);
+                try (CallLoad inTurns = new CallLoad(cache, chains, 3);
                         CallLoad straight = new CallLoad(other, same, 3)) {
                     for (int turn = -2; turn < repeat; turn++) {
-                        double on = turning.calls(hops, depth, millis * 1_000_000);
+                        double on = inTurns.calls(hops, depth, millis * 1_000_000);
                         double none = straight.calls(off, depth, millis * 1_000_000);
                         if (turn >= 0) {
                             with.add(on);
@@ -323,7 +348,9 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                         .put("straight_calls_per_s", without.median())
                         .put("ratio_ops", ratio.median())
                         .put("least_ratio_ops", ratio.least())
-                        .put("most_ratio_ops", ratio.most());
+                        .put("most_ratio_ops", ratio.most())
+                        .put("late_pct", late.percent())
+                        .put("computed", false);
             }
         }
         System.out.println();
@@ -331,7 +358,14 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     }
 
     private void tenants(
-            BenchReport report, ServerProcess server, Cache cache, Chains chains, Procedure hops, long span) {
+            BenchReport report,
+            LateShare late,
+            ServerProcess server,
+            Cache cache,
+            Chains chains,
+            Procedure hops,
+            long span) {
+        late.percent();
         Samples alone = new Samples();
         Samples beside = new Samples();
         Samples ratio = new Samples();
@@ -381,6 +415,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .put("most_ratio_ops", ratio.most())
                 .put("p99_ns", p99.median())
                 .put("quiet_p99_ns", quietP99.median())
-                .put("longest_stall_us", stall.most());
+                .put("longest_stall_us", stall.most())
+                .put("late_pct", late.percent())
+                .put("computed", false);
     }
 }

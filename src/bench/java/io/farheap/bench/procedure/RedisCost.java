@@ -45,7 +45,8 @@ final class RedisCost {
                         .put("depth", (long) depth)
                         .put("call_p50_ns", calls.median())
                         .put("read_p50_ns", gets.median())
-                        .put("ratio_p50", ratio);
+                        .put("ratio_p50", ratio)
+                        .put("computed", false);
             }
         } catch (AbsentException e) {
             out.printf("%nabsent: Redis: %s%n", e.getMessage());

@@ -41,7 +41,7 @@ final class Stealing {
         this.procedure = cache.procedures().register(Busy.class, Procedures.READS | Procedures.UNORDERED);
     }
 
-    void run(BenchReport report, int repeat, long nanos) {
+    void run(BenchReport report, LateShare late, int repeat, long nanos) {
         Samples share = new Samples();
         Samples rate = new Samples();
         try (ControlClient control = ControlClient.connect(server);
@@ -53,6 +53,7 @@ final class Stealing {
                 double one = (double) (one(session, buffer, MANY_TURNS) - one(session, buffer, 0)) / MANY_TURNS;
                 turns = (long) (CALL_NANOS / Math.max(0.1, one));
             }
+            late.percent();
             for (int turn = -2; turn < repeat; turn++) {
                 Map<String, Long> before = control.describe().counters();
                 long from = ended;
@@ -75,7 +76,9 @@ final class Stealing {
                 .put("stolen_share", share.median())
                 .put("least_stolen_share", share.least())
                 .put("most_stolen_share", share.most())
-                .put("calls_per_s", rate.median());
+                .put("calls_per_s", rate.median())
+                .put("late_pct", late.percent())
+                .put("computed", false);
     }
 
     private static long counted(String name, Map<String, Long> before, Map<String, Long> after) {

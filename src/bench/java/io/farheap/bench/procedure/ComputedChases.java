@@ -1,0 +1,94 @@
+package io.farheap.bench.procedure;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import io.farheap.bench.child.BenchJvm;
+import io.farheap.bench.child.FarheapBuild;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.measure.SoftverbsModel;
+import io.farheap.verbs.SoftverbsNumbers;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Chases as they would be if the model's deadlines were kept: the time that they take without a model, in a JVM of its
+ * own, and the model's for each message on the path. A machine with few cores cannot keep them with client and server
+ * busy.
+ */
+final class ComputedChases {
+
+    /** A batch of one call: its header, the request, the call's header and arguments of 16 bytes; inline. */
+    private static final long CALL_BYTES = 24 + 16 + 32 + 16;
+    /** The answer: a header, a length, the reply's header and a result of 8 bytes; inline. */
+    private static final long ANSWER_BYTES = 24 + 8 + 16 + 8;
+
+    private static final long READ_BYTES = 8;
+
+    private ComputedChases() {}
+
+    /** Adds a row for each depth and span, with {@code computed} true. */
+    static void run(
+            BenchReport report,
+            PrintStream out,
+            SoftverbsNumbers model,
+            List<Integer> depths,
+            List<Long> spans,
+            int repeat,
+            long millis)
+            throws IOException {
+        JsonArray rows;
+        try {
+            rows = BenchJvm.run(
+                    FarheapBuild.current(),
+                    List.of(
+                            "bench",
+                            "procedure",
+                            "--op",
+                            "chase",
+                            "--depth",
+                            depths.stream().map(Object::toString).collect(Collectors.joining(",")),
+                            "--span",
+                            spans.stream().map(Object::toString).collect(Collectors.joining(",")),
+                            "--repeat",
+                            Integer.toString(repeat),
+                            "--millis",
+                            Long.toString(millis)),
+                    BenchJvm.LIMIT,
+                    Map.of(SoftverbsModel.VARIABLE, ""));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while chases ran without a model", e);
+        }
+        out.printf(
+                "%ncomputed: without a model, plus the model's time for each message%n%12s%6s%14s%14s%12s%n",
+                "span", "depth", "call ns", "reads ns", "reads/call");
+        for (JsonElement element : rows) {
+            add(report, out, model, element.getAsJsonObject());
+        }
+    }
+
+    static void add(BenchReport report, PrintStream out, SoftverbsNumbers model, JsonObject plain) {
+        long depth = plain.get("depth").getAsLong();
+        long span = plain.get("span").getAsLong();
+        double call = plain.get("call_p50_ns").getAsDouble() + callNanos(model);
+        double read = plain.get("read_p50_ns").getAsDouble() + Math.max(1, depth) * model.readNanos(READ_BYTES);
+        out.printf("%,12d%6d%,14.0f%,14.0f%12.2f%n", span, depth, call, read, read / call);
+        report.row()
+                .put("op", "chase")
+                .put("depth", depth)
+                .put("span", span)
+                .put("call_p50_ns", call)
+                .put("read_p50_ns", read)
+                .put("ratio_p50", read / call)
+                .put("computed", true);
+    }
+
+    /** There and back. */
+    static long callNanos(SoftverbsNumbers model) {
+        return model.writeNanos(CALL_BYTES, true) + model.writeNanos(ANSWER_BYTES, true);
+    }
+}

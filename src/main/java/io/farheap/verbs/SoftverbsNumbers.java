@@ -1,0 +1,70 @@
+package io.farheap.verbs;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+
+/**
+ * What softverbs' NIC model says and has done in this process; all zero without a model. Any thread.
+ *
+ * @param operations that the model has timed (all but READs count as late or not)
+ * @param late of them, more than 1 us after they were due
+ * @param latencyNanos one way, wire to wire
+ * @param messageNanos of the NIC's time, for each message
+ * @param fetchNanos of a payload that is not inline
+ * @param bytePicos of the link, for each byte
+ */
+public record SoftverbsNumbers(
+        long operations, long late, long latencyNanos, long messageNanos, long fetchNanos, long bytePicos) {
+
+    private static final int COUNT = 6;
+    private static final SoftverbsNumbers NONE = new SoftverbsNumbers(0, 0, 0, 0, 0, 0);
+
+    /** For benchmarks and people: it allocates. Zeros where the library is another one. */
+    public static SoftverbsNumbers now(VerbsLibrary library) {
+        if (library != VerbsLibrary.SOFT) {
+            return NONE;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment numbers = arena.allocate(JAVA_LONG, COUNT);
+            Linker.nativeLinker()
+                    .downcallHandle(
+                            SymbolLookup.libraryLookup(
+                                            VerbsLibrary.softLibrary().toPath(), arena)
+                                    .findOrThrow("softverbs_model"),
+                            FunctionDescriptor.ofVoid(ADDRESS))
+                    .invokeExact(numbers);
+            return new SoftverbsNumbers(
+                    numbers.getAtIndex(JAVA_LONG, 0),
+                    numbers.getAtIndex(JAVA_LONG, 1),
+                    numbers.getAtIndex(JAVA_LONG, 2),
+                    numbers.getAtIndex(JAVA_LONG, 3),
+                    numbers.getAtIndex(JAVA_LONG, 4),
+                    numbers.getAtIndex(JAVA_LONG, 5));
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Whether a model is on. */
+    public boolean modelled() {
+        return bytePicos > 0;
+    }
+
+    /** How long the model takes for a WRITE of so many bytes to be seen on the other side, where no NIC is busy. */
+    public long writeNanos(long bytes, boolean inline) {
+        return (inline ? 0 : fetchNanos) + messageNanos + latencyNanos + bytes * bytePicos / 1000;
+    }
+
+    /** The same for a READ, until its bytes are here. */
+    public long readNanos(long bytes) {
+        return messageNanos + 2 * latencyNanos + bytes * bytePicos / 1000;
+    }
+}
