@@ -177,7 +177,8 @@ final class Replies {
                     lease.getCacheId(),
                     count("regions of a lease", lease.getRegions()),
                     count("connections of a lease", lease.getConnections()),
-                    Math.clamp(lease.getLeftNanos(), 0, DAY_NANOS)));
+                    Math.clamp(lease.getLeftNanos(), 0, DAY_NANOS),
+                    Math.max(0, lease.getCallNanos())));
         }
         Headroom headroom = reply.getHeadroom();
         if (headroom.getPercent() < 0 || headroom.getPercent() > 100) {

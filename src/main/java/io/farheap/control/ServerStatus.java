@@ -29,8 +29,10 @@ public record ServerStatus(
      * @param regions that it holds
      * @param connections queue pairs and message rings
      * @param leftNanos until it ends where it is not renewed
+     * @param callNanos of the server threads' time that its calls of services have used
      */
-    public record LeaseStatus(String clientName, long cacheId, int regions, int connections, long leftNanos) {}
+    public record LeaseStatus(
+            String clientName, long cacheId, int regions, int connections, long leftNanos, long callNanos) {}
 
     /**
      * Headroom of a machine's memory.

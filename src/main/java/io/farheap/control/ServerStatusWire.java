@@ -37,7 +37,8 @@ final class ServerStatusWire {
                     .setCacheId(lease.cacheId())
                     .setRegions(lease.regions())
                     .setConnections(lease.connections())
-                    .setLeftNanos(lease.leftNanos()));
+                    .setLeftNanos(lease.leftNanos())
+                    .setCallNanos(lease.callNanos()));
         }
         return reply.build();
     }

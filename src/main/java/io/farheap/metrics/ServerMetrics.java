@@ -1,14 +1,24 @@
 package io.farheap.metrics;
 
+import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.server.MemoryServer;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * What a memory server in this process has counted since it began, tagged {@code server} with a name: calls of stored
  * procedures by status as {@code farheap.procedures.calls}, and beside them fuel, slices and their time, calls put off,
- * stolen and run in turns, registrations and those refused.
+ * stolen and run in turns, registrations and those refused. The time that server threads have spent on calls of open
+ * leases is {@code farheap.procedures.lease.time}, in ns, tagged {@code client} too: {@link #refresh} brings those of
+ * leases that came or went.
  */
 public final class ServerMetrics implements MeterBinder {
 
@@ -16,6 +26,7 @@ public final class ServerMetrics implements MeterBinder {
 
     private final MemoryServer server;
     private final String name;
+    private final List<MultiGauge> leases = new CopyOnWriteArrayList<>();
 
     /** @param name of the server in the tags */
     public ServerMetrics(MemoryServer server, String name) {
@@ -37,5 +48,22 @@ public final class ServerMetrics implements MeterBinder {
             }
             counter.register(registry);
         }
+        leases.add(MultiGauge.builder("farheap.procedures.lease.time")
+                .baseUnit("ns")
+                .tag("server", name)
+                .register(registry));
+        refresh();
+    }
+
+    /** Leases come and go: to be called before what is bound is read, such as at each scrape. Any thread. */
+    public void refresh() {
+        // A client may have several.
+        Map<String, Long> nanos = new TreeMap<>();
+        for (LeaseStatus lease : server.describe().leases()) {
+            nanos.merge(lease.clientName(), lease.callNanos(), Long::sum);
+        }
+        List<MultiGauge.Row<?>> rows = new ArrayList<>();
+        nanos.forEach((client, time) -> rows.add(MultiGauge.Row.of(Tags.of("client", client), time)));
+        leases.forEach(each -> each.register(rows, true));
     }
 }

@@ -570,9 +570,10 @@ final class ClientLease {
         return regions;
     }
 
-    synchronized LeaseStatus status() {
+    /** @param callNanos that server threads have spent on its calls */
+    synchronized LeaseStatus status(long callNanos) {
         long left = durationNanos - (System.nanoTime() - renewedAt);
-        return new LeaseStatus(clientName, cacheId, regions(), connections.size(), Math.max(0, left));
+        return new LeaseStatus(clientName, cacheId, regions(), connections.size(), Math.max(0, left), callNanos);
     }
 
     /** For the log. */

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,9 +111,15 @@ final class Leases {
         return regions;
     }
 
-    /** Of all, for those who look on. */
-    List<LeaseStatus> statuses() {
-        return leases.values().stream().map(ClientLease::status).toList();
+    /**
+     * Of all, for those who look on.
+     *
+     * @param callNanos that server threads have spent on calls of the lease with an id
+     */
+    List<LeaseStatus> statuses(LongUnaryOperator callNanos) {
+        return leases.values().stream()
+                .map(lease -> lease.status(callNanos.applyAsLong(lease.id())))
+                .toList();
     }
 
     ClientLease require(long id) {

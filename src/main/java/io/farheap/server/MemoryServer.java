@@ -200,6 +200,12 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         return all;
     }
 
+    private long callNanos(long leaseId) {
+        return services.stream()
+                .mapToLong(service -> service.callNanos(leaseId))
+                .sum();
+    }
+
     Leases leases() {
         return leases;
     }
@@ -432,7 +438,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         return new ServerStatus(
                 hello(PROTOCOL_VERSION),
                 pool.withdrawnCount(),
-                leases.statuses(),
+                leases.statuses(this::callNanos),
                 spaces.count(),
                 monitor.status(),
                 counters());

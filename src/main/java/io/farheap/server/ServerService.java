@@ -44,6 +44,11 @@ public interface ServerService {
         return Map.of();
     }
 
+    /** How long the server's threads have worked for calls of a lease that this service executes, in ns; any thread. */
+    default long callNanos(long leaseId) {
+        return 0;
+    }
+
     /**
      * A lease has ended: none of its calls is executed any more, nor will be. Told on threads that end leases: it must
      * be short.

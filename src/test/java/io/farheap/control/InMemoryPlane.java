@@ -20,7 +20,7 @@ final class InMemoryPlane implements ControlPlane {
     static final ServerStatus STATUS = new ServerStatus(
             new ServerDescription(-1, "s", "d", PROTOCOL_VERSION, 1 << 20, 8, 2),
             1,
-            List.of(new ServerStatus.LeaseStatus("tést", -2, 5, 3, 4_000_000_000L)),
+            List.of(new ServerStatus.LeaseStatus("tést", -2, 5, 3, 4_000_000_000L, 1L << 42)),
             6,
             new ServerStatus.HeadroomStatus(25, 1L << 40, 1L << 38, 2, 1L << 33),
             Map.of("calls", 3L, "bytes", Long.MAX_VALUE));

@@ -357,6 +357,12 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     }
 
     @Override
+    public long callNanos(long leaseId) {
+        LeaseProcedures lease = leases.get(leaseId);
+        return lease == null ? 0 : lease.usedNanos();
+    }
+
+    @Override
     public void leaseEnded(long leaseId) {
         LeaseProcedures ended = leases.remove(leaseId);
         if (ended != null) {

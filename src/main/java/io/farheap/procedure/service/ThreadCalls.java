@@ -187,8 +187,11 @@ final class ThreadCalls implements ServerWork {
         }
         long started = System.nanoTime();
         long units = slices.one(call, procedure.firstFuel());
-        procedure.took(false, units, System.nanoTime() - started);
+        long nanos = System.nanoTime() - started;
+        procedure.took(false, units, nanos);
         counters.add(CallCounters.FUEL, units);
+        // It stands for those that are not timed.
+        call.lease.used(nanos * (TIMED_MASK + 1));
     }
 
     /**
@@ -228,9 +231,11 @@ final class ThreadCalls implements ServerWork {
         Registered procedure = begun[0].procedure;
         long started = System.nanoTime();
         long units = slices.inTurns(begun, begunCount, procedure.firstFuel());
-        procedure.took(true, units, System.nanoTime() - started);
+        long nanos = System.nanoTime() - started;
+        procedure.took(true, units, nanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.TURNS, begunCount);
+        begun[0].lease.used(nanos);
     }
 
     private void forgetBegun() {

@@ -3,6 +3,7 @@ package io.farheap.procedure.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.metrics.ServerMetrics;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
@@ -31,7 +32,8 @@ class CountersTest {
             recording.enable("io.farheap.ProcedureStatistics").with("period", "endChunk");
             recording.start();
             SimpleMeterRegistry registry = new SimpleMeterRegistry();
-            new ServerMetrics(server.memory, "s").bindTo(registry);
+            ServerMetrics metrics = new ServerMetrics(server.memory, "s");
+            metrics.bindTo(registry);
             client.mapAll(1);
             assertEquals(CallFormat.REGISTERED, client.register(HOPS, CallFormat.READS, Procs.file(Procs.Hops.class)));
             assertEquals(CallFormat.REGISTERED, client.register(SPIN, CallFormat.READS, Procs.file(Procs.Spin.class)));
@@ -56,6 +58,17 @@ class CountersTest {
             assertEquals(1, count(server, "refused"));
             assertTrue(count(server, "fuel") >= CallFormat.FUEL_LIMIT);
             assertTrue(count(server, "slices") > 0 && count(server, "slice nanos") > 0);
+            LeaseStatus lease = server.memory.describe().leases().getFirst();
+            assertTrue(
+                    lease.callNanos() >= count(server, "slice nanos"),
+                    "the one lease has used all slices, and more at once");
+            metrics.refresh();
+            assertEquals(
+                    lease.callNanos(),
+                    registry.get("farheap.procedures.lease.time")
+                            .tags("server", "s", "client", "raw")
+                            .gauge()
+                            .value());
             FunctionCounter done = registry.get("farheap.procedures.calls")
                     .tags("server", "s", "outcome", "done")
                     .functionCounter();

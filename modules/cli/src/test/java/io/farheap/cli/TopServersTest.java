@@ -60,6 +60,7 @@ class TopServersTest {
             assertEquals("orders", held.get("client").getAsString());
             assertEquals("00000000000000ab", held.get("cache").getAsString());
             assertEquals(3, held.get("regions").getAsInt());
+            assertEquals(0, held.get("call_ns").getAsLong());
             assertEquals(25, seen.getAsJsonObject("headroom").get("percent").getAsInt());
 
             assertEquals(
@@ -74,7 +75,8 @@ class TopServersTest {
             String row = control.address() + " +m1 +1 MiB +4 +3 +1 +0 +1 +0 +25% of .*";
             assertTrue(table.lines().anyMatch(line -> line.matches(row)), table);
             assertTrue(
-                    table.lines().anyMatch(line -> line.matches(control.address() + " +orders +0+ab +3 +0 +\\d+ ms")),
+                    table.lines()
+                            .anyMatch(line -> line.matches(control.address() + " +orders +0+ab +3 +0 +\\d+ ms +0 ms")),
                     table);
             assertTrue(table.contains(nobody), table);
         }

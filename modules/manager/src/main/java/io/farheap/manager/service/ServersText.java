@@ -21,7 +21,7 @@ final class ServersText {
         List<List<String>> leases = new ArrayList<>();
         servers.add(List.of(
                 "SERVER", "NAME", "REGION", "TOTAL", "USED", "FREE", "WITHDRAWN", "LEASES", "SPACES", "HEADROOM"));
-        leases.add(List.of("SERVER", "CLIENT", "CACHE", "REGIONS", "CONNECTIONS", "ENDS WITHIN"));
+        leases.add(List.of("SERVER", "CLIENT", "CACHE", "REGIONS", "CONNECTIONS", "ENDS WITHIN", "CALLS TOOK"));
         List<List<String>> counters = new ArrayList<>();
         counters.add(List.of("SERVER", "COUNTED", "SINCE IT BEGAN"));
         StringBuilder troubles = new StringBuilder();
@@ -55,7 +55,8 @@ final class ServersText {
                         lease.cacheId() == ControlPlane.NO_CACHE ? "-" : Caches.hex(lease.cacheId()),
                         String.valueOf(lease.regions()),
                         String.valueOf(lease.connections()),
-                        lease.leftNanos() / 1_000_000 + " ms"));
+                        lease.leftNanos() / 1_000_000 + " ms",
+                        lease.callNanos() / 1_000_000 + " ms"));
             }
         }
         StringBuilder text = new StringBuilder();
@@ -119,6 +120,7 @@ final class ServersText {
             one.addProperty("regions", lease.regions());
             one.addProperty("connections", lease.connections());
             one.addProperty("left_ms", lease.leftNanos() / 1_000_000);
+            one.addProperty("call_ns", lease.callNanos());
             leases.add(one);
         }
         json.add("leases", leases);
