@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.control.ControlServer;
+import io.farheap.control.ServerStatus;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
@@ -84,6 +85,11 @@ public final class Cluster implements AutoCloseable {
     /** Where migrations to its servers can be stopped. */
     PullGate pulls() {
         return pulls;
+    }
+
+    /** What the server says of itself. */
+    ServerStatus status(int server) {
+        return nodes.get(server).memory().describe();
     }
 
     int freeRegions(int server) {
