@@ -24,7 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Sessions call procedures and read and write beside that, many at a time, while regions move at random moments, in all
  * ways that there are, between servers that run procedures and one that does not, and while the cache is reconfigured.
  * Words are linearizable, each session's own order holds, each addition found another value, and logs have each record
- * once: nothing is lost, and nothing is done twice. Seeds are those of {@link MigrationHistoryTest}.
+ * once: nothing is lost, and nothing is done twice. Seeds are those of {@link MigrationHistoryTest}; {@code ./farheap
+ * test --calls N [--weak]} runs many.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#all")
