@@ -25,9 +25,11 @@ class HostileNeighbourTest {
     private static final int SESSIONS = 24;
 
     private static final int ROUNDS = 100;
-    private static final int LONG_CALLS = 8;
-    private static final long LONG_TURNS = 500_000;
-    /** Where calls waited behind all of the neighbour's, it would be some hundred times as much. */
+    /** One is enough: the neighbour's calls go on while this thread has no processor. */
+    private static final int LONG_CALLS = 50;
+
+    private static final long LONG_TURNS = 1_000_000;
+    /** Where calls waited behind all of the neighbour's, it would be some hundred times as much, each time. */
     private static final long MOST_TIMES = 64;
 
     private static final long DEADLINE_NANOS = TestDevice.patience(60_000_000_000L);
@@ -151,15 +153,16 @@ class HostileNeighbourTest {
                 assertEquals(i, caller.result());
             }
 
-            long before = fuel(cluster);
-            for (int i = 0; i < LONG_CALLS; i++) {
+            long least = Long.MAX_VALUE;
+            for (int i = 0; i < LONG_CALLS && least > MOST_TIMES * alone; i++) {
+                long before = fuel(cluster);
                 assertEquals(
                         CallStatus.DONE, caller.call(spin, 0, 8, LONG_TURNS).status());
+                least = Math.min(least, fuel(cluster) - before);
             }
-            long all = fuel(cluster) - before;
             assertTrue(
-                    all <= MOST_TIMES * LONG_CALLS * alone,
-                    "units of fuel for all: " + all + "; for a long call: " + alone);
+                    least <= MOST_TIMES * alone,
+                    "units of fuel for all during a long call: " + least + "; for it alone: " + alone);
 
             long ended = neighbour.outOfFuel.get();
             await(() -> neighbour.outOfFuel.get() > ended, "the neighbour's calls do not get on");
