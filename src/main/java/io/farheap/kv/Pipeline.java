@@ -28,7 +28,7 @@ final class Pipeline {
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
-    private final Room room;
+    private final RoomWaits roomWaits;
     private final ValueReader reader;
     private final ValueWriter writer;
     private final AdaptiveRecords records;
@@ -55,7 +55,7 @@ final class Pipeline {
             Mailbox mailbox,
             BlockAllocator allocator,
             Reclaimer reclaimer,
-            Room room,
+            RoomWaits roomWaits,
             ValueReader reader,
             ValueWriter writer,
             AdaptiveRecords records,
@@ -69,7 +69,7 @@ final class Pipeline {
         this.mailbox = mailbox;
         this.allocator = allocator;
         this.reclaimer = reclaimer;
-        this.room = room;
+        this.roomWaits = roomWaits;
         this.reader = reader;
         this.writer = writer;
         this.records = records;
@@ -290,8 +290,8 @@ final class Pipeline {
         pollQueue();
         reader.tidy();
         writer.tidy();
-        if (room.wakes()) {
-            for (int place = room.nextWoken(); place != Bucket.NONE; place = room.nextWoken()) {
+        if (roomWaits.wakes()) {
+            for (int place = roomWaits.nextWoken(); place != Bucket.NONE; place = roomWaits.nextWoken()) {
                 operations.pending[place]--;
                 settle(place);
             }

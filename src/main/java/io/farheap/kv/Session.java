@@ -134,7 +134,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
                 mailbox,
                 allocator,
                 reclaimer,
-                room,
+                room.waits(),
                 reader,
                 writer,
                 records,
@@ -282,7 +282,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
 
     /** Gives all free blocks back, as far as there is room for them on the way. */
     void giveAllBack() {
-        if (mailbox.hasBlocks() && !room.waits()) {
+        if (mailbox.hasBlocks() && !room.waits().isAsking()) {
             allocator.takeGiven();
         }
         allocator.giveOthersBack(-1);
@@ -313,7 +313,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
     public void await(long nanos) {
         posts.postHints();
         // Who answers from the servers' services raises no event here.
-        queue.await(room.waits() ? Math.min(nanos, SLEEP_NANOS) : nanos);
+        queue.await(room.waits().isAsking() ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
     /** Requests that have been made and not been handed over. */
