@@ -4,7 +4,6 @@ import static io.farheap.memory.NativeMemory.ALL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.kv.service.MapCalls;
-import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
@@ -23,9 +22,6 @@ final class Room {
     private static final int PIECES = 5;
     private static final int NUMBER = 6;
     private static final int TWINS = 7;
-
-    /** Live slots of the victim's fingerprint above it. Where there are more, the highest goes. */
-    private static final int MOST_TWINS = 2;
 
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
@@ -71,29 +67,16 @@ final class Room {
     private final boolean[] promised;
 
     private final Mailbox mailbox;
-    /** Requests that wait for the services' answer. */
-    private final boolean[] waits;
-    /** Requests that wait for the pieces of an object that was evicted. */
-    private final boolean[] waitsForPieces;
-
-    private final boolean[] woken;
+    private final RoomWaits waits;
     /** Requests for which the session has given back what it had of other sizes. */
     private final boolean[] gaveBack;
     /** Requests that have asked once more, where nothing could be evicted. */
     private final boolean[] askedLast;
     /** Requests that evict nothing. */
     private final boolean[] onlyFree;
-    /** The class of what the services gave a request last. */
-    private final int[] given;
 
-    /** Of the victim and those above it that may have its key: how many, and which slots and words. */
-    private final int[] twins;
+    private final Twins twins;
 
-    private final int[] twinSlots;
-    private final long[] twinWords;
-
-    private int waiting;
-    private int waitingForPieces;
     /** Victims of another size than what was looked for. */
     private long misfits;
 
@@ -138,16 +121,11 @@ final class Room {
         numbers = new HistoryNumbers(operations.count);
         promised = new boolean[operations.count];
         numbered = new boolean[operations.count];
-        waits = new boolean[operations.count];
-        waitsForPieces = new boolean[operations.count];
-        woken = new boolean[operations.count];
+        waits = new RoomWaits(operations, mailbox, allocator, reclaimer, sizeClass);
         gaveBack = new boolean[operations.count];
         askedLast = new boolean[operations.count];
-        twins = new int[operations.count];
-        twinSlots = new int[operations.count * (MOST_TWINS + 1)];
-        twinWords = new long[operations.count * (MOST_TWINS + 1)];
+        twins = new Twins(operations);
         onlyFree = new boolean[operations.count];
-        given = new int[operations.count];
     }
 
     /** Posts the first step. */
@@ -157,7 +135,7 @@ final class Room {
         gaveBack[place] = false;
         askedLast[place] = false;
         onlyFree[place] = false;
-        given[place] = 0;
+        waits.begin(place);
         next(place);
     }
 
@@ -205,9 +183,7 @@ final class Room {
         // It has read nothing that it will use: what it looks for may be made of blocks that others know.
         operations.knows(place, 0);
         boolean asked = mailbox.ask(sizeClass[place], largest(place), want);
-        operations.pending[place]++;
-        waits[place] = true;
-        waiting++;
+        waits.forAnswer(place);
         return asked;
     }
 
@@ -304,14 +280,12 @@ final class Room {
                 if (!reclaimer.isIdle()) {
                     // There will be more than was asked for.
                     state[place] = PIECES;
-                    operations.pending[place]++;
-                    waitsForPieces[place] = true;
-                    waitingForPieces++;
+                    waits.forPieces(place);
                     return BlockAllocator.NONE;
                 }
             }
         }
-        if (waiting == 0 && mailbox.hasBlocks()) {
+        if (!waits.isAsking() && mailbox.hasBlocks()) {
             // They came too late for who asked.
             allocator.takeGiven(sizeClass[place]);
         }
@@ -346,75 +320,13 @@ final class Room {
         if (onlyFree[place]) {
             return sizeClass[place];
         }
-        int near = Math.max(SizeClasses.near(sizeClass[place]), given[place]);
+        int near = Math.max(SizeClasses.near(sizeClass[place]), waits.given(place));
         return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : near;
     }
 
-    /** Whether a request waits for the services. */
-    boolean waits() {
-        return waiting > 0;
-    }
-
-    /** Looks whether something has come that requests wait for; then {@link #nextWoken}. */
-    boolean wakes() {
-        boolean any = wakesForPieces();
-        return wakesForAnswer() || any;
-    }
-
-    private boolean wakesForPieces() {
-        if (waitingForPieces == 0 || !reclaimer.isIdle()) {
-            return false;
-        }
-        for (int place = 0; place < woken.length; place++) {
-            woken[place] |= waitsForPieces[place];
-        }
-        Arrays.fill(waitsForPieces, false);
-        waitingForPieces = 0;
-        return true;
-    }
-
-    /** What the services gave, or the time to wait for it is over. */
-    private boolean wakesForAnswer() {
-        if (waiting == 0 || !mailbox.answered()) {
-            return false;
-        }
-        int askedClass = mailbox.givenClass();
-        int largestGiven = allocator.takeGiven(waitedFor(askedClass) ? askedClass : SizeClasses.COUNT);
-        for (int place = 0; place < waits.length; place++) {
-            woken[place] |= waits[place];
-            if (waits[place]) {
-                given[place] = sizeClass[place] == askedClass ? largestGiven : 0;
-                operations.knows(place, mailbox.era());
-            }
-        }
-        Arrays.fill(waits, false);
-        waiting = 0;
-        return true;
-    }
-
-    /** Whether no request waits for another class, which would have to wait for what is asked for ahead of this one. */
-    private boolean waitedFor(int oneClass) {
-        for (int place = 0; place < waits.length; place++) {
-            if (waits[place] && sizeClass[place] != oneClass) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /**
-     * A request that goes on; its wait was one of what it has pending.
-     *
-     * @return its place, or {@link Bucket#NONE}
-     */
-    int nextWoken() {
-        for (int place = 0; place < woken.length; place++) {
-            if (woken[place]) {
-                woken[place] = false;
-                return place;
-            }
-        }
-        return Bucket.NONE;
+    /** The requests that wait for it. */
+    RoomWaits waits() {
+        return waits;
     }
 
     /** Whether there is none. */
@@ -453,60 +365,41 @@ final class Room {
      */
     private void evictOrLook(int place, long copy, int slot) {
         operations.block[place] = victims.experts();
-        int count = 0;
+        twins.clear(place);
         int highest = slot;
         boolean readable = true;
         for (int at = slot; at != Bucket.NONE; at = Bucket.findTwin(copy, slot, at)) {
-            if (count <= MOST_TWINS) {
-                twinSlots[place * (MOST_TWINS + 1) + count] = at;
-                twinWords[place * (MOST_TWINS + 1) + count] = Bucket.word(copy, at);
-            }
-            count++;
+            twins.add(place, at, Bucket.word(copy, at));
             highest = at;
             readable &= space.holdsBlock(Bucket.word(copy, at));
         }
-        if (count == 1 || count > MOST_TWINS + 1 || !readable) {
+        int count = twins.count(place);
+        if (count == 1 || twins.tooMany(place) || !readable) {
             evict(place, highest, Bucket.word(copy, highest));
             return;
         }
         state[place] = TWINS;
-        twins[place] = count;
         promise(place);
         posts.beginList();
         for (int twin = 0; twin < count; twin++) {
-            long word = twinWords[place * (MOST_TWINS + 1) + twin];
             ALL.set(JAVA_LONG, operations.sampledHead(place, twin), 0);
-            posts.readHead(place, word, Operations.sampledHeadAt(place, twin), 0);
+            posts.readHead(place, twins.word(place, twin), Operations.sampledHeadAt(place, twin), 0);
         }
         posts.endList();
     }
 
     /**
-     * The heads are there. A block never changes its key, so a slot above that names one with another key does not keep
-     * the victim; one with the same goes first. Where a block is not the one that its slot named, nothing is known, and
-     * the highest goes.
+     * The heads are there.
      *
      * @return false where it needs a history number first
      */
     private boolean evictOfTwins(int place) {
         keepPromise(place);
-        int goes = 0;
-        for (int twin = 0; twin < twins[place]; twin++) {
-            long head = operations.sampledHead(place, twin);
-            long word = twinWords[place * (MOST_TWINS + 1) + twin];
-            if (BlockFormat.incarnation(ALL, head) != SlotWord.incarnation(word)) {
-                goes = twins[place] - 1;
-                break;
-            }
-            if (BlockFormat.hash(ALL, head) == BlockFormat.hash(ALL, operations.sampledHead(place, 0))) {
-                goes = twin;
-            }
-        }
         if (!numbers.any()) {
             return false;
         }
-        int at = place * (MOST_TWINS + 1) + goes;
-        evict(place, twinSlots[at], twinWords[at]);
+        int goes = twins.goes(place);
+        evict(place, twins.slot(place, goes), twins.word(place, goes));
         return true;
     }
 

@@ -2,16 +2,10 @@ package io.farheap.kv;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.memory.NativeMemory;
-import io.farheap.remote.CompletionHandler;
-import io.farheap.remote.Outcome;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
-import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Requests to a map, from one thread at a time. A request takes effect after earlier ones of the session on the same
@@ -21,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #MOST_OBJECT_BYTES} together, the value is in pieces. One request at a time stores such a value, one reads
  * one; the session keeps as much memory for each as the largest has needed.
  */
-public final class Session implements AutoCloseable, Waiting.Polled {
+public final class Session extends BlockingSession implements AutoCloseable {
 
     public static final int MOST_VALUE_BYTES = Pieces.MOST_VALUE_BYTES;
     /**
@@ -30,17 +24,13 @@ public final class Session implements AutoCloseable, Waiting.Polled {
      */
     public static final int MOST_OBJECT_BYTES = Operations.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
 
-    private static final long NEVER = 0;
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
     private static final long CLOSE_NANOS = 1_000_000_000L * Integer.getInteger("farheap.slowness", 1);
-    /** Of so many polls with nothing posted one looks nevertheless whether something has come. A power of two. */
-    private static final int IDLE_POLLS = 64;
     /** As much again can pass since the map was made before an expiry has no room in a block. */
     private static final long MOST_LIFE_MILLIS = 1L << 47;
 
     private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
-    private static final MemorySegment ALL = NativeMemory.ALL;
 
     private final DeepQueue queue;
     private final RegisteredBuffer memory;
@@ -49,11 +39,6 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private final RegisteredBuffer indexMemory;
     private final Operations operations;
     private final Posts posts;
-    private final GetSteps gets;
-    private final ChangeSteps changes;
-    private final TouchSteps touches;
-    private final DeleteSteps deletes;
-    private final MoveSteps moves;
     private final Counts counts = new Counts();
     private final Keeper keeper;
     private final Tally tally;
@@ -64,21 +49,8 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private final ValueReader reader;
     private final Room room;
     private final AdaptiveRecords records;
-    private final MapClock clock;
-    /** Requests that wait for an earlier one on their key. */
-    private int held;
-
+    private final Pipeline pipeline;
     private boolean closed;
-    private int idlePolls;
-
-    private long version;
-    /** What is under way of many keys. */
-    private @Nullable Batch batch;
-    /** By place: whether the request is one of it. */
-    private final boolean[] ofBatch;
-
-    private final Waiting waiting = new Waiting(this);
-    private final CompletionHandler completions = this::completed;
 
     /**
      * @param requests in flight at most, a power of two
@@ -93,7 +65,6 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             long number,
             Keeper keeper,
             Tally tally) {
-        this.clock = clock;
         this.tally = tally;
         this.keeper = keeper;
         try (CloseStack stack = new CloseStack()) {
@@ -110,7 +81,6 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             stack.keep();
         }
         operations = new Operations(requests, memory);
-        ofBatch = new boolean[requests];
         posts = new Posts(queue, space, operations, memory, hintMemory);
         AccessClock accessClock = new AccessClock(clock, space.shape().objects());
         records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
@@ -123,11 +93,12 @@ public final class Session implements AutoCloseable, Waiting.Polled {
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
         Probe probe = new Probe(probeMemory);
         TakeOut takeOut = new TakeOut(operations, posts, reclaimer);
-        gets = new GetSteps(operations, posts, this::end, takeOut, reader, records, clock, counts);
-        changes = new ChangeSteps(
+        Ending ending = new RequestEnding(operations, allocator, writer, reader, counts);
+        GetSteps gets = new GetSteps(operations, posts, ending, takeOut, reader, records, clock, counts);
+        ChangeSteps changes = new ChangeSteps(
                 operations,
                 posts,
-                this::end,
+                ending,
                 room,
                 probe,
                 allocator,
@@ -138,10 +109,10 @@ public final class Session implements AutoCloseable, Waiting.Polled {
                 clock,
                 counts,
                 number);
-        touches = new TouchSteps(
+        TouchSteps touches = new TouchSteps(
                 operations,
                 posts,
-                this::end,
+                ending,
                 room,
                 probe,
                 allocator,
@@ -152,8 +123,22 @@ public final class Session implements AutoCloseable, Waiting.Polled {
                 clock,
                 counts,
                 number);
-        deletes = new DeleteSteps(operations, posts, this::end, reclaimer, clock, counts);
-        moves = new MoveSteps(operations, posts, this::end, space, room, allocator, reclaimer);
+        DeleteSteps deletes = new DeleteSteps(operations, posts, ending, reclaimer, clock, counts);
+        MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
+        pipeline = new Pipeline(
+                queue,
+                memory,
+                operations,
+                posts,
+                new KindSteps(gets, changes, touches, deletes, moves),
+                mailbox,
+                allocator,
+                reclaimer,
+                room.waits(),
+                reader,
+                writer,
+                records,
+                clock);
         keeper.serve(mailbox, this::held, this::oldestEra);
         tally.opened(counts, queue::posted);
     }
@@ -165,11 +150,13 @@ public final class Session implements AutoCloseable, Waiting.Polled {
      * @return false where too many requests are in flight: poll first
      * @throws IllegalArgumentException where the key is too long or empty
      */
+    @Override
     public boolean get(MemorySegment key, long tag) {
         return begin(Operations.GET, key, 0, tag);
     }
 
     /** Begins a delete; otherwise as {@link #get}. */
+    @Override
     public boolean delete(MemorySegment key, long tag) {
         return begin(Operations.DELETE, key, 0, tag);
     }
@@ -181,77 +168,26 @@ public final class Session implements AutoCloseable, Waiting.Polled {
      *
      * @return false where another batch is under way
      */
+    @Override
     public boolean getAll(Batch keys, long tag) {
-        return run(keys, false, NEVER, tag);
+        checkOpen();
+        return pipeline.run(keys, false, NEVER, tag);
     }
 
     /** Begins to set all keys of a batch, which are then there for a time; otherwise as {@link #getAll}. */
+    @Override
     public boolean setAll(Batch keysAndValues, long lifeMillis, long tag) {
         checkLife(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
             checkValue(keysAndValues.valueBytes(i));
         }
-        return run(keysAndValues, true, lifeMillis, tag);
-    }
-
-    private boolean run(Batch of, boolean set, long lifeMillis, long tag) {
         checkOpen();
-        if (batch != null) {
-            return false;
-        }
-        of.begin(set, tag, lifeMillis);
-        batch = of;
-        issueBatch(of);
-        return true;
-    }
-
-    private void issueBatch(Batch of) {
-        posts.beginList();
-        while (!of.issuedAll()
-                && !operations.full()
-                && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
-            int place = operations.next();
-            ofBatch[place] = true;
-            if (of.stores()) {
-                prepareStore(
-                        place,
-                        of.keyMemory(),
-                        of.keyAt(),
-                        of.keyBytes(),
-                        of.storedMemory(),
-                        of.storedAt(),
-                        of.storedBytes(),
-                        of.lifeMillis);
-                operations.argument[place] = 0;
-                of.issued++;
-                add(place, Operations.SET, 0);
-            } else {
-                prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
-                of.issued++;
-                add(place, Operations.GET, 0);
-            }
-        }
-        posts.endList();
+        return pipeline.run(keysAndValues, true, lifeMillis, tag);
     }
 
     private boolean begin(int kind, MemorySegment key, long argument, long tag) {
         checkOpen();
-        int keyBytes = Keys.check(key.byteSize());
-        if (full()) {
-            return false;
-        }
-        int place = operations.next();
-        ofBatch[place] = false;
-        prepareKey(place, key, 0, keyBytes);
-        operations.argument[place] = argument;
-        add(place, kind, tag);
-        return true;
-    }
-
-    private void prepareKey(int place, MemorySegment key, long from, int keyBytes) {
-        long at = operations.keyMemory(place);
-        Keys.store(key, from, keyBytes, at);
-        hash(place, at, keyBytes);
+        return pipeline.begin(kind, key, Keys.check(key.byteSize()), argument, tag);
     }
 
     /** Begins a set of an object that stays until it is evicted. */
@@ -297,15 +233,17 @@ public final class Session implements AutoCloseable, Waiting.Polled {
      *
      * @param delta beyond 2^63 the sum goes round
      */
+    @Override
     public boolean increment(MemorySegment key, long delta, long tag) {
         return store(Operations.INCREMENT, key, NUMBER, NEVER, delta, tag);
     }
 
     /** Begins to give an object another time to live, counted from now; 0 for ever. */
+    @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
         checkOpen();
         checkLife(lifeMillis);
-        return begin(Operations.TOUCH, key, expiry(lifeMillis), tag);
+        return begin(Operations.TOUCH, key, pipeline.expiry(lifeMillis), tag);
     }
 
     /**
@@ -321,17 +259,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
      */
     boolean move(int kind, long slot, long word, long tag) {
         checkOpen();
-        if (full()) {
-            return false;
-        }
-        int place = operations.next();
-        ofBatch[place] = false;
-        // No two of these are of one object, so none waits for another.
-        operations.hash[place] = word;
-        operations.argument[place] = slot;
-        operations.word[place] = word;
-        add(place, kind, tag);
-        return true;
+        return pipeline.move(kind, slot, word, tag);
     }
 
     /** The next that looks for room may ask the services, whatever they have said before. */
@@ -354,168 +282,19 @@ public final class Session implements AutoCloseable, Waiting.Polled {
 
     /** Gives all free blocks back, as far as there is room for them on the way. */
     void giveAllBack() {
-        if (mailbox.hasBlocks() && !room.waits()) {
+        if (mailbox.hasBlocks() && !room.waits().isAsking()) {
             allocator.takeGiven();
         }
         allocator.giveOthersBack(-1);
     }
 
-    /** As {@link #compareAndSet(byte[], byte[], long, long)}, with the time to live that the object has. */
-    boolean restore(byte[] key, byte[] value, long ofVersion) {
-        return store(Operations.RESTORE, key, value, ofVersion, NEVER);
-    }
-
+    @Override
     boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = Keys.check(key.byteSize());
         int valueBytes = checkValue(value.byteSize());
         checkLife(lifeMillis);
-        if (full() || mustWaitToWrite(keyBytes, valueBytes)) {
-            return false;
-        }
-        int place = operations.next();
-        ofBatch[place] = false;
-        prepareStore(place, key, 0, keyBytes, value, 0, valueBytes, lifeMillis);
-        operations.argument[place] = argument;
-        add(place, kind, tag);
-        return true;
-    }
-
-    private void prepareStore(
-            int place,
-            MemorySegment key,
-            long keyFrom,
-            int keyBytes,
-            MemorySegment value,
-            long valueFrom,
-            int valueBytes,
-            long lifeMillis) {
-        long at = operations.blockCopy(place) + changes.keyAt();
-        Keys.store(key, keyFrom, keyBytes, at);
-        if (inPieces(keyBytes, valueBytes)) {
-            writer.begin(place, value, valueFrom, valueBytes);
-        } else {
-            MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
-        }
-        hash(place, at, keyBytes);
-        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
-    }
-
-    private boolean inPieces(int keyBytes, int valueBytes) {
-        return Pieces.needed(changes.extensionBytes, keyBytes, valueBytes);
-    }
-
-    /** Whether the value is in pieces, and another one is being stored. */
-    private boolean mustWaitToWrite(int keyBytes, int valueBytes) {
-        return inPieces(keyBytes, valueBytes) && !writer.isFree();
-    }
-
-    /** What comes behind a batch waits until all of the batch is under way. */
-    private boolean full() {
-        return operations.full() || batch != null && !batch.issuedAll();
-    }
-
-    private long expiry(long lifeMillis) {
-        return lifeMillis == NEVER ? NEVER : Math.max(1, clock.millis() + lifeMillis);
-    }
-
-    private void hash(int place, long key, int keyBytes) {
-        operations.key[place] = key;
-        operations.keyBytes[place] = keyBytes;
-        operations.hash[place] = KeyHash.of(ALL, key, keyBytes, 0);
-    }
-
-    private void add(int place, int kind, long tag) {
-        operations.kind[place] = kind;
-        operations.tag[place] = tag;
-        operations.pending[place] = 0;
-        operations.lost[place] = false;
-        boolean wait = operations.mayHave(operations.hash[place]) && mustWait(place, operations.inUse());
-        operations.add(operations.hash[place]);
-        if (wait) {
-            operations.step[place] = Operations.HELD;
-            held++;
-        } else {
-            start(place);
-        }
-    }
-
-    /** Whether one of the oldest requests, which has not ended, is on the same key and one of the two changes it. */
-    private boolean mustWait(int place, int older) {
-        int other = operations.first();
-        for (int i = 0; i < older; i++) {
-            if (operations.hash[other] == operations.hash[place]
-                    && operations.step[other] != Operations.DONE
-                    && (operations.kind[other] != Operations.GET || operations.kind[place] != Operations.GET)) {
-                return true;
-            }
-            other = operations.after(other);
-        }
-        return false;
-    }
-
-    private void start(int place) {
-        operations.knows(place, mailbox.era());
-        steps(place).begin(place);
-        settle(place);
-    }
-
-    private Steps steps(int place) {
-        return switch (operations.kind[place]) {
-            case Operations.GET -> gets;
-            case Operations.DELETE -> deletes;
-            case Operations.TOUCH -> touches;
-            case Operations.MOVE, Operations.EVICT, Operations.COMPACT -> moves;
-            default -> changes;
-        };
-    }
-
-    /** Goes on while nothing is to be waited for. */
-    private void settle(int place) {
-        while (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
-            if (operations.lost[place]) {
-                operations.lost[place] = false;
-                steps(place).abandon(place);
-            } else {
-                steps(place).advance(place);
-            }
-        }
-    }
-
-    private void end(int place, int status) {
-        if (status == KvStatus.LOST) {
-            allocator.keepUnknown(operations.writing(place));
-            allocator.keepUnknown(operations.taking(place));
-        }
-        if (writer.isOf(place)) {
-            if (status == KvStatus.LOST) {
-                writer.lost();
-            } else {
-                writer.stored();
-            }
-        }
-        if (reader.isOf(place) && status != KvStatus.DONE) {
-            reader.release();
-        }
-        operations.holdsNothing(place);
-        operations.status[place] = status;
-        operations.step[place] = Operations.DONE;
-        counts.ended(operations.kind[place], status);
-    }
-
-    private void completed(long tag, int outcome) {
-        if (tag >= Posts.HINT_TAG) {
-            posts.hintEnded(tag);
-            return;
-        }
-        if (tag == Posts.INDEX_TAG) {
-            reclaimer.completed(outcome);
-            return;
-        }
-        int place = (int) tag;
-        operations.lost[place] |= outcome != Outcome.DONE;
-        operations.pending[place]--;
-        settle(place);
+        return pipeline.store(kind, key, keyBytes, value, valueBytes, lifeMillis, argument, tag);
     }
 
     /**
@@ -526,108 +305,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     @Override
     public int poll(KvHandler to) {
         checkOpen();
-        allocator.letGoOfEmptying();
-        pollQueue();
-        reader.tidy();
-        writer.tidy();
-        if (room.wakes()) {
-            for (int place = room.nextWoken(); place != Bucket.NONE; place = room.nextWoken()) {
-                operations.pending[place]--;
-                settle(place);
-            }
-        }
-        records.exchange(mailbox);
-        int handed = 0;
-        while (operations.inUse() > 0 && operations.step[operations.first()] == Operations.DONE) {
-            if (held > 0) {
-                startHeld();
-            }
-            hand(to);
-            handed++;
-        }
-        if (held > 0) {
-            startHeld();
-        }
-        int next = reader.nextWoken();
-        if (next != Bucket.NONE) {
-            operations.pending[next]--;
-            settle(next);
-        }
-        Batch more = batch;
-        if (more != null && !more.issuedAll()) {
-            issueBatch(more);
-        }
-        return handed;
-    }
-
-    private void pollQueue() {
-        if (queue.inFlight() == 0) {
-            if (operations.inUse() == 0) {
-                posts.postHints();
-            }
-            // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
-            if (++idlePolls % IDLE_POLLS == 0) {
-                queue.poll(completions);
-                records.idle();
-            }
-        } else if (operations.inUse() == 1) {
-            queue.poll(completions);
-        } else {
-            // What goes on together is posted together.
-            posts.beginList();
-            try {
-                queue.poll(completions);
-            } finally {
-                posts.endList();
-            }
-        }
-    }
-
-    private void hand(KvHandler to) {
-        int place = operations.first();
-        int status = operations.status[place];
-        long at = 0;
-        int bytes = 0;
-        int kind = operations.kind[place];
-        boolean done = status == KvStatus.DONE && kind != Operations.DELETE && kind < Operations.TOUCH;
-        long block = operations.blockCopy(place);
-        version = done ? BlockFormat.version(ALL, block) : 0;
-        if (done && (kind == Operations.GET || kind == Operations.INCREMENT)) {
-            int keyBytes = BlockFormat.keyBytes(ALL, block);
-            bytes = BlockFormat.valueBytes(ALL, block);
-            at = Operations.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
-        }
-        MemorySegment value = memory.segment();
-        if (reader.isOf(place)) {
-            value = reader.value();
-            at = 0;
-            bytes = reader.bytes();
-        }
-        Batch of = ofBatch[place] ? batch : null;
-        try {
-            if (of == null) {
-                to.completed(operations.tag[place], status, value, at, bytes);
-            } else if (of.take(status, version, value, at, bytes)) {
-                batch = null;
-                to.completed(of.tag, of.worst, memory.segment(), 0, 0);
-            }
-        } finally {
-            if (reader.isOf(place)) {
-                reader.release();
-            }
-            operations.removeFirst();
-        }
-    }
-
-    private void startHeld() {
-        int place = operations.first();
-        for (int older = 0; older < operations.inUse(); older++) {
-            if (operations.step[place] == Operations.HELD && !mustWait(place, older)) {
-                held--;
-                start(place);
-            }
-            place = operations.after(place);
-        }
+        return pipeline.poll(to);
     }
 
     /** Sleeps until something may have ended, at most for a time. */
@@ -635,10 +313,11 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     public void await(long nanos) {
         posts.postHints();
         // Who answers from the servers' services raises no event here.
-        queue.await(room.waits() ? Math.min(nanos, SLEEP_NANOS) : nanos);
+        queue.await(room.waits().isAsking() ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
     /** Requests that have been made and not been handed over. */
+    @Override
     public int inFlight() {
         return operations.inUse();
     }
@@ -649,106 +328,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
      */
     @Override
     public long version() {
-        return version;
-    }
-
-    /**
-     * The value of a key, or null where the map does not have it. This and the other methods with byte arrays wait, as
-     * long as the session has nothing else in flight.
-     *
-     * @throws MapException where a server is lost or there is no room
-     * @throws IllegalStateException where something is in flight
-     */
-    public byte @Nullable [] get(byte[] key) {
-        checkIdle();
-        get(MemorySegment.ofArray(key), 0);
-        return waiting.value();
-    }
-
-    /** As {@link #get(byte[])}, with the object's version. */
-    public @Nullable Versioned getVersioned(byte[] key) {
-        checkIdle();
-        get(MemorySegment.ofArray(key), 0);
-        return waiting.versioned();
-    }
-
-    /** Stores an object, and waits. */
-    public void set(byte[] key, byte[] value) {
-        set(key, value, NEVER);
-    }
-
-    /** Stores an object for a time, and waits. */
-    public void set(byte[] key, byte[] value, long lifeMillis) {
-        store(Operations.SET, key, value, 0, lifeMillis);
-    }
-
-    /** Stores an object whose key is not there, and waits; says whether it was stored. */
-    public boolean add(byte[] key, byte[] value, long lifeMillis) {
-        return store(Operations.ADD, key, value, 0, lifeMillis);
-    }
-
-    /** Stores an object whose key is there, and waits; says whether it was stored. */
-    public boolean replace(byte[] key, byte[] value, long lifeMillis) {
-        return store(Operations.REPLACE, key, value, 0, lifeMillis);
-    }
-
-    /** Stores an object in place of one of a version, and waits; says whether it was stored. */
-    public boolean compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
-        return store(Operations.COMPARE_AND_SET, key, value, version, lifeMillis);
-    }
-
-    /**
-     * Adds to a number, and waits.
-     *
-     * @return the sum; nothing where there is no number
-     * @throws MapException also where the value does not have 8 bytes
-     */
-    public OptionalLong increment(byte[] key, long delta) {
-        checkIdle();
-        increment(MemorySegment.ofArray(key), delta, 0);
-        return waiting.number();
-    }
-
-    /** The values of keys in their order, null where the map has none; waits. */
-    public List<byte @Nullable []> getAll(List<byte[]> keys) {
-        checkIdle();
-        if (keys.isEmpty()) {
-            return List.of();
-        }
-        Batch found = Batch.of(keys);
-        getAll(found, 0);
-        waiting.run();
-        return found.found();
-    }
-
-    /** Stores a value for each key, for a time, and waits. Where that fails, some may be stored. */
-    public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
-        checkIdle();
-        Batch stored = Batch.of(keys, values);
-        if (!keys.isEmpty()) {
-            setAll(stored, lifeMillis, 0);
-            waiting.run();
-        }
-    }
-
-    /** Gives an object another time to live, and waits; says whether it was there. */
-    public boolean touch(byte[] key, long lifeMillis) {
-        checkIdle();
-        touch(MemorySegment.ofArray(key), lifeMillis, 0);
-        return waiting.done();
-    }
-
-    /** Takes a key out, and waits; says whether it was there. */
-    public boolean delete(byte[] key) {
-        checkIdle();
-        delete(MemorySegment.ofArray(key), 0);
-        return waiting.done();
-    }
-
-    private boolean store(int kind, byte[] key, byte[] value, long argument, long lifeMillis) {
-        checkIdle();
-        store(kind, MemorySegment.ofArray(key), MemorySegment.ofArray(value), lifeMillis, argument, 0);
-        return waiting.done();
+        return pipeline.version();
     }
 
     private static int checkValue(long bytes) {
@@ -763,14 +343,6 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         if (millis < 0 || millis > MOST_LIFE_MILLIS) {
             throw new IllegalArgumentException("an object that lives for " + millis + " ms; it has 1 to "
                     + MOST_LIFE_MILLIS + ", or 0 to live for ever");
-        }
-    }
-
-    private void checkIdle() {
-        if (operations.inUse() > 0) {
-            throw new IllegalStateException(
-                    operations.inUse()
-                            + " requests are in flight; poll until they have ended before one that waits, or use another session");
         }
     }
 

@@ -336,7 +336,7 @@ public final class RemoteServer implements AutoCloseable {
      */
     public ServerRing connectRing(
             Context context, CompletionChannel channel, RingShape shape, int threads, int inlineBytes) {
-        BatchConnection connection = BatchConnection.create(context, channel, shape, inlineBytes);
+        BatchConnection connection = new BatchConnection(context, channel, shape, inlineBytes);
         try {
             connection.giveUpAfter(lease.durationNanos() + STUCK_NANOS);
             RingRequest request = new RingRequest(

@@ -1,5 +1,6 @@
 package io.farheap.remote;
 
+import io.farheap.rpc.AwaitedReplies;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 import java.util.Arrays;
@@ -23,6 +24,7 @@ public final class RpcLane {
 
     final RemoteServer server;
     final BatchConnection connection;
+    private final AwaitedReplies replies;
     private final long[] tags;
     /** What the caller's memory belongs to; null for a call that has been handed over. */
     private final @Nullable Object[] users;
@@ -39,6 +41,7 @@ public final class RpcLane {
     public RpcLane(RemoteServer server, BatchConnection connection) {
         this.server = server;
         this.connection = connection;
+        this.replies = connection.replies();
         this.tags = new long[connection.entries()];
         this.users = new Object[connection.entries()];
     }
@@ -89,7 +92,7 @@ public final class RpcLane {
         int handed = 0;
         try {
             handed = handAnswered(handler);
-            for (int late = connection.takeArrived(); late >= 0; late = connection.takeArrived()) {
+            for (int late = replies.takeArrived(); late >= 0; late = replies.takeArrived()) {
                 handed++;
                 hand(late, handler);
             }
@@ -105,7 +108,7 @@ public final class RpcLane {
         if (!detached) {
             connection.receive();
         }
-        return sequence < connection.firstUnanswered() || connection.hasArrived();
+        return sequence < connection.firstUnanswered() || replies.hasArrived();
     }
 
     private int handAnswered(ReplyHandler handler) {
@@ -119,7 +122,7 @@ public final class RpcLane {
                 int next = entry++;
                 // One that is answered later has been lost, or has come, or is still to come: it is among those that
                 // arrive.
-                if (!connection.later(next)) {
+                if (!replies.later(next)) {
                     handed++;
                     hand(next, handler);
                 }
@@ -139,7 +142,7 @@ public final class RpcLane {
         handler.completed(
                 tags[ended],
                 lost ? Outcome.UNKNOWN : OUTCOMES[status],
-                status == BatchFormat.DONE ? connection.replyBytes(ended) : 0);
+                status == BatchFormat.DONE ? replies.bytes(ended) : 0);
     }
 
     /** Gives the places of batches back whose calls have all been handed over. */

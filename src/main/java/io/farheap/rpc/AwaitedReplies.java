@@ -1,12 +1,13 @@
 package io.farheap.rpc;
 
 /**
- * What the client's end of message rings knows of calls beside their entries. One thread at a time; nothing here
- * allocates later.
+ * What the client's end of message rings knows of calls beside their entries: how long their replies are, and which are
+ * answered later than their batch. One thread at a time; nothing here allocates later.
  */
-final class AwaitedReplies {
+public final class AwaitedReplies {
 
-    static final int NONE = -1;
+    /** No entry. */
+    public static final int NONE = -1;
 
     /** By entry: how long the reply is. */
     final int[] bytes;
@@ -49,7 +50,18 @@ final class AwaitedReplies {
         awaited++;
     }
 
-    int awaited() {
+    /** How long the reply to a call is that is done. */
+    public int bytes(int entry) {
+        return bytes[entry];
+    }
+
+    /** Whether an entry of an answered batch is answered by itself, whether or not that has come. */
+    public boolean later(int entry) {
+        return later[entry];
+    }
+
+    /** Calls whose batches are answered and that are not. */
+    public int awaited() {
         return awaited;
     }
 
@@ -72,11 +84,16 @@ final class AwaitedReplies {
         sequences[i] = sequences[awaited];
     }
 
-    boolean hasArrived() {
+    /** Whether {@link #takeArrived} has one. */
+    public boolean hasArrived() {
         return arrivedCount > 0;
     }
 
-    int takeArrived() {
+    /**
+     * An entry that had the status {@link BatchFormat#LATER} and has its own now; {@link #NONE} where there is none.
+     * Each once, before its batch is finished.
+     */
+    public int takeArrived() {
         if (arrivedCount == 0) {
             return NONE;
         }

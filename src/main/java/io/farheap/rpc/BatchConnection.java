@@ -1,26 +1,11 @@
 package io.farheap.rpc;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import io.farheap.lifetime.Closing;
-import io.farheap.memory.NativeMemory;
-import io.farheap.memory.RegisteredMemory;
-import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
-import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Endpoint;
-import io.farheap.verbs.ProtectionDomain;
-import io.farheap.verbs.QueuePair;
-import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
-import io.farheap.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,176 +25,36 @@ public final class BatchConnection implements AutoCloseable {
     /** An entry's status: the connection failed before it was answered, so that its outcome is unknown. */
     public static final byte LOST = -1;
 
-    /** Where the server's asleep word is in the client's ring: odd while it sleeps and wants the bell. */
-    public static final long ASLEEP = 0;
-    /** Where bells are written to in the server's ring, and where probes are. */
-    public static final long BELL = 0;
-
-    private static final long PROBE = 8;
-    /**
-     * Where the client says that it is about to sleep: how many it has said it before, and how many messages it had
-     * seen then.
-     */
-    public static final long WANTED = 16;
-
-    private static final int WANTED_SHIFT = 32;
-
-    private static final int RESERVED_REQUESTS = 2;
-    /**
-     * Ids of completions: how many requests have left the send queue, with a flag for bells and probes; and the
-     * receive's.
-     */
-    private static final int CALL = -1;
-
-    private static final long CONTROL_ID = 1L << 32;
-    private static final long RECEIVE_ID = -1;
-    private static final int COMPLETION_BATCH = 16;
-    private static final int CHECK_MASK = 0xFF;
-    private static final int REAP_MASK = 3;
-    private static final long PROBE_NANOS = 100_000_000L;
-    private static final long TORN_NANOS = 1_000_000_000L;
-
-    private static final VarHandle OPEN_COUNT;
-
-    static {
-        try {
-            OPEN_COUNT = MethodHandles.lookup().findVarHandle(BatchConnection.class, "openCount", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     private final RingShape shape;
     private final int batch;
-    private final int slots;
-    private final int recordBytes;
-    private final int requestSlotBytes;
-    private final int responseSlotBytes;
-
-    private final ProtectionDomain domain;
-    private CompletionQueue completions;
-    private QueuePair queuePair;
-    private SendRequests requests;
-    private RegisteredMemory staged;
-    private RegisteredMemory responses;
-    private MemorySegment out;
-    private MemorySegment in;
-    private long outAddress;
-    private long inAddress;
-    /** Null where it is off. */
-    private @Nullable AnswerTrace trace;
-
-    private int sendDepth;
-    private int signalEvery;
-
-    private long ringAddress;
-    private int ringKey;
-
-    /** Batches up to these have been sent, answered, finished. The open one is the next to be sent. */
-    private long sent;
-
-    private long answered;
-    private long finished;
-    /** Of those sent and not finished, how many have no request and only ask for a wake-up. */
-    private int empty;
-
-    private int openSlot;
-    private int openCount;
-    private int openLimit;
-    /** Where the next request goes in the staged memory, and the hash of what is there. */
-    private long openAt;
-
-    private long openHash;
-
-    private int answerSlot;
-    private int headSlot;
-    private int headIndex;
-
-    /** By slot: requests of the batch, and whether all of them succeeded. */
-    private final int[] counts;
-
-    private final boolean[] succeeded;
-    /**
-     * By entry: a read's bytes, 0 for a write, below that {@link #CALL} less what its reply may have; and where they
-     * go: an address, or minus the place in the response.
-     */
-    private final int[] readBytes;
-
-    private final long[] locals;
-    private final byte[] statuses;
-
-    private int inSendQueue;
-    private int unsignaled;
-    private boolean failed;
-    /** A bell or a probe is on its way: there is one work request for both. */
-    private boolean controlling;
-
-    private boolean notifying;
-    private long rungFor;
-    private int fruitless;
-    private long waitingSince;
-    /** How many probes were due since the server answered last, and how many are to be before it is given up. */
-    private int probes;
-
-    private int mostProbes = Integer.MAX_VALUE;
-    /** How long an answer may have begun to arrive before it is taken for torn for good. */
-    private long tornNanos = TORN_NANOS;
-
-    private long tornSince;
-
+    private final RingWriter writer;
+    private final BatchWindow window;
+    private final OpenBatch open;
+    private final AnswerReader answers;
+    private final AnswerWatch watch = new AnswerWatch();
+    private final BatchEntries entries;
     /** Null where there are no calls. */
     private final @Nullable AwaitedReplies replies;
-
-    private long asks;
-
-    private BatchConnection(Context context, @Nullable CompletionChannel channel, RingShape shape, int inlineBytes) {
-        this.shape = shape;
-        this.batch = shape.batch();
-        this.slots = shape.slots();
-        this.recordBytes = shape.recordBytes();
-        this.requestSlotBytes = shape.requestSlotBytes();
-        this.responseSlotBytes = shape.responseSlotBytes();
-        this.counts = new int[slots];
-        this.succeeded = new boolean[slots];
-        this.readBytes = new int[slots * batch];
-        this.locals = new long[slots * batch];
-        this.statuses = new byte[slots * batch];
-        this.replies = shape.calls() ? new AwaitedReplies(shape) : null;
-        this.domain = context.allocateProtectionDomain();
-        try {
-            sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
-            signalEvery = Math.max(1, sendDepth / 4);
-            completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
-            queuePair = domain.createQueuePair(completions, sendDepth, inlineBytes);
-            requests = new SendRequests(slots + 1);
-            staged = RegisteredMemory.allocate(domain, "farheap-batches", shape.requestRingBytes(), Access.LOCAL_WRITE);
-            responses = RegisteredMemory.allocate(
-                    domain, "farheap-answers", shape.responseRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-            out = staged.segment();
-            in = responses.segment();
-            outAddress = staged.address();
-            inAddress = responses.address();
-            trace = AnswerTrace.ENABLED ? new AnswerTrace(in, shape) : null;
-        } catch (Throwable e) {
-            Closing.after(e, this);
-            throw e;
-        }
-        this.answerSlot = slot(1);
-        this.headSlot = slot(1);
-        open();
-    }
 
     /**
      * @param channel on which answers that were {@linkplain #requestWakeUp asked for} and errors raise events, or null
      * @param inlineBytes batches up to this size should travel in the work request; the device grants more or none
      */
-    public static BatchConnection create(
-            Context context, @Nullable CompletionChannel channel, RingShape shape, int inlineBytes) {
-        return new BatchConnection(context, channel, shape, inlineBytes);
-    }
-
-    public RingShape shape() {
-        return shape;
+    public BatchConnection(Context context, @Nullable CompletionChannel channel, RingShape shape, int inlineBytes) {
+        this.shape = shape;
+        this.batch = shape.batch();
+        this.entries = new BatchEntries(shape);
+        this.window = new BatchWindow(shape, entries);
+        this.replies = entries.replies;
+        this.writer = new RingWriter(context, channel, shape, inlineBytes);
+        try {
+            this.open = new OpenBatch(shape, writer.out(), entries);
+            this.answers = new AnswerReader(shape, writer.in(), window, entries);
+        } catch (Throwable e) {
+            Closing.after(e, writer);
+            throw e;
+        }
+        open();
     }
 
     /**
@@ -217,24 +62,23 @@ public final class BatchConnection implements AutoCloseable {
      * hangs. Counted in probes, so that time in which this process was stopped does not count.
      */
     public void giveUpAfter(long nanos) {
-        mostProbes = (int) Math.min(Integer.MAX_VALUE, Math.max(1, nanos / PROBE_NANOS));
-        // A server that is stopped in the middle of an answer goes on with it.
-        tornNanos = Math.max(TORN_NANOS, nanos);
+        watch.giveUpAfter(nanos);
+        answers.outlast(nanos);
     }
 
     /** What the server needs to connect its side. */
     public Endpoint endpoint() {
-        return queuePair.endpoint();
+        return writer.endpoint();
     }
 
     /** Where the server writes responses to. */
     public long responseAddress() {
-        return responses.address();
+        return writer.responseAddress();
     }
 
     /** The rkey that the server needs for it. */
     public int responseKey() {
-        return responses.remoteKey();
+        return writer.responseKey();
     }
 
     /**
@@ -244,12 +88,9 @@ public final class BatchConnection implements AutoCloseable {
      * @throws VerbsException where the device refuses
      */
     public void connect(Endpoint server, long ringAddress, int ringKey) {
-        this.ringAddress = ringAddress;
-        this.ringKey = ringKey;
-        queuePair.connect(server);
-        queuePair.postReceive(RECEIVE_ID);
-        probe();
-        while (controlling && !failed) {
+        writer.connect(server, ringAddress, ringKey);
+        failUnless(writer.probe());
+        while (writer.isControlling() && !writer.failed()) {
             Thread.onSpinWait();
             reap();
         }
@@ -257,32 +98,32 @@ public final class BatchConnection implements AutoCloseable {
 
     /** How many places columns by entry need. */
     public int entries() {
-        return slots * batch;
+        return entries.statuses.length;
     }
 
     /** The largest record that goes into a batch, in bytes. */
     public int recordBytes() {
-        return recordBytes;
+        return shape.recordBytes();
     }
 
     /** Whether a request may be added. */
     public boolean hasRoom() {
-        return openCount < openLimit;
+        return open.hasRoom();
     }
 
     /** Whether the open batch takes no more requests, and wants to be sent. */
     public boolean isFull() {
-        return openCount == batch;
+        return open.isFull();
     }
 
     /** Requests that wait in the open batch. */
     public int waiting() {
-        return openCount;
+        return open.count();
     }
 
     /** Batches sent and not answered. */
     public int unanswered() {
-        return (int) (sent - answered);
+        return window.unanswered();
     }
 
     /**
@@ -291,17 +132,17 @@ public final class BatchConnection implements AutoCloseable {
      */
     public boolean isAnswered() {
         // A batch counts as sent before it stops being open.
-        return (int) OPEN_COUNT.getAcquire(this) == 0 && answered == sent;
+        return open.isEmpty() && window.allAnswered();
     }
 
     /** Whether nothing is waiting, unanswered or unfinished. */
     public boolean isIdle() {
-        return openCount == 0 && finished == sent;
+        return open.count() == 0 && window.allFinished();
     }
 
     /** How many requests may be added, as far as slots go: batches that fill have to be sent in between. */
     public int room() {
-        return failed ? 0 : Math.max(0, free() * batch - openCount);
+        return writer.failed() ? 0 : Math.max(0, window.free() * batch - open.count());
     }
 
     /** What {@link #room} says while nothing is on its way. */
@@ -311,12 +152,12 @@ public final class BatchConnection implements AutoCloseable {
 
     /** A mark behind everything that was added so far; see {@link #answered(long)}. */
     public long mark() {
-        return openCount == 0 ? sent : sent + 1;
+        return open.count() == 0 ? window.sent() : window.sent() + 1;
     }
 
     /** Whether everything before a mark is answered, lost or {@linkplain #withdraw withdrawn}. */
     public boolean answered(long mark) {
-        return answered >= mark || isAnswered();
+        return window.answered(mark) || isAnswered();
     }
 
     /**
@@ -324,7 +165,7 @@ public final class BatchConnection implements AutoCloseable {
      * succeeded}.
      */
     public boolean failed() {
-        return failed;
+        return writer.failed();
     }
 
     /**
@@ -335,16 +176,7 @@ public final class BatchConnection implements AutoCloseable {
      * @return the entry
      */
     public int addRead(int region, long offset, int bytes, long local) {
-        long at = openAt;
-        long request = BatchFormat.request(BatchFormat.READ, region, bytes);
-        stage(at, request, offset);
-        openHash = BatchFormat.mix(openHash, request, offset);
-        openAt = at + BatchFormat.REQUEST_BYTES;
-        int entry = nextEntry();
-        readBytes[entry] = bytes;
-        locals[entry] = local;
-        openCount++;
-        return entry;
+        return open.addRead(region, offset, bytes, local);
     }
 
     /**
@@ -353,23 +185,12 @@ public final class BatchConnection implements AutoCloseable {
      * @return the entry
      */
     public int addWrite(int region, long offset, int bytes, long local) {
-        int entry = beginWrite(region, offset, bytes);
-        openHash = Payload.fromMemory(local, outAddress + openAt, bytes, openHash);
-        return endWrite(entry, bytes);
+        return open.addWrite(region, offset, bytes, local);
     }
 
     /** As {@link #addWrite(int, long, int, long)} from any segment, on the heap too. */
     public int addWrite(int region, long offset, MemorySegment source) {
-        int bytes = (int) source.byteSize();
-        int padded = BatchFormat.padded(bytes);
-        // Copied first: a segment that cannot be accessed must leave the batch as it is.
-        MemorySegment.copy(source, 0, out, openAt + BatchFormat.REQUEST_BYTES, bytes);
-        for (int i = bytes; i < padded; i++) {
-            out.set(JAVA_BYTE, openAt + BatchFormat.REQUEST_BYTES + i, (byte) 0);
-        }
-        int entry = beginWrite(region, offset, bytes);
-        openHash = Payload.hash(outAddress + openAt, bytes, openHash);
-        return endWrite(entry, bytes);
+        return open.addWrite(region, offset, source);
     }
 
     /**
@@ -380,25 +201,10 @@ public final class BatchConnection implements AutoCloseable {
      * @param local where they are
      * @param replyLocal where the reply goes
      * @param replyBytes how long it may be, 0 to {@link #recordBytes}
-     * @return the entry; {@link #replyBytes} has the reply's length when it has come
+     * @return the entry; {@link AwaitedReplies#bytes(int)} has the reply's length when it has come
      */
-    // The connection is one with calls.
-    @SuppressWarnings("NullAway")
     public int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
-        long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
-        stage(openAt, request, replyBytes);
-        openHash = Payload.fromMemory(
-                local,
-                outAddress + openAt + BatchFormat.REQUEST_BYTES,
-                bytes,
-                BatchFormat.mix(openHash, request, replyBytes));
-        openAt += BatchFormat.REQUEST_BYTES + BatchFormat.padded(bytes);
-        int entry = nextEntry();
-        readBytes[entry] = CALL - replyBytes;
-        locals[entry] = replyLocal;
-        replies.later[entry] = false;
-        openCount++;
-        return entry;
+        return open.addCall(operation, local, bytes, replyLocal, replyBytes);
     }
 
     /**
@@ -415,66 +221,17 @@ public final class BatchConnection implements AutoCloseable {
      */
     public int addAll(
             boolean write, int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
-        int operation = write ? BatchFormat.WRITE : BatchFormat.READ;
-        int added = Math.min(count, openLimit - openCount);
-        int entry = nextEntry();
-        long to = outAddress + openAt;
-        long hash = openHash;
-        for (int i = from; i < from + added; i++, entry++) {
-            long request = BatchFormat.request(operation, region[i], bytes);
-            long place = local + (long) which[i] * bytes;
-            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to, request);
-            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to + Long.BYTES, offset[i]);
-            hash = BatchFormat.mix(hash, request, offset[i]);
-            to += BatchFormat.REQUEST_BYTES;
-            if (write) {
-                hash = Payload.fromMemory(place, to, bytes, hash);
-                to += BatchFormat.padded(bytes);
-                readBytes[entry] = 0;
-            } else {
-                readBytes[entry] = bytes;
-                locals[entry] = place;
-            }
-        }
-        openAt = to - outAddress;
-        openHash = hash;
-        openCount += added;
-        return added;
+        return open.addAll(write, which, from, count, region, offset, bytes, local);
     }
 
     /** The entry that the next request will be. */
     public int nextEntry() {
-        return openSlot * batch + openCount;
-    }
-
-    /** Where there is room, the memory is there: one check for both words, and none of the segment's own. */
-    private void stage(long at, long request, long offset) {
-        if (openCount >= openLimit) {
-            throw new IllegalStateException("there is no room for a request");
-        }
-        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, outAddress + at, request);
-        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, outAddress + at + Long.BYTES, offset);
-    }
-
-    private int beginWrite(int region, long offset, int bytes) {
-        long at = openAt;
-        long request = BatchFormat.request(BatchFormat.WRITE, region, bytes);
-        stage(at, request, offset);
-        openHash = BatchFormat.mix(openHash, request, offset);
-        openAt = at + BatchFormat.REQUEST_BYTES;
-        return nextEntry();
-    }
-
-    private int endWrite(int entry, int bytes) {
-        readBytes[entry] = 0;
-        openAt += BatchFormat.padded(bytes);
-        openCount++;
-        return entry;
+        return open.nextEntry();
     }
 
     /** The first entry of the open batch, if there is one. */
     public int first() {
-        return openSlot * batch;
+        return open.firstEntry();
     }
 
     /** Takes back the only request of the open batch, so that it can go another way. */
@@ -488,7 +245,7 @@ public final class BatchConnection implements AutoCloseable {
      * @return false where there is no room yet: try again
      */
     public boolean send() {
-        return openCount == 0 || send(0);
+        return open.count() == 0 || send(0);
     }
 
     /**
@@ -499,17 +256,16 @@ public final class BatchConnection implements AutoCloseable {
      */
     public boolean requestWakeUp() {
         lookBeforeSleep();
-        if (openCount == 0 && (notifying || sent == answered)) {
+        if (open.count() == 0 && (writer.isNotifying() || window.allAnswered())) {
             return true;
         }
         // The one that asked last has been answered by an event, so the answers are there, or the server is wrong: no
-        // place of a batch
-        // that it owes goes to another.
-        if (openCount == 0 && (counts[slot(sent)] == 0 || sent - finished >= slots)) {
+        // place of a batch that it owes goes to another.
+        if (open.count() == 0 && (window.lastIsEmpty() || window.isFull())) {
             return false;
         }
         // One at a time: there is one receive for it. Whoever is woken by the earlier one asks again.
-        return send(notifying ? 0 : BatchFormat.NOTIFY);
+        return send(writer.isNotifying() ? 0 : BatchFormat.NOTIFY);
     }
 
     /**
@@ -518,24 +274,18 @@ public final class BatchConnection implements AutoCloseable {
      *
      * @return false where there is no room yet, so that no event is certain
      */
-    // The connection is one with calls.
-    @SuppressWarnings("NullAway")
     public boolean requestWakeUpByAny() {
         lookBeforeSleep();
-        if (!send() || failed) {
-            return failed;
+        if (!send() || writer.failed()) {
+            return writer.failed();
         }
-        if (notifying || !expecting()) {
+        if (writer.isNotifying() || !expecting()) {
             return true;
         }
-        if (controlling || inSendQueue >= sendDepth) {
+        if (!writer.canControl()) {
             return false;
         }
-        notifying = true;
-        controlling = true;
-        out.set(JAVA_LONG, WANTED, ++asks << WANTED_SHIFT | replies.messages() & 0xFFFFFFFFL);
-        // With an immediate, which wakes the server's thread where it sleeps.
-        post(slots, SendRequests.WRITE_WITH_IMMEDIATE, WANTED, Long.BYTES);
+        failUnless(writer.want(replies().messages()));
         return true;
     }
 
@@ -549,86 +299,36 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     private boolean send(int flags) {
-        if (failed) {
+        if (writer.failed()) {
             loseOpen();
             return true;
         }
-        if (inSendQueue >= sendDepth - 1) {
+        if (!writer.hasRoom()) {
             reap();
-            if (failed || inSendQueue >= sendDepth - 1) {
-                return failed;
+            if (writer.failed() || !writer.hasRoom()) {
+                return writer.failed();
             }
         }
-        if (AnswerTrace.ENABLED && trace != null) {
-            trace.check(openSlot, responseSlot(openSlot));
+        int slot = open.slot();
+        answers.release(slot);
+        open.seal(window.sent() + 1, flags);
+        long where = open.start();
+        int bytes = open.bytes();
+        if (window.allAnswered()) {
+            watch.begin();
         }
-        long slot = requestSlot(openSlot);
-        int bytes = (int) (openAt - slot);
-        long sequence = sent + 1;
-        BatchFormat.header(out, slot, sequence, BatchFormat.summary(bytes, openCount, flags), openHash);
-        counts[openSlot] = openCount;
-        if (openCount == 0) {
-            empty++;
-        }
-        long asleep = in.get(JAVA_LONG, ASLEEP);
-        boolean ring = flags != 0 || (asleep & 1) != 0 && asleep != rungFor;
-        if (ring) {
-            rungFor = asleep;
-            notifying |= flags != 0;
-        }
-        if (sent == answered) {
-            waitingSince = 0;
-            fruitless = 0;
-            probes = 0;
-        }
-        sent = sequence;
-        int request = openSlot;
+        window.send(open.count());
         open();
-        post(request, ring ? SendRequests.WRITE_WITH_IMMEDIATE : SendRequests.WRITE, slot, bytes);
+        failUnless(writer.send(slot, where, bytes, flags != 0));
         return true;
     }
 
-    private void post(int request, int opcode, long where, int bytes) {
-        boolean control = request == slots;
-        int flags = bytes <= queuePair.inlineBytes() ? SendRequests.INLINE : 0;
-        if (++unsignaled >= signalEvery || control) {
-            flags |= SendRequests.SIGNALED;
-            // Its completion says that those before it have completed.
-            requests.id(request, unsignaled | (control ? CONTROL_ID : 0));
-            unsignaled = 0;
-        }
-        inSendQueue++;
-        requests.prepare(
-                request,
-                opcode,
-                flags,
-                staged.address() + where,
-                bytes,
-                staged.localKey(),
-                ringAddress + where,
-                ringKey);
-        int error = control ? queuePair.postUnbounded(requests, request) : queuePair.post(requests, request, bytes);
-        if (error != 0) {
-            fail();
-        }
-    }
-
     private void open() {
-        openSlot = slot(sent + 1);
-        openAt = requestSlot(openSlot) + BatchFormat.HEADER_BYTES;
-        openHash = BatchFormat.start();
-        OPEN_COUNT.setRelease(this, 0);
-        limit();
+        open.open(window.openSlot(), openLimit());
     }
 
-    private void limit() {
-        openLimit = !failed && free() > 0 ? batch : 0;
-    }
-
-    /** How many batches there is room for, beside one that asks for a wake-up: such a one keeps no request out. */
-    private int free() {
-        int unfinished = (int) (sent - finished);
-        return Math.min(shape.queueDepth() - (unfinished - empty), slots - 1 - unfinished);
+    private int openLimit() {
+        return !writer.failed() && window.free() > 0 ? batch : 0;
     }
 
     /**
@@ -639,415 +339,161 @@ public final class BatchConnection implements AutoCloseable {
      */
     public int receive() {
         int received = 0;
-        while (answered < sent && answer()) {
+        while (!window.allAnswered() && answers.take()) {
             received++;
         }
-        boolean later = replies != null && replies.awaited() > 0 && receiveLater(replies);
+        boolean later = replies != null && replies.awaited() > 0 && answers.takeLater(replies);
+        failUnless(!answers.tornForGood());
         if (received > 0 || later) {
-            fruitless = 0;
-            waitingSince = 0;
-            probes = 0;
+            watch.begin();
             finishEmpty();
-        } else if (expecting() && (++fruitless & CHECK_MASK) == 0) {
+        } else if (expecting() && watch.missed()) {
             checkOnServer();
         } else if (expecting()) {
-            if (inSendQueue > 0 && (fruitless & REAP_MASK) == 0) {
+            if (writer.isSending() && watch.reaps()) {
                 // Some devices work while they are polled, and need a thread of their own where nobody does.
                 reap();
             }
-            ringIfAsleep();
+            failUnless(writer.ringIfAsleep());
         }
         return received;
     }
 
     private boolean expecting() {
-        return answered < sent || replies != null && replies.awaited() > 0;
-    }
-
-    // Only calls have a negative length.
-    @SuppressWarnings("NullAway")
-    private boolean answer() {
-        long slot = responseSlot(answerSlot);
-        long sequence = answered + 1;
-        if (BatchFormat.sequence(in, slot) != sequence) {
-            return false;
-        }
-        long summary = BatchFormat.summary(in, slot);
-        int count = counts[answerSlot];
-        int first = answerSlot * batch;
-        long at = slot + BatchFormat.HEADER_BYTES;
-        long hash = BatchFormat.start();
-        for (int entry = first; entry < first + count; entry++) {
-            int bytes = readBytes[entry];
-            if (bytes > 0) {
-                hash = take(entry, at, bytes, hash);
-                at += BatchFormat.padded(bytes);
-            } else if (bytes < 0) {
-                long length = in.get(JAVA_LONG, at);
-                if (length < 0 || length > CALL - bytes) {
-                    torn();
-                    return false;
-                }
-                hash = Payload.toMemory(
-                        inAddress + at + Long.BYTES, locals[entry], (int) length, BatchFormat.mix(hash, length));
-                at += Long.BYTES + BatchFormat.padded((int) length);
-                replies.bytes[entry] = (int) length;
-            }
-        }
-        boolean statuses = BatchFormat.flags(summary) == BatchFormat.STATUSES;
-        if (statuses) {
-            hash = Payload.hash(inAddress + at, BatchFormat.padded(count), hash);
-            MemorySegment.copy(in, JAVA_BYTE, at, this.statuses, first, count);
-            at += BatchFormat.padded(count);
-        }
-        if (summary != BatchFormat.summary((int) (at - slot), count, statuses ? BatchFormat.STATUSES : 0)
-                || !BatchFormat.complete(in, slot, sequence, summary, hash)
-                || replies != null && !settle(statuses, first, count)) {
-            torn();
-            return false;
-        }
-        tornSince = 0;
-        if (AnswerTrace.ENABLED) {
-            trace(slot, sequence, (int) (at - slot));
-        }
-        succeeded[answerSlot] = !statuses;
-        if (replies != null) {
-            replies.seen();
-            if (statuses) {
-                awaitLater(replies, first, count, sequence);
-            }
-        }
-        answered = sequence;
-        answerSlot = answerSlot + 1 == slots ? 0 : answerSlot + 1;
-        return true;
-    }
-
-    // Called where answers are traced; only calls have a negative length.
-    @SuppressWarnings("NullAway")
-    private void trace(long slot, long sequence, int bytes) {
-        trace.accept(answerSlot, slot, sequence, bytes);
-        long at = BatchFormat.HEADER_BYTES;
-        int first = answerSlot * batch;
-        for (int entry = first; entry < first + counts[answerSlot]; entry++) {
-            int length = readBytes[entry];
-            if (length < 0) {
-                length = replies.bytes[entry];
-                at += Long.BYTES;
-            }
-            if (length != 0 && locals[entry] > 0) {
-                trace.read(answerSlot, at, locals[entry], length);
-            }
-            at += BatchFormat.padded(length);
-        }
-    }
-
-    /**
-     * Of a connection with calls each entry has a status, also where all are done.
-     *
-     * @return false where one is none that there is
-     */
-    private boolean settle(boolean told, int first, int count) {
-        if (!told) {
-            Arrays.fill(statuses, first, first + count, BatchFormat.DONE);
-            return true;
-        }
-        for (int entry = first; entry < first + count; entry++) {
-            if (statuses[entry] < BatchFormat.DONE || statuses[entry] > BatchFormat.LATER) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private void awaitLater(AwaitedReplies replies, int first, int count, long sequence) {
-        for (int entry = first; entry < first + count; entry++) {
-            if (statuses[entry] == BatchFormat.LATER) {
-                replies.await(entry, sequence);
-            }
-        }
-    }
-
-    /**
-     * Takes answers to calls that were put off.
-     *
-     * @return whether one came
-     */
-    private boolean receiveLater(AwaitedReplies replies) {
-        boolean came = false;
-        for (int i = replies.awaited() - 1; i >= 0 && !failed; i--) {
-            int entry = replies.entry(i);
-            long at = responseSlot(entry / batch) + shape.laterAt(entry % batch);
-            long sequence = replies.sequence(i);
-            if (BatchFormat.sequence(in, at) != sequence) {
-                continue;
-            }
-            long summary = BatchFormat.summary(in, at);
-            int length = BatchFormat.bytes(summary);
-            int status = BatchFormat.flags(summary);
-            if (length < 0
-                    || length > CALL - readBytes[entry]
-                    || BatchFormat.count(summary) != entry % batch
-                    || status != BatchFormat.DONE && status != BatchFormat.FAILED) {
-                torn();
-                continue;
-            }
-            long hash = Payload.toMemory(
-                    inAddress + at + BatchFormat.HEADER_BYTES, locals[entry], length, BatchFormat.start());
-            if (!BatchFormat.complete(in, at, sequence, summary, hash)) {
-                torn();
-                continue;
-            }
-            tornSince = 0;
-            statuses[entry] = (byte) status;
-            replies.bytes[entry] = length;
-            replies.arrive(i);
-            came = true;
-        }
-        return came;
-    }
-
-    private long take(int entry, long at, int bytes, long hash) {
-        long local = locals[entry];
-        if (local > 0) {
-            return Payload.toMemory(inAddress + at, local, bytes, hash);
-        }
-        locals[entry] = -at;
-        return Payload.hash(inAddress + at, bytes, hash);
-    }
-
-    /** A batch that has begun to arrive and is not whole: it may still be on its way. */
-    private void torn() {
-        long now = System.nanoTime();
-        if (tornSince == 0) {
-            tornSince = now;
-        } else if (now - tornSince > tornNanos) {
-            fail();
-        }
-    }
-
-    private void ringIfAsleep() {
-        long asleep = in.get(JAVA_LONG, ASLEEP);
-        if ((asleep & 1) != 0 && asleep != rungFor && inSendQueue < sendDepth && !controlling) {
-            rungFor = asleep;
-            controlling = true;
-            post(slots, SendRequests.WRITE_WITH_IMMEDIATE, BELL, Long.BYTES);
-        }
+        return !window.allAnswered() || replies != null && replies.awaited() > 0;
     }
 
     /** No answer for a while: has the connection failed, does the server sleep, is it still there? */
     private void checkOnServer() {
         reap();
-        if (failed) {
+        if (writer.failed()) {
             return;
         }
-        ringIfAsleep();
-        long now = System.nanoTime();
-        if (waitingSince == 0) {
-            waitingSince = now;
-        } else if (now - waitingSince > PROBE_NANOS) {
-            waitingSince = now;
-            // A call may take as long as it likes once its batch is answered.
-            if (answered < sent && ++probes > mostProbes) {
-                fail();
-            } else if (!controlling && inSendQueue < sendDepth) {
-                probe();
-            }
+        failUnless(writer.ringIfAsleep());
+        if (!watch.isProbeDue()) {
+            return;
         }
-    }
-
-    private void probe() {
-        controlling = true;
-        post(slots, SendRequests.WRITE, PROBE, Long.BYTES);
+        // A call may take as long as it likes once its batch is answered.
+        if (!window.allAnswered() && watch.givesUp()) {
+            fail();
+        } else if (writer.canControl()) {
+            failUnless(writer.probe());
+        }
     }
 
     /** Takes completions: room in the send queue, errors, wake-ups. */
     public void reap() {
-        int polled = completions.poll();
-        for (int i = 0; i < polled; i++) {
-            long id = completions.id(i);
-            if (completions.status(i) != WcStatus.SUCCESS) {
-                fail();
-            } else if (id == RECEIVE_ID) {
-                notifying = false;
-                if (!failed) {
-                    queuePair.postReceive(RECEIVE_ID);
-                }
-            } else {
-                inSendQueue -= (int) id;
-                controlling &= id < CONTROL_ID;
-            }
-        }
+        failUnless(writer.reap());
     }
 
     /** Asks for one event on the channel at the next completion. */
     public void requestNotification() {
-        completions.requestNotification();
+        writer.requestNotification();
+    }
+
+    private void failUnless(boolean sound) {
+        if (!sound) {
+            fail();
+        }
     }
 
     /** Ends the connection at this end: what was sent and not answered has an unknown outcome. */
     public void fail() {
-        if (!failed) {
-            failed = true;
-            queuePair.fail();
-            loseUnanswered();
-            loseAwaited();
+        if (!writer.failed()) {
+            writer.fail();
+            while (!window.allAnswered()) {
+                window.lose();
+            }
+            loseOpen();
+            finishEmpty();
+            entries.loseAwaited();
         }
-    }
-
-    private void loseAwaited() {
-        while (replies != null && replies.awaited() > 0) {
-            int last = replies.awaited() - 1;
-            statuses[replies.entry(last)] = LOST;
-            replies.arrive(last);
-        }
-    }
-
-    private void loseUnanswered() {
-        while (answered < sent) {
-            lose(answerSlot);
-            answered++;
-            answerSlot = answerSlot + 1 == slots ? 0 : answerSlot + 1;
-        }
-        loseOpen();
-        finishEmpty();
     }
 
     /** What waits in the open batch ends with those that were sent. */
     private void loseOpen() {
-        if (openCount > 0) {
-            counts[openSlot] = openCount;
-            lose(openSlot);
-            sent++;
-            answered++;
-            answerSlot = slot(answered + 1);
+        if (open.count() > 0) {
+            window.send(open.count());
+            window.lose();
         }
         open();
     }
 
-    private void lose(int slot) {
-        succeeded[slot] = false;
-        Arrays.fill(statuses, slot * batch, slot * batch + counts[slot], LOST);
-    }
-
     /** How many entries, from {@link #head} on, are answered and to be finished, within one batch. */
     public int ready() {
-        return finished < answered ? counts[headSlot] - headIndex : 0;
+        return window.ready();
     }
 
     /** The oldest entry that is not finished. */
     public int head() {
-        return headSlot * batch + headIndex;
+        return window.head();
     }
 
     /** Whether all requests of the head's batch succeeded. */
     public boolean succeeded() {
-        return succeeded[headSlot];
+        return window.succeeded();
     }
 
     /** One of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}. */
     public byte status(int entry) {
-        return statuses[entry];
-    }
-
-    /** How long the reply to a call is that is done. */
-    // The connection is one with calls.
-    @SuppressWarnings("NullAway")
-    public int replyBytes(int entry) {
-        return replies.bytes[entry];
-    }
-
-    /** Calls whose batches are answered and that are not. */
-    public int awaited() {
-        return replies == null ? 0 : replies.awaited();
+        return entries.statuses[entry];
     }
 
     /**
-     * An entry that had the status {@link BatchFormat#LATER} and has its own now; -1 where there is none. Each once,
-     * before its batch is finished.
+     * What is known of calls beside their status.
+     *
+     * @throws IllegalStateException where the connection is one without
      */
-    public int takeArrived() {
-        return replies == null ? -1 : replies.takeArrived();
-    }
-
-    /** Whether {@link #takeArrived} has one. */
-    public boolean hasArrived() {
-        return replies != null && replies.hasArrived();
-    }
-
-    /** Whether an entry of an answered batch is answered by itself, whether or not that has come. */
-    public boolean later(int entry) {
-        return replies != null && replies.later[entry];
+    public AwaitedReplies replies() {
+        if (replies == null) {
+            throw new IllegalStateException("the connection has no calls");
+        }
+        return replies;
     }
 
     /** Copies what a read without a local address has read. Before {@link #finish}. */
     public void copyTo(int entry, MemorySegment destination) {
-        MemorySegment.copy(in, -locals[entry], destination, 0, readBytes[entry]);
+        answers.copyTo(entry, destination);
     }
 
     /** The sequence of the open batch: of all that are not finished, the last. */
     public long lastBatch() {
-        return sent + 1;
+        return window.sent() + 1;
     }
 
     public long firstUnanswered() {
-        return answered + 1;
+        return window.firstUnanswered();
     }
 
     public long firstUnfinished() {
-        return finished + 1;
+        return window.firstUnfinished();
     }
 
     /** The first entry of a batch that is not finished yet. */
     public int firstEntry(long sequence) {
-        return slot(sequence) * batch + (sequence == finished + 1 ? headIndex : 0);
+        return window.firstEntry(sequence);
     }
 
     /** The end of a batch's entries. */
     public int endEntry(long sequence) {
-        int slot = slot(sequence);
-        return slot * batch + (sequence > sent ? openCount : counts[slot]);
+        return window.endEntry(sequence, open.count());
     }
 
     /** The places of so many entries from the head on, all of its batch, may be used again. */
     public void finish(int entries) {
-        headIndex += entries;
-        if (headIndex == counts[headSlot]) {
-            nextHead();
-            finishEmpty();
+        if (window.finish(entries)) {
+            open.limit(openLimit());
         }
     }
 
-    /** Batches that asked for a wake-up have nobody who finishes them. */
     private void finishEmpty() {
-        while (finished < answered && counts[headSlot] == 0) {
-            empty--;
-            nextHead();
-        }
-    }
-
-    private void nextHead() {
-        headIndex = 0;
-        headSlot = headSlot + 1 == slots ? 0 : headSlot + 1;
-        finished++;
-        limit();
+        window.finishEmpty();
+        open.limit(openLimit());
     }
 
     @Override
     public void close() {
-        failed = true;
-        openLimit = 0;
-        Closing.all(queuePair, responses, staged, requests, completions, domain);
-    }
-
-    private int slot(long sequence) {
-        return (int) (sequence % slots);
-    }
-
-    private long requestSlot(int slot) {
-        return RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes;
-    }
-
-    private long responseSlot(int slot) {
-        return RingShape.CONTROL_BYTES + (long) slot * responseSlotBytes;
+        open.limit(0);
+        writer.close();
     }
 }

@@ -383,15 +383,15 @@ public final class MessageRing implements AutoCloseable {
      * thought of.
      */
     private boolean lookAtWanted() {
-        long now = BatchFormat.sequence(in, BatchConnection.WANTED);
+        long now = BatchFormat.sequence(in, RingShape.WANTED);
         if (now == wanted) {
             return false;
         }
         if ((int) now == messages) {
             wakeNext = true;
         } else if (roomToAnswer()) {
-            out.set(JAVA_LONG, BatchConnection.ASLEEP, announced);
-            post(slots, SendRequests.WRITE_WITH_IMMEDIATE, BatchConnection.ASLEEP, Long.BYTES);
+            out.set(JAVA_LONG, RingShape.ASLEEP, announced);
+            post(slots, SendRequests.WRITE_WITH_IMMEDIATE, RingShape.ASLEEP, Long.BYTES);
         } else {
             return true;
         }
@@ -484,8 +484,8 @@ public final class MessageRing implements AutoCloseable {
             reap();
         }
         if (inSendQueue < sendDepth) {
-            out.set(JAVA_LONG, BatchConnection.ASLEEP, ++announced);
-            post(slots, SendRequests.WRITE, BatchConnection.ASLEEP, Long.BYTES);
+            out.set(JAVA_LONG, RingShape.ASLEEP, ++announced);
+            post(slots, SendRequests.WRITE, RingShape.ASLEEP, Long.BYTES);
         }
     }
 

@@ -21,6 +21,18 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
     /** The control words at the start of each ring. */
     public static final int CONTROL_BYTES = 64;
 
+    /** Where the server's asleep word is in the client's ring: odd while it sleeps and wants the bell. */
+    public static final long ASLEEP = 0;
+    /** Where bells are written to in the server's ring, and where probes are. */
+    public static final long BELL = 0;
+
+    static final long PROBE = 8;
+    /**
+     * Where the client says in the server's ring that it is about to sleep: how many it has said it before, and how
+     * many messages it had seen then.
+     */
+    public static final long WANTED = 16;
+
     /**
      * What arguments and replies may have. A server thread serves a whole batch before it looks at the next client's.
      */

@@ -4,8 +4,10 @@
  *
  * <ul>
  *   <li>{@link io.farheap.rpc.BatchFormat} is what is written, {@link io.farheap.rpc.RingShape} where;
- *   <li>{@link io.farheap.rpc.BatchConnection} is the client's end, {@link io.farheap.rpc.MessageRing} the server's,
- *       which a server thread drives;
+ *   <li>{@link io.farheap.rpc.BatchConnection} is the client's end: requests are added to an {@code OpenBatch}, the
+ *       {@code RingWriter} sends it, the {@code AnswerReader} takes its answer, and the {@code BatchWindow} knows how
+ *       far each batch is;
+ *   <li>{@link io.farheap.rpc.MessageRing} is the server's, which a server thread drives;
  *   <li>{@link io.farheap.rpc.RpcHandler} is an operation: what a server registers under a number and clients call.
  * </ul>
  *

@@ -32,7 +32,8 @@ class ClosingTest {
                     Fields.get(session.core(), "dataPath", DataPath.class).links(), "ends", List.class);
             assertEquals(2, rings.size());
             BatchConnection first = ((ServerRing) rings.getFirst()).connection();
-            RegisteredMemory memory = Fields.get(first, "responses", RegisteredMemory.class);
+            RegisteredMemory memory =
+                    Fields.get(Fields.get(first, "writer", Object.class), "responses", RegisteredMemory.class);
             Context context = cache.context();
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), session::close));
             memory.close();

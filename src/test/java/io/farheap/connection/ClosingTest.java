@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Held;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-import java.lang.reflect.Field;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,19 +21,19 @@ class ClosingTest {
     private final Context context = Devices.open(TestDevice.client());
 
     @Test
-    void ofABatchConnection() throws ReflectiveOperationException {
-        closeWithoutMemory(BatchConnection.create(context, null, new RingShape(2, 16), 0), "responses");
+    void ofABatchConnection() {
+        BatchConnection connection = new BatchConnection(context, null, new RingShape(2, 16), 0);
+        closeWithoutMemory(connection, Fields.get(connection, "writer", Object.class), "responses");
     }
 
     @Test
-    void ofAMarkExchange() throws ReflectiveOperationException {
-        closeWithoutMemory(new WatermarkExchange(context, 0), "memory");
+    void ofAMarkExchange() {
+        WatermarkExchange exchange = new WatermarkExchange(context, 0);
+        closeWithoutMemory(exchange, exchange, "memory");
     }
 
-    private void closeWithoutMemory(AutoCloseable resource, String memory) throws ReflectiveOperationException {
-        Field field = resource.getClass().getDeclaredField(memory);
-        field.setAccessible(true);
-        RegisteredMemory held = (RegisteredMemory) field.get(resource);
+    private void closeWithoutMemory(AutoCloseable resource, Object owner, String memory) {
+        RegisteredMemory held = Fields.get(owner, memory, RegisteredMemory.class);
         assertInstanceOf(IllegalStateException.class, Held.during(held.segment(), () -> {
             try {
                 resource.close();

@@ -26,7 +26,7 @@ class BellTest {
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionChannel channel = context.createCompletionChannel();
     private final RpcHandlers handlers = new RpcHandlers();
-    private final BatchConnection client = BatchConnection.create(context, null, SHAPE, 64);
+    private final BatchConnection client = new BatchConnection(context, null, SHAPE, 64);
     private final MessageRing ring = new MessageRing(
             context,
             domain,

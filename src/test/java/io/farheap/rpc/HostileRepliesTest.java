@@ -100,7 +100,7 @@ class HostileRepliesTest {
         assertEquals(1, client.receive());
         assertEquals(CALLS, client.ready());
         for (int i = 0; i < CALLS; i++) {
-            assertEquals(16, client.replyBytes(client.head() + i));
+            assertEquals(16, client.replies().bytes(client.head() + i));
             assertEquals(i + 1, server.destination().get(JAVA_BYTE, 64 + i * CAPACITY + 15));
             assertEquals(UNTOUCHED, server.destination().get(JAVA_BYTE, 64 + i * CAPACITY + 16));
         }
@@ -140,21 +140,21 @@ class HostileRepliesTest {
         answer(8, 8, BatchFormat.DONE, BatchFormat.LATER, BatchFormat.FAILED, BatchFormat.LATER);
         assertEquals(1, client.receive());
         int head = client.head();
-        assertEquals(2, client.awaited());
-        assertFalse(client.hasArrived());
+        assertEquals(2, client.replies().awaited());
+        assertFalse(client.replies().hasArrived());
         answerLater(3, 1, 3, 24, BatchFormat.DONE, 0);
         client.receive();
-        assertEquals(head + 3, client.takeArrived());
-        assertEquals(-1, client.takeArrived());
-        assertEquals(24, client.replyBytes(head + 3));
+        assertEquals(head + 3, client.replies().takeArrived());
+        assertEquals(-1, client.replies().takeArrived());
+        assertEquals(24, client.replies().bytes(head + 3));
         client.receive();
-        assertEquals(-1, client.takeArrived());
+        assertEquals(-1, client.replies().takeArrived());
         answerLater(1, 1, 1, 0, BatchFormat.FAILED, 0);
         client.receive();
-        assertEquals(head + 1, client.takeArrived());
+        assertEquals(head + 1, client.replies().takeArrived());
         assertEquals(BatchFormat.FAILED, client.status(head + 1));
-        assertEquals(0, client.awaited());
-        assertTrue(client.later(head + 1) && !client.later(head));
+        assertEquals(0, client.replies().awaited());
+        assertTrue(client.replies().later(head + 1) && !client.replies().later(head));
         assertUntouchedFrom(64 + CALLS * CAPACITY);
     }
 
@@ -181,12 +181,12 @@ class HostileRepliesTest {
         for (int i = 0; i < wrong.length; i++) {
             wrong[i].run();
             client.receive();
-            assertFalse(client.hasArrived(), "wrong answer " + i);
+            assertFalse(client.replies().hasArrived(), "wrong answer " + i);
             assertFalse(client.failed(), "wrong answer " + i);
         }
         answerLater(1, 1, 1, 8, BatchFormat.DONE, 0);
         client.receive();
-        assertTrue(client.hasArrived());
+        assertTrue(client.replies().hasArrived());
         assertUntouchedFrom(64 + CALLS * CAPACITY);
     }
 
@@ -212,14 +212,14 @@ class HostileRepliesTest {
                     server.message().set(JAVA_LONG, place, old);
                     server.send(1, at, BatchFormat.HEADER_BYTES + CAPACITY);
                     client.receive();
-                    assertFalse(client.hasArrived(), "word " + word + " was " + old + ", seed " + seed);
+                    assertFalse(client.replies().hasArrived(), "word " + word + " was " + old + ", seed " + seed);
                 }
             }
             server.message().set(JAVA_LONG, place, right);
         }
         server.send(1, at, BatchFormat.HEADER_BYTES + CAPACITY);
         client.receive();
-        assertTrue(client.hasArrived());
+        assertTrue(client.replies().hasArrived());
     }
 
     @Test
@@ -228,11 +228,11 @@ class HostileRepliesTest {
         client.receive();
         int head = client.head();
         client.fail();
-        int first = client.takeArrived();
-        int second = client.takeArrived();
+        int first = client.replies().takeArrived();
+        int second = client.replies().takeArrived();
         assertEquals(2 * head + 2, first + second);
         assertEquals(BatchConnection.LOST, client.status(first));
         assertEquals(BatchConnection.LOST, client.status(second));
-        assertEquals(-1, client.takeArrived());
+        assertEquals(-1, client.replies().takeArrived());
     }
 }

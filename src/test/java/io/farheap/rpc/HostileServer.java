@@ -36,7 +36,7 @@ final class HostileServer implements AutoCloseable {
         ring = RegisteredMemory.allocate(
                 domain, "test-ring", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
         answer = RegisteredMemory.allocate(domain, "test-answer", shape.responseSlotBytes(), Access.LOCAL_WRITE);
-        client = BatchConnection.create(context, null, shape, 0);
+        client = new BatchConnection(context, null, shape, 0);
         queuePair.connect(client.endpoint());
         client.connect(queuePair.endpoint(), ring.address(), ring.remoteKey());
     }

@@ -29,7 +29,7 @@ class StuckServerTest {
                 RegisteredMemory ring = RegisteredMemory.allocate(
                         domain, "test-ring", SHAPE.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
                 QueuePair queuePair = domain.createQueuePair(completions, 2, 0);
-                BatchConnection client = BatchConnection.create(context, null, SHAPE, 0)) {
+                BatchConnection client = new BatchConnection(context, null, SHAPE, 0)) {
             queuePair.connect(client.endpoint());
             // For the bell of a client that asks to be woken.
             queuePair.postReceive(1);

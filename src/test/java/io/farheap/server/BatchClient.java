@@ -36,7 +36,7 @@ final class BatchClient implements AutoCloseable {
         this.server = server;
         lease = server.openLease("batch-test");
         keeper = new LeaseKeeper(server, lease, (lost, cause) -> {});
-        batches = BatchConnection.create(context, null, shape, 64);
+        batches = new BatchConnection(context, null, shape, 64);
         connected = server.connectRing(
                 lease.id(),
                 new RingRequest(

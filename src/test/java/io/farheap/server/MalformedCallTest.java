@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.RingShape;
@@ -32,7 +31,7 @@ class MalformedCallTest {
     private static final int COUNT = 0;
     private static final int LATER = 1;
     /** Words at the start of the ring that a client writes beside batches. */
-    private static final int WANTED = (int) BatchConnection.WANTED;
+    private static final int WANTED = (int) RingShape.WANTED;
 
     private final MemoryServer server = MemoryServer.open(new ServerOptions(
             REGION,

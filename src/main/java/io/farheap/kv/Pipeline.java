@@ -1,0 +1,392 @@
+package io.farheap.kv;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.RegisteredBuffer;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's requests, from where they are made to where they are handed over: each has a place in the order of the
+ * requests, waits there while an earlier one is on its key, goes on by the {@link Steps} of its kind, and is handed
+ * over when all before it have been. A batch's requests come in as there is room. The session's thread.
+ */
+final class Pipeline {
+
+    /** Of so many polls with nothing posted one looks nevertheless whether something has come. A power of two. */
+    private static final int IDLE_POLLS = 64;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private final DeepQueue queue;
+    private final RegisteredBuffer memory;
+    private final Operations operations;
+    private final Posts posts;
+    private final KindSteps steps;
+    private final ChangeSteps changes;
+    private final Mailbox mailbox;
+    private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
+    private final RoomWaits roomWaits;
+    private final ValueReader reader;
+    private final ValueWriter writer;
+    private final AdaptiveRecords records;
+    private final MapClock clock;
+    /** Requests that wait for an earlier one on their key. */
+    private int held;
+
+    private int idlePolls;
+
+    private long version;
+    /** What is under way of many keys. */
+    private @Nullable Batch batch;
+    /** By place: whether the request is one of it. */
+    private final boolean[] ofBatch;
+
+    private final CompletionHandler completions = this::completed;
+
+    Pipeline(
+            DeepQueue queue,
+            RegisteredBuffer memory,
+            Operations operations,
+            Posts posts,
+            KindSteps steps,
+            Mailbox mailbox,
+            BlockAllocator allocator,
+            Reclaimer reclaimer,
+            RoomWaits roomWaits,
+            ValueReader reader,
+            ValueWriter writer,
+            AdaptiveRecords records,
+            MapClock clock) {
+        this.queue = queue;
+        this.memory = memory;
+        this.operations = operations;
+        this.posts = posts;
+        this.steps = steps;
+        this.changes = steps.changes();
+        this.mailbox = mailbox;
+        this.allocator = allocator;
+        this.reclaimer = reclaimer;
+        this.roomWaits = roomWaits;
+        this.reader = reader;
+        this.writer = writer;
+        this.records = records;
+        this.clock = clock;
+        this.ofBatch = new boolean[operations.count];
+    }
+
+    /** As {@link Session#version}. */
+    long version() {
+        return version;
+    }
+
+    /** @return false where another batch is under way */
+    boolean run(Batch of, boolean set, long lifeMillis, long tag) {
+        if (batch != null) {
+            return false;
+        }
+        of.begin(set, tag, lifeMillis);
+        batch = of;
+        issueBatch(of);
+        return true;
+    }
+
+    private void issueBatch(Batch of) {
+        posts.beginList();
+        while (!of.issuedAll()
+                && !operations.full()
+                && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
+            int place = operations.next();
+            ofBatch[place] = true;
+            if (of.stores()) {
+                prepareStore(
+                        place,
+                        of.keyMemory(),
+                        of.keyAt(),
+                        of.keyBytes(),
+                        of.storedMemory(),
+                        of.storedAt(),
+                        of.storedBytes(),
+                        of.lifeMillis);
+                operations.argument[place] = 0;
+                of.issued++;
+                add(place, Operations.SET, 0);
+            } else {
+                prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
+                of.issued++;
+                add(place, Operations.GET, 0);
+            }
+        }
+        posts.endList();
+    }
+
+    /** @return false where too many requests are in flight */
+    boolean begin(int kind, MemorySegment key, int keyBytes, long argument, long tag) {
+        if (full()) {
+            return false;
+        }
+        int place = operations.next();
+        ofBatch[place] = false;
+        prepareKey(place, key, 0, keyBytes);
+        operations.argument[place] = argument;
+        add(place, kind, tag);
+        return true;
+    }
+
+    private void prepareKey(int place, MemorySegment key, long from, int keyBytes) {
+        long at = operations.keyMemory(place);
+        Keys.store(key, from, keyBytes, at);
+        hash(place, at, keyBytes);
+    }
+
+    /** @return false where too many requests are in flight, or a value in pieces while another one is */
+    boolean store(
+            int kind,
+            MemorySegment key,
+            int keyBytes,
+            MemorySegment value,
+            int valueBytes,
+            long lifeMillis,
+            long argument,
+            long tag) {
+        if (full() || mustWaitToWrite(keyBytes, valueBytes)) {
+            return false;
+        }
+        int place = operations.next();
+        ofBatch[place] = false;
+        prepareStore(place, key, 0, keyBytes, value, 0, valueBytes, lifeMillis);
+        operations.argument[place] = argument;
+        add(place, kind, tag);
+        return true;
+    }
+
+    /** As {@link Session#move}. */
+    boolean move(int kind, long slot, long word, long tag) {
+        if (full()) {
+            return false;
+        }
+        int place = operations.next();
+        ofBatch[place] = false;
+        // No two of these are of one object, so none waits for another.
+        operations.hash[place] = word;
+        operations.argument[place] = slot;
+        operations.word[place] = word;
+        add(place, kind, tag);
+        return true;
+    }
+
+    private void prepareStore(
+            int place,
+            MemorySegment key,
+            long keyFrom,
+            int keyBytes,
+            MemorySegment value,
+            long valueFrom,
+            int valueBytes,
+            long lifeMillis) {
+        long at = operations.blockCopy(place) + changes.keyAt();
+        Keys.store(key, keyFrom, keyBytes, at);
+        if (inPieces(keyBytes, valueBytes)) {
+            writer.begin(place, value, valueFrom, valueBytes);
+        } else {
+            MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+        }
+        hash(place, at, keyBytes);
+        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+    }
+
+    private boolean inPieces(int keyBytes, int valueBytes) {
+        return Pieces.needed(changes.extensionBytes, keyBytes, valueBytes);
+    }
+
+    /** Whether the value is in pieces, and another one is being stored. */
+    private boolean mustWaitToWrite(int keyBytes, int valueBytes) {
+        return inPieces(keyBytes, valueBytes) && !writer.isFree();
+    }
+
+    /** What comes behind a batch waits until all of the batch is under way. */
+    private boolean full() {
+        return operations.full() || batch != null && !batch.issuedAll();
+    }
+
+    /** When an object ends that lives for so long from now on. */
+    long expiry(long lifeMillis) {
+        return lifeMillis == BlockingSession.NEVER ? BlockingSession.NEVER : Math.max(1, clock.millis() + lifeMillis);
+    }
+
+    private void hash(int place, long key, int keyBytes) {
+        operations.key[place] = key;
+        operations.keyBytes[place] = keyBytes;
+        operations.hash[place] = KeyHash.of(ALL, key, keyBytes, 0);
+    }
+
+    private void add(int place, int kind, long tag) {
+        operations.kind[place] = kind;
+        operations.tag[place] = tag;
+        operations.pending[place] = 0;
+        operations.lost[place] = false;
+        boolean wait = operations.mayHave(operations.hash[place]) && mustWait(place, operations.inUse());
+        operations.add(operations.hash[place]);
+        if (wait) {
+            operations.step[place] = Operations.HELD;
+            held++;
+        } else {
+            start(place);
+        }
+    }
+
+    /** Whether one of the oldest requests, which has not ended, is on the same key and one of the two changes it. */
+    private boolean mustWait(int place, int older) {
+        int other = operations.first();
+        for (int i = 0; i < older; i++) {
+            if (operations.hash[other] == operations.hash[place]
+                    && operations.step[other] != Operations.DONE
+                    && (operations.kind[other] != Operations.GET || operations.kind[place] != Operations.GET)) {
+                return true;
+            }
+            other = operations.after(other);
+        }
+        return false;
+    }
+
+    private void start(int place) {
+        operations.knows(place, mailbox.era());
+        steps.of(operations.kind[place]).begin(place);
+        settle(place);
+    }
+
+    /** Goes on while nothing is to be waited for. */
+    private void settle(int place) {
+        while (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
+            if (operations.lost[place]) {
+                operations.lost[place] = false;
+                steps.of(operations.kind[place]).abandon(place);
+            } else {
+                steps.of(operations.kind[place]).advance(place);
+            }
+        }
+    }
+
+    private void completed(long tag, int outcome) {
+        if (tag >= Posts.HINT_TAG) {
+            posts.hintEnded(tag);
+            return;
+        }
+        if (tag == Posts.INDEX_TAG) {
+            reclaimer.completed(outcome);
+            return;
+        }
+        int place = (int) tag;
+        operations.lost[place] |= outcome != Outcome.DONE;
+        operations.pending[place]--;
+        settle(place);
+    }
+
+    /** As {@link Session#poll}. */
+    int poll(KvHandler to) {
+        allocator.letGoOfEmptying();
+        pollQueue();
+        reader.tidy();
+        writer.tidy();
+        if (roomWaits.wakes()) {
+            for (int place = roomWaits.nextWoken(); place != Bucket.NONE; place = roomWaits.nextWoken()) {
+                operations.pending[place]--;
+                settle(place);
+            }
+        }
+        records.exchange(mailbox);
+        int handed = 0;
+        while (operations.inUse() > 0 && operations.step[operations.first()] == Operations.DONE) {
+            if (held > 0) {
+                startHeld();
+            }
+            hand(to);
+            handed++;
+        }
+        if (held > 0) {
+            startHeld();
+        }
+        int next = reader.nextWoken();
+        if (next != Bucket.NONE) {
+            operations.pending[next]--;
+            settle(next);
+        }
+        Batch more = batch;
+        if (more != null && !more.issuedAll()) {
+            issueBatch(more);
+        }
+        return handed;
+    }
+
+    private void pollQueue() {
+        if (queue.inFlight() == 0) {
+            if (operations.inUse() == 0) {
+                posts.postHints();
+            }
+            // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
+            if (++idlePolls % IDLE_POLLS == 0) {
+                queue.poll(completions);
+                records.idle();
+            }
+        } else if (operations.inUse() == 1) {
+            queue.poll(completions);
+        } else {
+            // What goes on together is posted together.
+            posts.beginList();
+            try {
+                queue.poll(completions);
+            } finally {
+                posts.endList();
+            }
+        }
+    }
+
+    private void hand(KvHandler to) {
+        int place = operations.first();
+        int status = operations.status[place];
+        long at = 0;
+        int bytes = 0;
+        int kind = operations.kind[place];
+        boolean done = status == KvStatus.DONE && kind != Operations.DELETE && kind < Operations.TOUCH;
+        long block = operations.blockCopy(place);
+        version = done ? BlockFormat.version(ALL, block) : 0;
+        if (done && (kind == Operations.GET || kind == Operations.INCREMENT)) {
+            int keyBytes = BlockFormat.keyBytes(ALL, block);
+            bytes = BlockFormat.valueBytes(ALL, block);
+            at = Operations.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
+        }
+        MemorySegment value = memory.segment();
+        if (reader.isOf(place)) {
+            value = reader.value();
+            at = 0;
+            bytes = reader.bytes();
+        }
+        Batch of = ofBatch[place] ? batch : null;
+        try {
+            if (of == null) {
+                to.completed(operations.tag[place], status, value, at, bytes);
+            } else if (of.take(status, version, value, at, bytes)) {
+                batch = null;
+                to.completed(of.tag, of.worst, memory.segment(), 0, 0);
+            }
+        } finally {
+            if (reader.isOf(place)) {
+                reader.release();
+            }
+            operations.removeFirst();
+        }
+    }
+
+    private void startHeld() {
+        int place = operations.first();
+        for (int older = 0; older < operations.inUse(); older++) {
+            if (operations.step[place] == Operations.HELD && !mustWait(place, older)) {
+                held--;
+                start(place);
+            }
+            place = operations.after(place);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package io.farheap.kv;
+
+/** A session's requests end: what each held goes on to whom it belongs now, and its status waits to be handed over. */
+final class RequestEnding implements Ending {
+
+    private final Operations operations;
+    private final BlockAllocator allocator;
+    private final ValueWriter writer;
+    private final ValueReader reader;
+    private final Counts counts;
+
+    RequestEnding(
+            Operations operations, BlockAllocator allocator, ValueWriter writer, ValueReader reader, Counts counts) {
+        this.operations = operations;
+        this.allocator = allocator;
+        this.writer = writer;
+        this.reader = reader;
+        this.counts = counts;
+    }
+
+    @Override
+    public void end(int place, int status) {
+        if (status == KvStatus.LOST) {
+            allocator.keepUnknown(operations.writing(place));
+            allocator.keepUnknown(operations.taking(place));
+        }
+        if (writer.isOf(place)) {
+            if (status == KvStatus.LOST) {
+                writer.lost();
+            } else {
+                writer.stored();
+            }
+        }
+        if (reader.isOf(place) && status != KvStatus.DONE) {
+            reader.release();
+        }
+        operations.holdsNothing(place);
+        operations.status[place] = status;
+        operations.step[place] = Operations.DONE;
+        counts.ended(operations.kind[place], status);
+    }
+}
