@@ -94,6 +94,10 @@ final class BenchSloCommand implements Callable<Integer> {
             report = output.report(spec, context);
             subject = options.subject(context);
         }
+        if (subject.coded()) {
+            throw new IllegalArgumentException(
+                    "--resilience: bench slo measures caches without; measure a model of coded ones with 'farheap model'");
+        }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         try (ModelServer memory = new ModelServer(server);

@@ -8,6 +8,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.slo.Explanation;
+import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
 import java.nio.file.Path;
@@ -258,9 +259,12 @@ public final class CacheBuilder {
     /**
      * The cache outlives servers: its pages are coded over k + r of its servers, each of another failure domain
      * ({@code farheap server --domain}), as {@link Resilience} says. What was lost is regenerated where another of its
-     * servers has room. Its servers are named by address ({@link #servers}), and requests go one by one: batches, a
-     * manager and an objective are refused, and queue depth, inline bytes, doorbell batch and migration options do not
-     * matter. Where too few failure domains have room, {@link #create} says so as {@link IllegalArgumentException}.
+     * servers has room. Its servers are named by address ({@link #servers}), and requests go one by one: batches and a
+     * manager are refused, and queue depth, inline bytes, doorbell batch and migration options do not matter. A
+     * {@linkplain #slo objective} needs a {@linkplain #model model} of caches of this mode, k, r, Δ and page size, and
+     * no other fits. What is found there is how many sessions the application uses, each with a thread of its own, and
+     * how many requests ({@code queueDepth}) it keeps under way in each. Where too few failure domains have room,
+     * {@link #create} says so as {@link IllegalArgumentException}.
      *
      * <p>Sessions wait for each other's writes of a page: one with requests pending is to be polled. A thread that
      * blocks in one session while a write of its own to that page is pending in another waits for ever.
@@ -308,13 +312,13 @@ public final class CacheBuilder {
         }
         if (resilience != null) {
             refuseWithResilience();
-            return new CodedCache(options(null, null), resilience);
+            return new CodedCache(options(tuning(tunings(), null), null), resilience);
         }
         if (healthListener != null) {
             throw new IllegalArgumentException(
                     "a listener of health without resilience; give the cache some, or no listener");
         }
-        List<Tuning> tunings = slo == null ? List.of() : Tunings.of(known(), slo, margin, period, sloListener);
+        List<Tuning> tunings = tunings();
         Management management = managers.isEmpty() ? null : manage(tunings);
         try {
             return new RegionCache(options(tuning(tunings, management), management));
@@ -331,14 +335,20 @@ public final class CacheBuilder {
             throw new IllegalArgumentException("a coded cache with managers " + managers
                     + ", which find no servers for its slabs; name its servers by address");
         }
-        if (slo != null) {
-            throw new IllegalArgumentException(
-                    "a coded cache with the objective " + slo + ", and no model is of one; create it without");
-        }
         if (configuration.batched()) {
             throw new IllegalArgumentException("a coded cache with the configuration " + configuration
                     + "; its requests go one by one: take a batch of 1");
         }
+    }
+
+    private List<Tuning> tunings() {
+        if (slo == null) {
+            return List.of();
+        }
+        List<PerformanceModel> known = known();
+        String wanted = resilience == null ? ModelSubject.PLAIN : resilience.toString();
+        known.forEach(model -> Tuning.check(model.subject(), wanted));
+        return Tunings.of(known, slo, margin, period, sloListener);
     }
 
     private List<PerformanceModel> known() {

@@ -12,9 +12,11 @@ import io.farheap.resilience.CodedSession;
 import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
+import io.farheap.slo.Explanation;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,8 @@ final class CodedCache extends Cache {
     private final CodedSpace space;
 
     private final DataPaths paths;
+    /** Null where it has no objective. */
+    private final @Nullable SloWatch watch;
     /** Held by who closes it: another waits. */
     private final ReentrantLock ending = new ReentrantLock();
 
@@ -35,12 +39,23 @@ final class CodedCache extends Cache {
         super(options);
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open(options.device(), options.name(), this::lost));
+            if (options.tuning() != null) {
+                options.tuning().check(memory.context());
+            }
             options.servers().forEach(this::attach);
             space = stack.add(calling(() -> CodedSpace.create(
                     memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener())));
             paths = stack.add(
                     new DataPaths(inside, memory.context().device().name(), options, options.configuration()));
             load();
+            watch = options.tuning() == null
+                    ? null
+                    : new SloWatch(
+                            options.name(),
+                            latency,
+                            options.tuning().why(),
+                            options.tuning().period(),
+                            options.tuning().listener());
             stack.keep();
         }
     }
@@ -104,6 +119,21 @@ final class CodedCache extends Cache {
     @Override
     public CacheConfiguration configuration() {
         return options.configuration();
+    }
+
+    @Override
+    public Optional<Explanation> explanation() {
+        return watch == null ? Optional.empty() : Optional.of(watch.explanation());
+    }
+
+    @Override
+    public Optional<SloReport> sloReport() {
+        return watch == null ? Optional.empty() : watch.last();
+    }
+
+    @Override
+    public long sloMissed() {
+        return watch == null ? 0 : watch.missed();
     }
 
     @Override
@@ -181,6 +211,9 @@ final class CodedCache extends Cache {
                 everything.add(space);
                 endSessions(everything);
                 everything.add(paths::stop);
+                if (watch != null) {
+                    everything.add(watch);
+                }
             }
         } finally {
             ending.unlock();

@@ -65,10 +65,13 @@ final class ManagedModels {
         }
     }
 
-    /** Those of a device and a load, and of this hardware where there are any. */
+    /**
+     * Those of a device and a load, and of this hardware where there are any. Not those of coded caches, which have no
+     * manager.
+     */
     static List<PerformanceModel> choose(
             List<PerformanceModel> kept, String device, String hardware, @Nullable Workload workload) {
-        List<PerformanceModel> ofDevice = those(kept, subject -> Tuning.isOf(subject, device));
+        List<PerformanceModel> ofDevice = those(kept, subject -> Tuning.isOf(subject, device) && !subject.coded());
         if (ofDevice.isEmpty()) {
             throw new CacheException("the manager keeps no performance model of device " + device
                     + (kept.isEmpty() ? "" : ", but of " + devices(kept))

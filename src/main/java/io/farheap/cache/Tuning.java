@@ -63,6 +63,23 @@ record Tuning(
         }
     }
 
+    /**
+     * What a coded cache does, another with another code does not, nor one without.
+     *
+     * @param resilience of the cache, or {@link ModelSubject#PLAIN}
+     */
+    static void check(ModelSubject subject, String resilience) {
+        if (!subject.resilience().equals(resilience)) {
+            throw new IllegalArgumentException("a performance model of caches " + coded(subject.resilience())
+                    + " for a cache " + coded(resilience) + "; measure one of this with 'farheap model"
+                    + (resilience.equals(ModelSubject.PLAIN) ? "'" : " --resilience K+R'"));
+        }
+    }
+
+    private static String coded(String resilience) {
+        return resilience.equals(ModelSubject.PLAIN) ? "without resilience" : "with resilience " + resilience;
+    }
+
     /** A device as models name it, but for what tells several of that name apart. */
     static String device(Context context) {
         return context.device().name() + " (" + context.library().name().toLowerCase(Locale.ROOT) + ")";

@@ -71,7 +71,8 @@ public record StoredModel(String key, String text) {
                 String.valueOf(subject.recordBytes()),
                 String.valueOf(subject.readPercent()),
                 String.valueOf(subject.clientCores()),
-                String.valueOf(subject.deviceDepth()));
+                String.valueOf(subject.deviceDepth()),
+                subject.resilience());
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(values.getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest, 0, KEY_DIGITS / 2);

@@ -14,10 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures a live cache: switches it to a configuration (c, s, b, q), lets c {@linkplain ApplicationThread application
- * threads} keep {@code b * q} requests in flight each, and takes {@link Windows} of {@value #WINDOW_MILLIS} ms, after
- * {@value #WARM_UP_MILLIS} ms to warm up, until they are settled, for {@value #MOST_MILLIS} ms at most. Latencies are
- * averages from issue to callback, as a cache that is watched measures them. One thread at a time.
+ * Measures a live cache: switches it to a configuration (c, s, b, q), which a coded one has none of, lets c
+ * {@linkplain ApplicationThread application threads} keep {@code b * q} requests in flight each, and takes
+ * {@link Windows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they are settled,
+ * for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is watched
+ * measures them. One thread at a time.
  */
 public final class CacheMeasurement implements Measurement, AutoCloseable {
 
@@ -64,7 +65,9 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
         int batch = Math.min(WARM_UP_BATCH, ConfigurationSpace.maxBatch(subject.recordBytes()));
         for (int i = 0; i < 2; i++) {
             load(new Configuration(1, 0, 1, depth), threads -> Thread.sleep(COMPILERS_MILLIS));
-            load(new Configuration(1, 1, batch, depth), threads -> Thread.sleep(COMPILERS_MILLIS));
+            if (!subject.coded()) {
+                load(new Configuration(1, 1, batch, depth), threads -> Thread.sleep(COMPILERS_MILLIS));
+            }
         }
     }
 
@@ -74,7 +77,9 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
 
     private void load(Configuration configuration, Loaded meanwhile) throws InterruptedException {
         List<ApplicationThread> threads = new ArrayList<>();
-        cache.reconfigure(CacheConfiguration.DIRECT.with(configuration));
+        if (!subject.coded()) {
+            cache.reconfigure(CacheConfiguration.DIRECT.with(configuration));
+        }
         try {
             for (int i = 0; i < configuration.clientThreads(); i++) {
                 threads.add(new ApplicationThread(

@@ -1,21 +1,25 @@
 package io.farheap.measure;
 
 import io.farheap.cache.Cache;
+import io.farheap.cache.CacheBuilder;
 import io.farheap.cache.CacheConfiguration;
 import io.farheap.latency.LatencyTracking;
+import io.farheap.resilience.Resilience;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache to measure, on one memory server. It is created at the first measurement, as a model that is there already
- * needs none. The server's threads should spin, as those of a server that is there for its caches do: one that yields
- * between two batches loses a time slice wherever others run too. One thread at a time.
+ * A cache to measure, on one memory server, or coded on as many as its resilience needs. It is created at the first
+ * measurement, as a model that is there already needs none. The server's threads should spin, as those of a server that
+ * is there for its caches do: one that yields between two batches loses a time slice wherever others run too. One
+ * thread at a time.
  */
 public final class MeasuredCache implements Measurement, AutoCloseable {
 
@@ -23,7 +27,8 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
     public static final long CAPACITY = 64L << 20;
 
     private final ModelSubject subject;
-    private final Supplier<String> server;
+    private final @Nullable Resilience resilience;
+    private final Supplier<List<String>> servers;
     private final long seed;
     /** Open all the time, so that softverbs counts late operations of the whole run. */
     private @Nullable Context context;
@@ -35,8 +40,22 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
      * @param seed of the load
      */
     public MeasuredCache(ModelSubject subject, Supplier<String> server, long seed) {
+        this(subject, null, () -> List.of(server.get()), seed);
+    }
+
+    /**
+     * @param resilience the subject's, or null where it has none
+     * @param servers as {@code server} above, k + r failure domains
+     */
+    public MeasuredCache(
+            ModelSubject subject, @Nullable Resilience resilience, Supplier<List<String>> servers, long seed) {
+        if (!subject.resilience().equals(resilience == null ? ModelSubject.PLAIN : resilience.toString())) {
+            throw new IllegalArgumentException("a model of resilience " + subject.resilience()
+                    + " measured on a cache with " + resilience + "; take the same");
+        }
         this.subject = subject;
-        this.server = server;
+        this.resilience = resilience;
+        this.servers = servers;
         this.seed = seed;
     }
 
@@ -53,13 +72,13 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
             context = Devices.open();
             LateOperations.allow(context);
         }
-        Cache cache = Cache.builder()
+        CacheBuilder builder = Cache.builder()
                 .capacity(CAPACITY)
-                .servers(server.get())
+                .servers(servers.get())
                 .name("farheap-model")
                 .trackLatency(LatencyTracking.SPARSE)
-                .configuration(CacheConfiguration.DIRECT.withQueueDepth(1))
-                .create();
+                .configuration(CacheConfiguration.DIRECT.withQueueDepth(1));
+        Cache cache = (resilience == null ? builder : builder.resilience(resilience)).create();
         return new CacheMeasurement(cache, subject, seed);
     }
 

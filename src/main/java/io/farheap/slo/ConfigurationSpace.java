@@ -12,8 +12,9 @@ import java.util.stream.Stream;
  * @param maxBatch B: batches are from 1 to this, and 1 where there is no server thread
  * @param minDepth the device's smallest useful queue depth, as measured ({@link MeasurementPlan})
  * @param maxDepth Q, the device's largest
+ * @param serverCores server threads are from 0 to this: C, or 0 where nothing is executed by servers
  */
-public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, int maxDepth) {
+public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, int maxDepth, int serverCores) {
 
     /** Larger messages use the network no better (Redy, section 5.1). */
     public static final int MAX_MESSAGE_BYTES = 4096;
@@ -34,6 +35,15 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
             throw new IllegalArgumentException("a space of queue depths " + minDepth + " to " + maxDepth
                     + "; they are from 1 to " + MAX_DEPTH + ", in increasing order");
         }
+        if (serverCores != 0 && serverCores != clientCores) {
+            throw new IllegalArgumentException("a space of " + serverCores + " server threads with " + clientCores
+                    + " client cores; there are none or as many");
+        }
+    }
+
+    /** With as many server threads as client threads. */
+    public ConfigurationSpace(int clientCores, int maxBatch, int minDepth, int maxDepth) {
+        this(clientCores, maxBatch, minDepth, maxDepth, clientCores);
     }
 
     /** B, for records of this size: as many as make a message of 4 KB, rounded up (Redy, table 2). */
@@ -61,7 +71,8 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
     /** The last child of a node; as {@link #first}. */
     public int last(Parameter level, int server) {
         return switch (level) {
-            case SERVER_THREADS, CLIENT_THREADS -> clientCores;
+            case SERVER_THREADS -> serverCores;
+            case CLIENT_THREADS -> clientCores;
             case BATCH_SIZE -> server == 0 ? 1 : maxBatch;
             case QUEUE_DEPTH -> maxDepth;
         };
@@ -74,13 +85,13 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
      */
     public long size() {
         long depths = maxDepth - minDepth + 1L;
-        long withServer = clientCores * (clientCores + 1L) / 2 * maxBatch;
+        long withServer = serverCores * (serverCores + 1L) / 2 * maxBatch;
         return (withServer + clientCores) * depths;
     }
 
     /** All of it, the cheapest first. */
     public Stream<Configuration> stream() {
-        return IntStream.rangeClosed(0, clientCores).boxed().flatMap(s -> IntStream.rangeClosed(
+        return IntStream.rangeClosed(0, serverCores).boxed().flatMap(s -> IntStream.rangeClosed(
                         Math.max(1, s), clientCores)
                 .boxed()
                 .flatMap(c -> IntStream.rangeClosed(1, s == 0 ? 1 : maxBatch)
@@ -91,6 +102,7 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
 
     public boolean contains(Configuration configuration) {
         return configuration.clientThreads() <= clientCores
+                && configuration.serverThreads() <= serverCores
                 && configuration.batchSize() <= maxBatch
                 && configuration.queueDepth() >= minDepth
                 && configuration.queueDepth() <= maxDepth;

@@ -22,7 +22,7 @@ public final class ExactSearch implements Search {
     public SearchResult find(PerformanceModel model, Slo slo) {
         Search.check(model, slo);
         PlaneSearch search = new PlaneSearch(model, slo);
-        for (int server = 0; server <= model.space().clientCores(); server++) {
+        for (int server = 0; server <= model.space().serverCores(); server++) {
             Configuration found = search.cheapest(server);
             if (found != null) {
                 return SearchResult.of(model, found, search.examined);

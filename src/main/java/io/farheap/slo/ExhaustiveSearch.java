@@ -13,7 +13,7 @@ public final class ExhaustiveSearch implements Search {
         Search.check(model, slo);
         ConfigurationSpace space = model.space();
         long examined = 0;
-        for (int s = 0; s <= space.clientCores(); s++) {
+        for (int s = 0; s <= space.serverCores(); s++) {
             for (int c = Math.max(1, s); c <= space.clientCores(); c++) {
                 for (int b = 1; b <= (s == 0 ? 1 : space.maxBatch()); b++) {
                     for (int q = space.minDepth(); q <= space.maxDepth(); q++) {

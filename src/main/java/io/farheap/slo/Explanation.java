@@ -40,7 +40,7 @@ public record Explanation(Slo slo, double margin, Candidate chosen, List<Candida
         Search.check(model, slo);
         Slo wanted = slo.withMargin(margin);
         List<Candidate> candidates = new ArrayList<>();
-        for (int server = 0; server <= model.space().clientCores(); server++) {
+        for (int server = 0; server <= model.space().serverCores(); server++) {
             Configuration found = ExactSearch.cheapest(model, wanted, server);
             if (found != null) {
                 candidates.add(new Candidate(found, model.predict(found).orElseThrow()));

@@ -8,7 +8,7 @@ import java.util.zip.CRC32C;
  * The text of a model file, in UTF-8, by lines that end in {@code \n}:
  *
  * <pre>
- * farheap performance model, version 3
+ * farheap performance model, version 4
  * device soft0 (soft), connectx5 #5e1d07c3
  * hardware AMD EPYC 7551 #...
  * switches 0 #...
@@ -16,6 +16,7 @@ import java.util.zip.CRC32C;
  * read-percent 50 #...
  * client-cores 30 #...
  * device-depth 16 #...
+ * resilience none #...
  * c1 s0 b1 q1 reads 3012.5 ns 166000.0 /s writes 2410.0 ns 166000.0 /s #...
  * complete 652 #...
  * </pre>
@@ -26,12 +27,19 @@ import java.util.zip.CRC32C;
  */
 final class ModelFormat {
 
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     static final String MAGIC = "farheap performance model, version ";
     static final String COMPLETE = "complete ";
     static final String CHECKSUM = " #";
-    static final List<String> FIELDS =
-            List.of("device", "hardware", "switches", "record-bytes", "read-percent", "client-cores", "device-depth");
+    static final List<String> FIELDS = List.of(
+            "device",
+            "hardware",
+            "switches",
+            "record-bytes",
+            "read-percent",
+            "client-cores",
+            "device-depth",
+            "resilience");
 
     private ModelFormat() {}
 
@@ -43,7 +51,8 @@ final class ModelFormat {
                 Integer.toString(subject.recordBytes()),
                 Integer.toString(subject.readPercent()),
                 Integer.toString(subject.clientCores()),
-                Integer.toString(subject.deviceDepth()));
+                Integer.toString(subject.deviceDepth()),
+                subject.resilience());
     }
 
     /**
@@ -59,7 +68,8 @@ final class ModelFormat {
                 Integer.parseInt(values.get(3)),
                 Integer.parseInt(values.get(4)),
                 Integer.parseInt(values.get(5)),
-                Integer.parseInt(values.get(6)));
+                Integer.parseInt(values.get(6)),
+                values.get(7));
     }
 
     static String measurement(Configuration configuration, Performance performance) {

@@ -11,6 +11,9 @@ package io.farheap.slo;
  * @param readPercent of the operations, from 0 to 100; the others are writes
  * @param clientCores that a cache may use
  * @param deviceDepth Q, the device's largest queue depth
+ * @param resilience of coded caches, the mode, k, r, Δ and pages, as {@code failure-recovery 8+2 Δ=1, pages of 4096
+ *     bytes}; {@link #PLAIN} of those without. Coded requests go one by one to servers that execute nothing, so there
+ *     the configurations are client threads, and how many requests each keeps under way
  */
 public record ModelSubject(
         String device,
@@ -19,7 +22,11 @@ public record ModelSubject(
         int recordBytes,
         int readPercent,
         int clientCores,
-        int deviceDepth) {
+        int deviceDepth,
+        String resilience) {
+
+    /** The resilience of caches that have none. */
+    public static final String PLAIN = "none";
 
     static final int MAX_NAME = 200;
     private static final int MAX_SWITCHES = 64;
@@ -27,6 +34,7 @@ public record ModelSubject(
     public ModelSubject {
         check("device", device);
         check("hardware", hardware);
+        check("resilience", resilience);
         if (switches < 0 || switches > MAX_SWITCHES) {
             throw new IllegalArgumentException(
                     "a distance of " + switches + " switches; it is from 0, on one host, to " + MAX_SWITCHES);
@@ -36,6 +44,18 @@ public record ModelSubject(
         }
         // It checks the others.
         new ConfigurationSpace(clientCores, ConfigurationSpace.maxBatch(recordBytes), 1, deviceDepth);
+    }
+
+    /** Of caches without resilience. */
+    public ModelSubject(
+            String device,
+            String hardware,
+            int switches,
+            int recordBytes,
+            int readPercent,
+            int clientCores,
+            int deviceDepth) {
+        this(device, hardware, switches, recordBytes, readPercent, clientCores, deviceDepth, PLAIN);
     }
 
     private static void check(String what, String name) {
@@ -50,12 +70,25 @@ public record ModelSubject(
 
     /** The same over another distance. */
     public ModelSubject over(int otherSwitches) {
-        return new ModelSubject(device, hardware, otherSwitches, recordBytes, readPercent, clientCores, deviceDepth);
+        return new ModelSubject(
+                device, hardware, otherSwitches, recordBytes, readPercent, clientCores, deviceDepth, resilience);
+    }
+
+    /** The same of caches with another resilience. */
+    public ModelSubject coded(String how) {
+        return new ModelSubject(device, hardware, switches, recordBytes, readPercent, clientCores, deviceDepth, how);
+    }
+
+    /** Whether it is of caches with resilience. */
+    public boolean coded() {
+        return !resilience.equals(PLAIN);
     }
 
     /** @param minDepth the smallest useful queue depth, as measured */
     ConfigurationSpace space(int minDepth) {
-        return new ConfigurationSpace(clientCores, ConfigurationSpace.maxBatch(recordBytes), minDepth, deviceDepth);
+        return coded()
+                ? new ConfigurationSpace(clientCores, 1, minDepth, deviceDepth, 0)
+                : new ConfigurationSpace(clientCores, ConfigurationSpace.maxBatch(recordBytes), minDepth, deviceDepth);
     }
 
     boolean hasReads() {

@@ -20,16 +20,16 @@ public final class PerformanceModel {
         this.subject = subject;
         this.grid = grid;
         int cores = grid.space().clientCores();
+        int serverCores = grid.space().serverCores();
         planes = new Plane[cores + cores * (cores + 1) / 2];
-        firstPlane = new int[cores + 2];
+        firstPlane = new int[serverCores + 1];
         int next = 0;
-        for (int server = 0; server <= cores; server++) {
+        for (int server = 0; server <= serverCores; server++) {
             firstPlane[server] = next;
             for (int client = Math.max(1, server); client <= cores; client++) {
                 planes[next++] = new Plane(grid, server, client);
             }
         }
-        firstPlane[cores + 1] = next;
     }
 
     public ModelSubject subject() {

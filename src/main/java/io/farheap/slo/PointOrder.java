@@ -17,9 +17,10 @@ final class PointOrder {
     PointOrder(MeasuredGrid grid) {
         this.grid = grid;
         int threads = grid.threads().count();
+        int servers = grid.space().serverCores() == 0 ? 0 : threads;
         int[][] all = new int[grid.points()][];
         int count = 0;
-        for (int server = 0; server <= threads; server++) {
+        for (int server = 0; server <= servers; server++) {
             for (int client = Math.max(0, server - 1); client < threads; client++) {
                 for (int batch = 0; batch < (server == 0 ? 1 : grid.batches().count()); batch++) {
                     for (int depth = 0; depth < grid.depths().count(); depth++) {

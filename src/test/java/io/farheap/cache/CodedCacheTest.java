@@ -10,8 +10,6 @@ import io.farheap.metrics.ResilienceMetrics;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
-import io.farheap.slo.Objective;
-import io.farheap.slo.Slo;
 import io.farheap.testing.TestDevice;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -258,7 +256,6 @@ class CodedCacheTest {
     void whatIsNotBuiltIsRefusedBeforeAnythingIsTaken() {
         try (Cluster cluster = new Cluster(2, 2, 2, 2)) {
             assertRefused("batch of 1", on(cluster).configuration(Configurations.BATCHED));
-            assertRefused("objective", on(cluster).slo(new Slo(new Objective(1_000_000, 1000), Objective.NONE)));
             assertRefused(
                     "by address",
                     Cache.builder().capacity(1).manager("127.0.0.1:1").resilience(CODE));

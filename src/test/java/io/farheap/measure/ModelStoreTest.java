@@ -15,6 +15,8 @@ class ModelStoreTest {
         ModelSubject one = new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 1, 14);
         List<String> names = Stream.of(
                         one,
+                        one.coded("failure-recovery 8+2 Δ=1, pages of 4096 bytes"),
+                        one.coded("failure-recovery 8+2 Δ=0, pages of 4096 bytes"),
                         new ModelSubject("soft0 (soft)", "AMD EPYC, 2 cores", 0, 8, 50, 1, 14),
                         new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 4 cores", 0, 8, 50, 1, 14),
                         new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 1, 8, 50, 1, 14),

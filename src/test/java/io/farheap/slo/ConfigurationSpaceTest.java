@@ -2,6 +2,7 @@ package io.farheap.slo;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,8 +23,11 @@ class ConfigurationSpaceTest {
     @Test
     void sizeIsTheNumberOfLeaves() {
         assertEquals(3_095_430, new ConfigurationSpace(30, 512, 4, 16).size());
-        for (ConfigurationSpace space :
-                new ConfigurationSpace[] {new ConfigurationSpace(5, 7, 2, 9), new ConfigurationSpace(1, 1, 1, 1)}) {
+        for (ConfigurationSpace space : new ConfigurationSpace[] {
+            new ConfigurationSpace(5, 7, 2, 9),
+            new ConfigurationSpace(1, 1, 1, 1),
+            new ConfigurationSpace(5, 1, 2, 9, 0)
+        }) {
             long leaves = 0;
             for (int s = space.first(Parameter.SERVER_THREADS, 0); s <= space.last(Parameter.SERVER_THREADS, 0); s++) {
                 for (int c = space.first(Parameter.CLIENT_THREADS, s);
@@ -40,6 +44,8 @@ class ConfigurationSpaceTest {
                 }
             }
             assertEquals(leaves, space.size());
+            assertEquals(
+                    leaves, space.stream().filter(space::contains).distinct().count());
         }
     }
 
@@ -50,6 +56,8 @@ class ConfigurationSpaceTest {
         assertThrows(IllegalArgumentException.class, () -> new Configuration(0, 0, 1, 1));
         assertThrows(IllegalArgumentException.class, () -> new Configuration(1, 1, 1, 0));
         assertThrows(IllegalArgumentException.class, () -> new ConfigurationSpace(4, 8, 9, 8));
+        assertThrows(IllegalArgumentException.class, () -> new ConfigurationSpace(4, 8, 1, 8, 3));
+        assertFalse(new ConfigurationSpace(4, 1, 1, 8, 0).contains(new Configuration(1, 1, 1, 1)));
     }
 
     @Test

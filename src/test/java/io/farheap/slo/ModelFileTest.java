@@ -2,6 +2,7 @@ package io.farheap.slo;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,7 +71,7 @@ class ModelFileTest {
             }
         }
         assertTrue(new String(whole, StandardCharsets.UTF_8)
-                .startsWith("farheap performance model, version 3\ndevice sim0 (simulated) #"));
+                .startsWith("farheap performance model, version 4\ndevice sim0 (simulated) #"));
     }
 
     @Test
@@ -91,6 +93,43 @@ class ModelFileTest {
                 .contains("client-cores"));
         assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 50, 2, 16))
                 .contains("device-depth"));
+        assertTrue(refusal(SUBJECT.coded("ec-only 2+1 Δ=1, pages of 4096 bytes"))
+                .contains("was measured with resilience \"none\", and the model is wanted for \"ec-only 2+1 Δ=1, "));
+    }
+
+    /** Servers execute nothing there, so no configuration with server threads or batches is measured or found. */
+    @Test
+    void aModelOfCodedCachesIsOfClientThreadsAndDepthsAlone() throws IOException, InterruptedException {
+        ModelSubject coded = SUBJECT.coded("ec-only 2+1 Δ=1, pages of 4096 bytes");
+        assertEquals(coded, coded.over(3).over(1));
+        Path other = directory.resolve("coded.model");
+        SimulatedSystem system = new SimulatedSystem(SUBJECT, 0, 7);
+        ModelMeasurer.measure(
+                other,
+                coded,
+                how -> {
+                    assertEquals(0, how.serverThreads());
+                    assertEquals(1, how.batchSize());
+                    return system.measure(how);
+                },
+                (measured, leftOut, atMost) -> {});
+        PerformanceModel loaded = ModelFile.load(other);
+        assertEquals(coded, loaded.subject());
+        assertEquals(2L * (8 - loaded.space().minDepth() + 1), loaded.space().size());
+        for (Search search : List.of(new ExactSearch(), new ExhaustiveSearch(), new PrunedTraversal())) {
+            Slo least = new Slo(new Objective(Double.POSITIVE_INFINITY, 1), Objective.NONE);
+            assertEquals(
+                    new Configuration(1, 0, 1, loaded.space().minDepth()),
+                    search.find(loaded, least).found());
+            Slo tooMuch = new Slo(new Objective(1, 1e12), Objective.NONE);
+            assertFalse(search.find(loaded, tooMuch).feasible());
+        }
+        assertEquals(
+                1,
+                Explanation.of(loaded, new Slo(Objective.NONE, Objective.NONE))
+                        .candidates()
+                        .size());
+        assertThrows(IllegalArgumentException.class, () -> SUBJECT.coded(" "));
     }
 
     @Test
@@ -116,11 +155,11 @@ class ModelFileTest {
 
     @Test
     void anotherVersionIsRefused() throws IOException {
-        Files.writeString(file, new String(whole, StandardCharsets.UTF_8).replace("version 3", "version 4"));
-        assertTrue(refusal(SUBJECT).contains("format version 4, and this Farheap reads version 3"));
+        Files.writeString(file, new String(whole, StandardCharsets.UTF_8).replace("version 4", "version 3"));
+        assertTrue(refusal(SUBJECT).contains("format version 3, and this Farheap reads version 4"));
         assertTrue(assertThrows(ModelFileException.class, () -> ModelFile.load(file))
                 .getMessage()
-                .contains("format version 4"));
+                .contains("format version 3"));
         Files.writeString(file, "{\"a\": 1}\n".repeat(20));
         assertTrue(refusal(SUBJECT).contains("is not a performance model"));
     }
@@ -165,7 +204,7 @@ class ModelFileTest {
         }) {
             ModelFormat.Checksum checksum = new ModelFormat.Checksum();
             Files.writeString(file, ModelFormat.header(SUBJECT, checksum) + checksum.seal(line));
-            assertTrue(refusal(SUBJECT).contains("is damaged in line 9"));
+            assertTrue(refusal(SUBJECT).contains("is damaged in line 10"));
         }
         Files.write(file, new byte[ModelReader.MAX_BYTES + 1]);
         assertTrue(refusal(SUBJECT).contains("models have at most"));

@@ -12,8 +12,8 @@ import io.farheap.slo.PerformanceModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,8 +38,10 @@ public final class ModelCommand implements Subcommand, Callable<Integer> {
     @Option(
             names = "--server",
             paramLabel = "HOST:PORT",
-            description = "memory server to measure with (default: one is started on this host)")
-    private @Nullable String server;
+            split = ",",
+            description = "memory server to measure with, or K + R of them, each of another domain, with --resilience "
+                    + "(default: started on this host)")
+    private List<String> servers = List.of();
 
     @Option(
             names = "--seed",
@@ -59,8 +61,8 @@ public final class ModelCommand implements Subcommand, Callable<Integer> {
             subject = options.subject(context);
         }
         ModelConsole console = new ModelConsole(new ModelRun(subject, options.file(subject)));
-        try (ModelServer memory = new ModelServer(server);
-                MeasuredCache cache = new MeasuredCache(subject, memory::address, seed)) {
+        try (ModelServer memory = new ModelServer(servers, options.resilience());
+                MeasuredCache cache = new MeasuredCache(subject, options.resilience(), memory::addresses, seed)) {
             PerformanceModel model = console.measure(cache);
             console.print(System.out, model);
         }

@@ -48,6 +48,6 @@ final class ModelListCommand implements Callable<Integer> {
                 + (subject.switches() == 1 ? " switch" : " switches") + "; records of " + subject.recordBytes()
                 + " bytes, " + subject.readPercent() + "% reads; up to " + subject.clientCores()
                 + " client cores, depth "
-                + subject.deviceDepth();
+                + subject.deviceDepth() + (subject.coded() ? "; coded, " + subject.resilience() : "");
     }
 }

@@ -89,6 +89,41 @@ class ModelCommandTest {
         assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
     }
 
+    /** On three servers that it starts, each of a domain of its own. Its figures are this machine's, and nobody's. */
+    @Test
+    void aModelOfCodedCachesIsMeasuredAndExplainedForItsCodeAlone() throws Exception {
+        List<String> coded = with(SMALL, "--resilience", "2+1");
+        String measured = run(0, SLOW, coded, "model");
+        String code = "failure-recovery 2+1 Δ=1, pages of 4096 bytes";
+        assertTrue(measured.contains("reads; coded, " + code), measured);
+        assertTrue(measured.contains("client threads 1 to 1, batches 1 to 1, queue depths "), measured);
+        String explained = run(0, SLOW, coded, "explain", "--read-latency", "1e7", "--read-rate", "0.001");
+        assertTrue(explained.contains("chosen      (c 1, s 0, b 1, q "), explained);
+        String other = run(1, SLOW, with(coded, "--mode", "ec-only"), "explain", "--read-latency", "1e7");
+        assertTrue(other.contains("was measured with resilience \"" + code + "\""), other);
+        String none = run(1, SLOW, SMALL, "explain", "--read-latency", "1e7");
+        assertTrue(none.contains("and the model is wanted for \"none\""), none);
+    }
+
+    @Test
+    void aCodeThatMakesNoSenseIsRefused() throws Exception {
+        assertRefused("it is K+R, such as 8+2", "--resilience", "8");
+        assertRefused("r = 5 parity splits; take 0 to 4", "--resilience", "8+5");
+        assertRefused("give --resilience K+R with them", "--delta", "1");
+        assertRefused("--mode best: there are [failure-recovery, ", "--resilience", "8+2", "--mode", "best");
+        assertRefused("has 3 servers; name as many", "--resilience", "2+1", "--server", "127.0.0.1:1,127.0.0.1:2");
+        assertRefused("has 1 server; name as many", "--server", "127.0.0.1:1,127.0.0.1:2");
+    }
+
+    private void assertRefused(String why, String... options) throws Exception {
+        String refused = run(1, SLOW, with(SMALL, options), "model");
+        assertTrue(refused.contains(why), refused);
+    }
+
+    private static List<String> with(List<String> subject, String... more) {
+        return Stream.concat(subject.stream(), Stream.of(more)).toList();
+    }
+
     /**
      * Whatever this machine does: every objective between the figures of this model can be met, and by which
      * configuration is sure.

@@ -55,8 +55,13 @@ public final class ModelConsole {
         ModelSubject subject = run.subject();
         out.printf("model     %s, %d bytes%n", run.file(), Files.size(run.file()));
         out.printf(
-                "of        %s; %s; %d switches; records of %d bytes, %d%% reads%n",
-                subject.device(), subject.hardware(), subject.switches(), subject.recordBytes(), subject.readPercent());
+                "of        %s; %s; %d switches; records of %d bytes, %d%% reads%s%n",
+                subject.device(),
+                subject.hardware(),
+                subject.switches(),
+                subject.recordBytes(),
+                subject.readPercent(),
+                subject.coded() ? "; coded, " + subject.resilience() : "");
         out.printf(
                 Locale.ROOT,
                 "measured  %d times, %d of them now, in %.1f s; %d points left out; for %d configurations: client threads 1 to %d, batches 1 to %d, "

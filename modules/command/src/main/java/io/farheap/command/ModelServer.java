@@ -1,61 +1,101 @@
 package io.farheap.command;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.measure.LateOperations;
 import io.farheap.measure.MeasuredCache;
+import io.farheap.resilience.Resilience;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.Devices;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory server that a model is measured with: one that is given or, where none is, one that is started on this
- * host when its address is wanted. One thread at a time.
+ * The memory server that a model is measured with, or those of a coded cache: what is given or, where nothing is, what
+ * is started on this host when its address is wanted. One thread at a time.
  */
 public final class ModelServer implements AutoCloseable {
 
     /** Long: where threads spin on all cores, who renews it may have to wait. */
     private static final String LEASE = "60s";
 
-    private final @Nullable String given;
-    private @Nullable ServerProcess started;
+    private final List<String> given;
+    private final @Nullable Resilience resilience;
+    private final List<ServerProcess> started = new ArrayList<>();
 
     /** @param given HOST:PORT */
     public ModelServer(@Nullable String given) {
-        this.given = given;
+        this(given == null ? List.of() : List.of(given), null);
     }
 
-    /** HOST:PORT. */
+    /**
+     * @param given each HOST:PORT, or none
+     * @param resilience of the cache, or null
+     */
+    public ModelServer(List<String> given, @Nullable Resilience resilience) {
+        int wanted = resilience == null ? 1 : resilience.splits();
+        if (!given.isEmpty() && (resilience == null ? given.size() != 1 : given.size() < wanted)) {
+            throw new IllegalArgumentException(
+                    "--server " + String.join(",", given) + ": the cache that is measured has " + wanted
+                            + (wanted == 1 ? " server" : " servers") + "; name as many, or none to start them here");
+        }
+        this.given = List.copyOf(given);
+        this.resilience = resilience;
+    }
+
+    /** HOST:PORT, of the first. */
     public String address() {
-        if (given != null) {
+        return addresses().getFirst();
+    }
+
+    /** HOST:PORT of each. */
+    public List<String> addresses() {
+        if (!given.isEmpty()) {
             return given;
         }
-        if (started == null) {
-            started = ServerProcess.start(
-                    Devices.library(),
-                    "",
-                    2 * MeasuredCache.CAPACITY,
-                    MeasuredCache.CAPACITY,
-                    LateOperations.environment(),
-                    "--idle",
-                    Idle.SPIN.name(),
-                    "--lease",
-                    LEASE);
+        int wanted = resilience == null ? 1 : resilience.splits();
+        while (started.size() < wanted) {
+            started.add(start("model-" + started.size()));
         }
-        return started.address();
+        return started.stream().map(ServerProcess::address).toList();
+    }
+
+    private ServerProcess start(String domain) {
+        long region = region();
+        return ServerProcess.start(
+                Devices.library(),
+                "",
+                2 * region,
+                region,
+                LateOperations.environment(),
+                "--idle",
+                resilience == null ? Idle.SPIN.name() : Idle.PARK.name(),
+                "--domain",
+                domain,
+                "--lease",
+                LEASE);
+    }
+
+    /** Of a coded cache a part of k, so that one range has all of it. */
+    private long region() {
+        return resilience == null
+                ? MeasuredCache.CAPACITY
+                : Long.highestOneBit(2 * ((MeasuredCache.CAPACITY - 1) / resilience.dataSplits()));
     }
 
     /** This process and, where it has been started, the server's. */
     public List<ProcessHandle> processes() {
-        return started == null
-                ? List.of(ProcessHandle.current())
-                : List.of(
-                        ProcessHandle.current(), ProcessHandle.of(started.pid()).orElse(ProcessHandle.current()));
+        return Stream.concat(
+                        Stream.of(ProcessHandle.current()),
+                        started.stream().flatMap(server -> ProcessHandle.of(server.pid()).stream()))
+                .toList();
     }
 
     @Override
     public void close() {
-        if (started != null) {
-            started.close();
+        try (CloseStack all = new CloseStack()) {
+            started.forEach(all::add);
         }
     }
 }

@@ -2,10 +2,12 @@ package io.farheap.command;
 
 import io.farheap.measure.ModelStore;
 import io.farheap.measure.Subjects;
+import io.farheap.resilience.Resilience;
 import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What a performance model is of, and where its file is: options of every command that has to do with one. */
@@ -53,6 +55,9 @@ public final class SubjectOptions {
             description = "of the model (default: one for each such model in ~/.cache/farheap/models)")
     private @Nullable Path file;
 
+    @Mixin
+    private CodeOptions code = new CodeOptions();
+
     /** @throws IllegalArgumentException where an option is out of its range */
     public ModelSubject subject(Context context) {
         int deepest = Subjects.deepest(context);
@@ -60,7 +65,14 @@ public final class SubjectOptions {
             throw new IllegalArgumentException(
                     "--max-depth " + depth + ": " + context.device().name() + " takes up to " + deepest);
         }
-        return Subjects.of(context, switches, recordBytes, readPercent, cores, depth);
+        ModelSubject subject = Subjects.of(context, switches, recordBytes, readPercent, cores, depth);
+        Resilience resilience = resilience();
+        return resilience == null ? subject : subject.coded(resilience.toString());
+    }
+
+    /** The subject's resilience, null where it has none. */
+    public @Nullable Resilience resilience() {
+        return code.resilience();
     }
 
     /** Whether that file is named, and so the same for every subject. */
