@@ -4,9 +4,7 @@ import io.farheap.kv.Codec;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.tier.Device;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,7 +54,7 @@ public final class FarStore implements AutoCloseable {
         try {
             this.frames = resources.add(new Frames(device, how.pageBits(), how.pages()));
             CheckpointFiles files = how.files();
-            Recovered recovered = files == null ? Recovered.nothing(how) : recover(files, how);
+            Recovered recovered = files == null ? Recovered.nothing(how) : Recovered.from(files, how);
             HashIndex index = resources.add(recovered.index());
             Checkpoint checkpoint = recovered.checkpoint();
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
@@ -80,7 +78,7 @@ public final class FarStore implements AutoCloseable {
                     extents.addAll(checkpoint.extents());
                 }
                 this.checkpointer =
-                        new Checkpointer(parts, logThread, files, extents, sessions, how.patience(), checkpoint);
+                        new Checkpointer(parts, logThread, files, extents, sessions, how.checkpoints(), checkpoint);
             }
             logThread.start(how.growing() ? growth::look : () -> {});
             this.maintenance = how.maintained() ? how.maintenance(new Chores()) : null;
@@ -96,48 +94,6 @@ public final class FarStore implements AutoCloseable {
 
     public static FarStoreBuilder builder() {
         return new FarStoreBuilder();
-    }
-
-    private record Recovered(HashIndex index, @Nullable Checkpoint checkpoint, Gaps gaps, String report) {
-
-        static Recovered nothing(FarStoreBuilder how) {
-            return new Recovered(new HashIndex(how.buckets()), null, new Gaps(List.of()), "");
-        }
-    }
-
-    /** The newest checkpoint that is whole. */
-    private static Recovered recover(CheckpointFiles files, FarStoreBuilder how) {
-        List<String> damaged = new ArrayList<>();
-        StoreEvent event = StoreEvent.begun(how.name(), "recovery");
-        try {
-            for (long number : files.numbers()) {
-                HashIndex index = new HashIndex(how.buckets());
-                try {
-                    Checkpoint checkpoint = files.read(number);
-                    how.check(checkpoint);
-                    Gaps gaps = Recovery.gaps(checkpoint);
-                    Recovery.index(checkpoint, how.device(), index, gaps);
-                    damaged.add("checkpoint " + number + " is recovered");
-                    event.done(number, checkpoint.end() - checkpoint.begin());
-                    return new Recovered(index, checkpoint, gaps, String.join("; ", damaged));
-                } catch (DamagedException e) {
-                    index.close();
-                    damaged.add("checkpoint " + number + " cannot be used: " + e.getMessage());
-                } catch (Throwable e) {
-                    index.close();
-                    throw e;
-                }
-            }
-        } catch (IOException e) {
-            throw new StoreException("the store's directory cannot be read: " + e.getMessage(), e);
-        } finally {
-            event.commit();
-        }
-        if (!damaged.isEmpty()) {
-            throw new StoreException("there is no checkpoint that is whole: " + String.join("; ", damaged)
-                    + ". Nothing was changed; delete the directory to begin with an empty store");
-        }
-        return Recovered.nothing(how);
     }
 
     /** A session, which whoever opens it closes. */
@@ -372,6 +328,11 @@ public final class FarStore implements AutoCloseable {
     /** Checkpoints that were made since it was opened. */
     public long checkpoints() {
         return checkpoints.get();
+    }
+
+    /** Bytes that checkpoints have written beside the log since it was opened: snapshots, and images of the index. */
+    public long checkpointBytes() {
+        return checkpointer == null ? 0 : checkpointer.writtenBeside();
     }
 
     /** How long ago the newest checkpoint was complete; empty where none was made since the store was opened. */

@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Power cuts under a store that is used, its log and its checkpoints in one storage: nothing is lost that a checkpoint
@@ -26,12 +27,13 @@ class StorePowerCutTest {
 
     private int acknowledged;
 
-    @Test
-    void whatACheckpointHasIsThereAfterAPowerCut() {
+    @ParameterizedTest
+    @CsvSource({"FOLD_OVER, false", "FOLD_OVER, true", "SNAPSHOT, false", "SNAPSHOT, true", "INCREMENTAL, true"})
+    void whatACheckpointHasIsThereAfterAPowerCut(CheckpointKind kind, boolean index) {
         for (int cut = 0; cut < cuts; ) {
             Random random = new Random(seed + cut);
             try {
-                cut += lives(random);
+                cut += lives(random, kind, index);
             } catch (Throwable e) {
                 throw new AssertionError("seed " + (seed + cut), e);
             }
@@ -40,14 +42,14 @@ class StorePowerCutTest {
     }
 
     /** @return how many cuts there were */
-    private int lives(Random random) {
+    private int lives(Random random, CheckpointKind kind, boolean index) {
         boolean general = random.nextBoolean();
         RecordingStorage storage = new RecordingStorage();
         long[] durable = new long[SESSIONS];
         int lives = 1 + random.nextInt(4);
         for (int life = 0; life < lives; life++) {
             storage.stopAfter(random.nextInt(250));
-            live(storage, general, durable, random);
+            live(storage, general, durable, random, kind, index);
             storage = storage.cut(random);
             try (FileDevice device = device(storage);
                     FarStore store = how(storage, device, general).open()) {
@@ -78,10 +80,19 @@ class StorePowerCutTest {
     }
 
     /** Until the power is gone. */
-    private void live(RecordingStorage storage, boolean general, long[] durable, Random random) {
+    private void live(
+            RecordingStorage storage,
+            boolean general,
+            long[] durable,
+            Random random,
+            CheckpointKind kind,
+            boolean index) {
         PrefixLoad load = new PrefixLoad(general, SESSIONS);
         try (FileDevice device = device(storage);
-                FarStore store = how(storage, device, general).open();
+                FarStore store = how(storage, device, general)
+                        .checkpoints(kind)
+                        .indexInCheckpoints(index)
+                        .open();
                 StoreSession first = store.openSession(PrefixLoad.name(0));
                 StoreSession second = store.openSession(PrefixLoad.name(1));
                 Arena arena = Arena.ofConfined()) {
