@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class StorePowerCutTest {
 
     private static final int SESSIONS = 2;
+    private static final int LIES = 40;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final int cuts = Integer.getInteger("farheap.powerCuts", 100);
@@ -39,6 +41,33 @@ class StorePowerCutTest {
             }
         }
         assertTrue(acknowledged > 0, "no checkpoint was made");
+    }
+
+    /** What the test above rests on: were the device's syncs left out, it would find that. */
+    @Test
+    void aDeviceThatDropsSyncsLosesWhatItPromisedAndThatIsFound() {
+        int lost = 0;
+        for (int cut = 0; cut < LIES; cut++) {
+            Random random = new Random(seed + cut);
+            RecordingStorage storage = new RecordingStorage();
+            storage.dropSyncs(name -> name.startsWith("segment"));
+            storage.stopAfter(100 + random.nextInt(150));
+            long[] durable = new long[SESSIONS];
+            live(storage, false, durable, random, CheckpointKind.FOLD_OVER, false);
+            lost += keeps(storage.cut(random), durable) ? 0 : 1;
+        }
+        assertTrue(lost > 0, "nothing was lost in " + LIES + " cuts, seed " + seed);
+    }
+
+    /** What is there is right in any case. */
+    private static boolean keeps(RecordingStorage storage, long[] durable) {
+        try (FileDevice device = device(storage);
+                FarStore store = how(storage, device, false).open()) {
+            long[] there = new PrefixLoad(false, SESSIONS).verify(store);
+            return there[0] >= durable[0] && there[1] >= durable[1];
+        } catch (StoreException | StorageException e) {
+            return false;
+        }
     }
 
     /** @return how many cuts there were */
