@@ -50,6 +50,11 @@ public final class StoreMetrics implements MeterBinder {
                 "bytes that checkpoints have written beside the log",
                 FarStore::checkpointBytes);
         counter(registry, "farheap.store.compacted", "bytes of the log that were given back", FarStore::compactedBytes);
+        counter(
+                registry,
+                "farheap.store.index.growth.failures",
+                "times that there was no memory for a larger index",
+                FarStore::indexGrowthFailures);
         Gauge.builder("farheap.store.checkpoint.age", store, StoreMetrics::age)
                 .baseUnit("seconds")
                 .tag("store", store.name())

@@ -27,8 +27,8 @@ import java.util.zip.CRC32C;
  * 80  8  bytes of that file
  * 88  8  aside: the log's bytes from there to the end are in pieces, in files "snapshot-N"
  * 96  4  CRC-32C of the index's file
- *100  4  bits of a page
- *104  4  sessions, then each: 8 serial, 2 bytes of the name, the name in UTF-8
+ * 100  4  bits of a page
+ * 104  4  sessions, then each: 8 serial, 2 bytes of the name, the name in UTF-8
  *     4  gaps, then each: 8 from, 8 to, 8 last version that counts there (-1: none)
  *     4  extents, then each: 8 from, 8 to, 4 CRC-32C of the log's bytes
  *     4  pieces, then each: 8 from, 8 number of the file, 8 position in it, 4 bytes, 4 CRC-32C of these
@@ -90,7 +90,8 @@ record Checkpoint(
         List<Extent> all = new ArrayList<>(extents);
         all.addAll(more);
         return new Checkpoint(
-                number, version, layout, pageBits, begin, end, next, passing, sessions, gaps, index, all, end, List.of());
+                number, version, layout, pageBits, begin, end, next, passing, sessions, gaps, index, all, end,
+                List.of());
     }
 
     ByteBuffer encode() {

@@ -87,6 +87,9 @@ final class Checkpointer {
 
     /** @return the checkpoint's number */
     synchronized long make() {
+        if (stopped) {
+            throw new IllegalStateException("the store is closed");
+        }
         try {
             return tryToMake();
         } catch (IOException e) {
@@ -97,8 +100,7 @@ final class Checkpointer {
     private long tryToMake() throws IOException {
         StoreVersion version = parts.version();
         HybridLog log = parts.log();
-        IndexImage image =
-                images == null ? IndexFiles.none(parts.index().buckets()) : images.write(number + 1);
+        IndexImage image = images == null ? IndexFiles.none(parts.index().buckets()) : images.write(number + 1);
         long passing = log.tail();
         // What a compaction gives back from now on has copies that belong to the next version.
         long begin = log.marks.begin();
@@ -240,9 +242,15 @@ final class Checkpointer {
         }
     }
 
-    /** One that waits for sessions gives up. Any thread. */
+    /** One that waits for sessions gives up, and no other is made. Any thread. */
     void stop() {
         stopped = true;
+    }
+
+    /** None is on its way when this returns, behind {@link #stop}. */
+    @SuppressWarnings("EmptyMethod")
+    synchronized void awaitEnd() {
+        // Whoever makes one has the monitor.
     }
 
     /** No checkpoint that is kept needs what is below. */

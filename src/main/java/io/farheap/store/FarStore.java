@@ -28,6 +28,7 @@ public final class FarStore implements AutoCloseable {
     private final StoreParts parts;
     private final Frames frames;
     private final LogThread logThread;
+    private final IndexGrowth growth;
     private final SessionOptions options;
     private final SessionList sessions;
     private final @Nullable Checkpointer checkpointer;
@@ -38,6 +39,8 @@ public final class FarStore implements AutoCloseable {
     private final SessionPool pool = new SessionPool(this::openPooled);
     /** What is below it the device has no more. */
     private volatile long givenBack;
+
+    private volatile boolean closing;
     /** Of what was compacted last, the part that was live. */
     private volatile double lastLive;
 
@@ -66,7 +69,7 @@ public final class FarStore implements AutoCloseable {
             this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
             Extents extents = files == null ? null : new Extents();
             // It is closed after the log's thread has ended, which begins growth.
-            IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
+            this.growth = resources.add(new IndexGrowth(how.name(), parts));
             this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
             this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
@@ -174,6 +177,7 @@ public final class FarStore implements AutoCloseable {
     public void scan(RecordVisitor visitor) {
         compacting.readLock().lock();
         try {
+            checkOpen();
             Scanner.run(parts, visitor);
         } finally {
             compacting.readLock().unlock();
@@ -222,6 +226,7 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException("who visits a store's records cannot compact it: end the scan first");
         }
         compacting.writeLock().lock();
+        // A session cannot be opened once the store is closed.
         StoreEvent event = StoreEvent.begun(name, "compaction");
         try (StoreSession session = openSession()) {
             long before = parts.log().marks.begin();
@@ -347,6 +352,11 @@ public final class FarStore implements AutoCloseable {
         return compacted.get();
     }
 
+    /** How often the index was to grow, and there was no memory: it is tried again, and logged once. */
+    public long indexGrowthFailures() {
+        return growth.failures();
+    }
+
     /** Bytes of local memory that the index has. */
     public long indexBytes() {
         return parts.index().bytes();
@@ -363,19 +373,44 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, which their threads do not use any more, without a checkpoint, and gives memory back. The device
-     * stays open. Calls of maps, and what was submitted to sessions of futures, end first.
+     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback, an update or a
+     * visitor, which would wait for themselves. The device stays open. Operations, polls, scans, compactions and
+     * checkpoints that are under way end first, as do calls of maps and what was submitted to sessions of futures;
+     * those that come later throw {@link IllegalStateException}. Sessions that other threads have used last, and not
+     * released, are left to these to close, before the device; the others' pending operations are called back here.
      */
     @Override
     public void close() {
-        if (checkpointer != null && maintenance != null) {
+        if (compacting.getReadHoldCount() > 0) {
+            throw new IllegalStateException("who visits a store's records cannot close it: end the scan first");
+        }
+        closing = true;
+        if (checkpointer != null) {
             checkpointer.stop();
         }
         Closing.all(maintenance, pool);
         CloseStack everything = new CloseStack();
         everything.add(resources);
         Closing.all(List.copyOf(futures));
-        sessions.end().forEach(session -> everything.add(session::end));
-        everything.close();
+        compacting.writeLock().lock();
+        try {
+            if (checkpointer != null) {
+                checkpointer.awaitEnd();
+            }
+            Set<StoreSession> open = sessions.end();
+            open.forEach(StoreSession::refuse);
+            parts.epochs().awaitAll();
+            open.forEach(StoreSession::awaitPoll);
+            open.forEach(session -> everything.add(session::endWithStore));
+            everything.close();
+        } finally {
+            compacting.writeLock().unlock();
+        }
+    }
+
+    private void checkOpen() {
+        if (closing) {
+            throw new IllegalStateException("the store is closed");
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.store;
 
 import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,9 @@ final class HashIndex implements AutoCloseable {
     private volatile IndexTable table;
     /** What the table grows into, else the table. */
     private volatile IndexTable next;
+
+    /** Makes tables. */
+    LongFunction<IndexTable> tables = IndexTable::new;
 
     /** @param buckets a power of two; of 64 bytes each */
     HashIndex(long buckets) {
@@ -208,9 +212,12 @@ final class HashIndex implements AutoCloseable {
         return false;
     }
 
-    /** Begins to double. By one thread, which {@linkplain #divide divides} all buckets, then {@link #grown ends} it. */
+    /**
+     * Begins to double; where there is no memory it stays as it is, and that is thrown. By one thread, which
+     * {@linkplain #divide divides} all buckets, then {@link #grown ends} it.
+     */
     void grow() {
-        next = new IndexTable(2 * table.buckets);
+        next = tables.apply(2 * table.buckets);
     }
 
     /** The buckets that are to be divided: a hash for each is 0 to this, exclusive. */

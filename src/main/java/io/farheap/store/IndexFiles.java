@@ -94,8 +94,7 @@ final class IndexFiles {
         ReadCache cache = parts.cache();
         boolean copy = cache != null && Copies.marks(word);
         // A copy that was read is left behind.
-        entries.putLong(
-                copy ? HashIndex.pointing(word, cache.behind(HashIndex.address(word))) : word);
+        entries.putLong(copy ? HashIndex.pointing(word, cache.behind(HashIndex.address(word))) : word);
     }
 
     private void put(StableFiles.Output output, ByteBuffer what) throws IOException {

@@ -68,7 +68,8 @@ record Recovered(HashIndex index, @Nullable Checkpoint checkpoint, Gaps gaps, St
 
     /** Chains of a large index lack records of other buckets: a smaller one would not find these through them. */
     private static HashIndex fromLog(Checkpoint checkpoint, FarStoreBuilder how, Gaps gaps) throws DamagedException {
-        HashIndex index = new HashIndex(Math.max(how.buckets(), checkpoint.index().buckets()));
+        HashIndex index =
+                new HashIndex(Math.max(how.buckets(), checkpoint.index().buckets()));
         return filled(index, checkpoint, how, gaps, checkpoint.begin());
     }
 

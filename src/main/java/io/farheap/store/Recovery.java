@@ -13,8 +13,7 @@ import java.util.zip.CRC32C;
 
 /**
  * Brings an index back from a checkpoint: reads its log from the beginning, or from where an image of the index has it,
- * to the end, several pages at a time, checks
- * every part's checksum, and lets each entry point to its last record.
+ * to the end, several pages at a time, checks every part's checksum, and lets each entry point to its last record.
  */
 final class Recovery {
 

@@ -98,11 +98,9 @@ final class Restoring implements AutoCloseable {
             throw new DamagedException("nothing has its log at " + at);
         }
         Piece piece = checkpoint.pieces().get(number);
-        if (piece.from() > at
-                || piece.to() <= at
-                || piece.to() > to
-                || piece.bytes() > block.capacity()) {
-            throw new DamagedException("it has a part of its log from " + piece.from() + " to " + piece.to() + " at " + at);
+        if (piece.from() > at || piece.to() <= at || piece.to() > to || piece.bytes() > block.capacity()) {
+            throw new DamagedException(
+                    "it has a part of its log from " + piece.from() + " to " + piece.to() + " at " + at);
         }
         String name = SnapshotFiles.name(piece.file());
         try {
@@ -116,8 +114,7 @@ final class Restoring implements AutoCloseable {
         if ((int) crc.getValue() != piece.crc()) {
             throw new DamagedException(name + " has another checksum at " + piece.position());
         }
-        MemorySegment.copy(
-                MemorySegment.ofArray(block.array()), at - piece.from(), into, 0, piece.to() - at);
+        MemorySegment.copy(MemorySegment.ofArray(block.array()), at - piece.from(), into, 0, piece.to() - at);
         return piece.to();
     }
 

@@ -121,8 +121,7 @@ class SnapshotTest {
             put(session, 0, 1_000);
             put(session, KEYS / 2, 2_000);
             store.checkpoint();
-            assertEquals(
-                    2 * SnapshotFiles.BLOCK - HybridLog.FIRST, bytes("snapshot-2"), "blocks of two records");
+            assertEquals(2 * SnapshotFiles.BLOCK - HybridLog.FIRST, bytes("snapshot-2"), "blocks of two records");
             // Nothing was changed at all.
             store.checkpoint();
             assertEquals(Set.of("snapshot-1", "snapshot-2"), names("snapshot"));
@@ -131,8 +130,7 @@ class SnapshotTest {
             store.checkpoint();
             assertEquals(Set.of("snapshot-1", "snapshot-2", "snapshot-4"), names("snapshot"));
             assertEquals(4, store.checkpoints());
-            assertEquals(
-                    bytes("snapshot-1") + bytes("snapshot-2") + bytes("snapshot-4"), store.checkpointBytes());
+            assertEquals(bytes("snapshot-1") + bytes("snapshot-2") + bytes("snapshot-4"), store.checkpointBytes());
         }
         try (FarStore store = how(CheckpointKind.INCREMENTAL).open();
                 StoreSession session = store.openSession("a")) {
