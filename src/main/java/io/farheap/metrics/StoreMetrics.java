@@ -44,7 +44,17 @@ public final class StoreMetrics implements MeterBinder {
         bytes(registry, "space", StoreBytes::space);
         bytes(registry, "index", StoreBytes::index);
         counter(registry, "farheap.store.checkpoints", "checkpoints that were made", FarStore::checkpoints);
+        counter(
+                registry,
+                "farheap.store.checkpoint.written",
+                "bytes that checkpoints have written beside the log",
+                FarStore::checkpointBytes);
         counter(registry, "farheap.store.compacted", "bytes of the log that were given back", FarStore::compactedBytes);
+        counter(
+                registry,
+                "farheap.store.index.growth.failures",
+                "times that there was no memory for a larger index",
+                FarStore::indexGrowthFailures);
         Gauge.builder("farheap.store.checkpoint.age", store, StoreMetrics::age)
                 .baseUnit("seconds")
                 .tag("store", store.name())

@@ -1,5 +1,7 @@
 package io.farheap.store;
 
+import io.farheap.store.Checkpoint.IndexImage;
+import io.farheap.store.SnapshotFiles.Snapshot;
 import io.farheap.tier.Device;
 import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.IoStatus;
@@ -14,17 +16,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes checkpoints beside the load (concurrent prefix recovery, SIGMOD 2019, section 5; "fold-over": the log itself is
- * the checkpoint). In steps:
+ * Makes checkpoints beside the load (concurrent prefix recovery, SIGMOD 2019, section 5). In steps:
  *
  * <ol>
+ *   <li>Where asked for, an image of the index is written ({@link IndexFiles}).
  *   <li>Updates that are pending are waited for; one that would have to wait for the device is refused meanwhile, as
  *       full. All other operations go on.
  *   <li>The store's version is one more. Each session passes to it at its next operation; one that is outside any
  *       operation has passed. How many operations each had then is what the checkpoint has of it.
- *   <li>All have passed: below the tail of now the version is complete. The tail becomes read-only, so that what comes
- *       is written behind it.
- *   <li>The device has all of that, and has synced it.
+ *   <li>All have passed: below the tail of now the version is complete, and its records are not changed before the
+ *       checkpoint has them.
+ *   <li>Of a fold-over, the log itself is the checkpoint: all below the tail becomes read-only, and is written to the
+ *       device. Of a snapshot, what the device does not have is copied to a file ({@link SnapshotFiles}).
+ *   <li>The device has synced what it has.
  *   <li>The checkpoint's own file is written, synced and renamed. From then on it is durable.
  * </ol>
  */
@@ -38,8 +42,13 @@ final class Checkpointer {
     private final Extents extents;
     private final SessionList sessions;
     private final Duration patience;
+    private final @Nullable SnapshotFiles snapshots;
+    private final @Nullable IndexFiles images;
 
     private volatile boolean stopped;
+
+    /** Bytes that were written beside the log. */
+    private volatile long writtenBeside;
 
     private long number;
     /** The beginning of the log as the last two checkpoints have it: what is below both, nobody needs. */
@@ -48,7 +57,7 @@ final class Checkpointer {
     private long newerBegin;
 
     /**
-     * @param patience how long a session may have updates pending that nobody polls for
+     * @param options with how long a session may have updates pending that nobody polls for
      * @param last that was recovered
      */
     Checkpointer(
@@ -57,14 +66,19 @@ final class Checkpointer {
             CheckpointFiles files,
             Extents extents,
             SessionList sessions,
-            Duration patience,
+            CheckpointOptions options,
             @Nullable Checkpoint last) {
         this.parts = parts;
         this.logThread = logThread;
         this.files = files;
         this.extents = extents;
         this.sessions = sessions;
-        this.patience = patience;
+        this.patience = options.patience();
+        boolean incremental = options.kind() == CheckpointKind.INCREMENTAL;
+        this.snapshots = options.kind() == CheckpointKind.FOLD_OVER
+                ? null
+                : new SnapshotFiles(files.files(), parts, incremental);
+        this.images = options.index() ? new IndexFiles(files.files(), parts) : null;
         if (last != null) {
             number = last.number();
             newerBegin = last.begin();
@@ -73,14 +87,27 @@ final class Checkpointer {
 
     /** @return the checkpoint's number */
     synchronized long make() {
+        if (stopped) {
+            throw new IllegalStateException("the store is closed");
+        }
+        try {
+            return tryToMake();
+        } catch (IOException e) {
+            throw new StoreException("checkpoint " + (number + 1) + " could not be written: " + e.getMessage(), e);
+        }
+    }
+
+    private long tryToMake() throws IOException {
         StoreVersion version = parts.version();
         HybridLog log = parts.log();
+        IndexImage image = images == null ? IndexFiles.none(parts.index().buckets()) : images.write(number + 1);
         long passing = log.tail();
         // What a compaction gives back from now on has copies that belong to the next version.
         long begin = log.marks.begin();
         long of = StoreVersion.version(version.state());
         Map<String, Long> points;
         Map<StoreSession, Long> serials = new HashMap<>();
+        Snapshot snapshot;
         long end;
         try {
             drain();
@@ -94,11 +121,13 @@ final class Checkpointer {
             });
             version.haveAllPassed();
             end = log.tail();
-            write(end);
+            snapshot = keep(of, end);
         } finally {
             version.rest();
         }
-        Checkpoint made = new Checkpoint(
+        // Records may have been put into chains of a larger index: without these the image is of no use.
+        long buckets = parts.index().buckets();
+        files.write(new Checkpoint(
                 number + 1,
                 of,
                 log.layout,
@@ -109,17 +138,43 @@ final class Checkpointer {
                 passing,
                 points,
                 parts.gaps().from(begin),
-                extents.between(begin, end));
-        try {
-            files.write(made);
-        } catch (IOException e) {
-            throw new StoreException("checkpoint " + (number + 1) + " could not be written: " + e.getMessage(), e);
+                buckets == image.buckets() ? image : IndexFiles.none(buckets),
+                extents.between(begin, snapshot.from()),
+                snapshot.from(),
+                snapshot.pieces()));
+        if (snapshots != null) {
+            snapshots.made(of, snapshot.pieces());
         }
+        writtenBeside += image.bytes() + snapshot.bytes();
         number++;
         olderBegin = newerBegin;
         newerBegin = begin;
         serials.forEach(StoreSession::durable);
         return number;
+    }
+
+    /** What is below {@code end} becomes durable. */
+    private Snapshot keep(long of, long end) throws IOException {
+        Snapshot snapshot;
+        if (snapshots == null) {
+            write(end);
+            snapshot = new Snapshot(end, List.of(), 0);
+        } else {
+            // Whoever has taken room below has filled it.
+            parts.epochs().awaitAll();
+            snapshot = snapshots.write(number + 1, of, Math.min(logThread.written(), end), end);
+        }
+        int status = sync(parts.device());
+        if (status != IoStatus.OK) {
+            throw new StoreException(
+                    "no checkpoint was made: the device could not be synced: " + IoStatus.describe(status));
+        }
+        return snapshot;
+    }
+
+    /** Bytes that checkpoints have written to files beside the log. Any thread. */
+    long writtenBeside() {
+        return writtenBeside;
     }
 
     /** Waits until no update is pending. None begins that would be. */
@@ -179,11 +234,6 @@ final class Checkpointer {
             }
             LockSupport.parkNanos(NAP_NANOS);
         }
-        int status = sync(parts.device());
-        if (status != IoStatus.OK) {
-            throw new StoreException(
-                    "no checkpoint was made: the device could not be synced: " + IoStatus.describe(status));
-        }
     }
 
     private static int sync(Device device) {
@@ -192,9 +242,15 @@ final class Checkpointer {
         }
     }
 
-    /** One that waits for sessions gives up. Any thread. */
+    /** One that waits for sessions gives up, and no other is made. Any thread. */
     void stop() {
         stopped = true;
+    }
+
+    /** None is on its way when this returns, behind {@link #stop}. */
+    @SuppressWarnings("EmptyMethod")
+    synchronized void awaitEnd() {
+        // Whoever makes one has the monitor.
     }
 
     /** No checkpoint that is kept needs what is below. */

@@ -51,6 +51,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private final DeviceMemory registered;
     private final long base;
     private final long keys;
+    /** The store is closed: nothing of it is looked at. */
+    private volatile boolean left;
+
     private final boolean[] wideTaken = new boolean[WIDE];
 
     /** @param epoch the session's place in the epochs */
@@ -263,7 +266,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     @Override
     public void completed(long token, int status) {
         int place = (int) token;
-        if (status == IoStatus.OK) {
+        if (left) {
+            finish(place, StoreStatus.CLOSED, 0);
+        } else if (status == IoStatus.OK) {
             look(place);
         } else if (status == IoStatus.GONE) {
             // Below the log's beginning now, or moved to its tail by a compaction: the index knows.
@@ -413,6 +418,11 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     /** Lets another thread use it. */
     void release() {
         handle.release();
+    }
+
+    /** The store is closed, and another thread than this closes the session. */
+    void leave() {
+        left = true;
     }
 
     /** What is pending is called back. */

@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -23,17 +24,31 @@ final class DirectoryFiles implements StableFiles {
     }
 
     @Override
-    public void write(String name, ByteBuffer bytes) throws IOException {
+    public Output create(String name) throws IOException {
         Path aside = directory.resolve(name + ASIDE);
-        try (FileChannel channel = FileChannel.open(
-                aside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
+        FileChannel channel = FileChannel.open(
+                aside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
+        return new Output() {
+            @Override
+            public void write(ByteBuffer bytes) throws IOException {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
             }
-            channel.force(true);
-        }
-        Files.move(aside, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-        syncNames();
+
+            @Override
+            public void commit() throws IOException {
+                channel.force(true);
+                channel.close();
+                Files.move(aside, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+                syncNames();
+            }
+
+            @Override
+            public void close() throws IOException {
+                channel.close();
+            }
+        };
     }
 
     private void syncNames() throws IOException {
@@ -43,8 +58,30 @@ final class DirectoryFiles implements StableFiles {
     }
 
     @Override
-    public ByteBuffer read(String name) throws IOException {
-        return ByteBuffer.wrap(Files.readAllBytes(directory.resolve(name)));
+    public Input open(String name) throws IOException {
+        FileChannel channel = FileChannel.open(directory.resolve(name), StandardOpenOption.READ);
+        return new Input() {
+            @Override
+            public long bytes() throws IOException {
+                return channel.size();
+            }
+
+            @Override
+            public void read(long position, ByteBuffer into) throws IOException {
+                for (long at = position; into.hasRemaining(); ) {
+                    int count = channel.read(into, at);
+                    if (count < 0) {
+                        throw new EOFException(name + " ends at " + at);
+                    }
+                    at += count;
+                }
+            }
+
+            @Override
+            public void close() throws IOException {
+                channel.close();
+            }
+        };
     }
 
     @Override

@@ -4,9 +4,7 @@ import io.farheap.kv.Codec;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.tier.Device;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +28,7 @@ public final class FarStore implements AutoCloseable {
     private final StoreParts parts;
     private final Frames frames;
     private final LogThread logThread;
+    private final IndexGrowth growth;
     private final SessionOptions options;
     private final SessionList sessions;
     private final @Nullable Checkpointer checkpointer;
@@ -40,6 +39,8 @@ public final class FarStore implements AutoCloseable {
     private final SessionPool pool = new SessionPool(this::openPooled);
     /** What is below it the device has no more. */
     private volatile long givenBack;
+
+    private volatile boolean closing;
     /** Of what was compacted last, the part that was live. */
     private volatile double lastLive;
 
@@ -56,7 +57,7 @@ public final class FarStore implements AutoCloseable {
         try {
             this.frames = resources.add(new Frames(device, how.pageBits(), how.pages()));
             CheckpointFiles files = how.files();
-            Recovered recovered = files == null ? Recovered.nothing(how) : recover(files, how);
+            Recovered recovered = files == null ? Recovered.nothing(how) : Recovered.from(files, how);
             HashIndex index = resources.add(recovered.index());
             Checkpoint checkpoint = recovered.checkpoint();
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
@@ -68,7 +69,7 @@ public final class FarStore implements AutoCloseable {
             this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
             Extents extents = files == null ? null : new Extents();
             // It is closed after the log's thread has ended, which begins growth.
-            IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
+            this.growth = resources.add(new IndexGrowth(how.name(), parts));
             this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
             this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
@@ -80,7 +81,7 @@ public final class FarStore implements AutoCloseable {
                     extents.addAll(checkpoint.extents());
                 }
                 this.checkpointer =
-                        new Checkpointer(parts, logThread, files, extents, sessions, how.patience(), checkpoint);
+                        new Checkpointer(parts, logThread, files, extents, sessions, how.checkpoints(), checkpoint);
             }
             logThread.start(how.growing() ? growth::look : () -> {});
             this.maintenance = how.maintained() ? how.maintenance(new Chores()) : null;
@@ -96,48 +97,6 @@ public final class FarStore implements AutoCloseable {
 
     public static FarStoreBuilder builder() {
         return new FarStoreBuilder();
-    }
-
-    private record Recovered(HashIndex index, @Nullable Checkpoint checkpoint, Gaps gaps, String report) {
-
-        static Recovered nothing(FarStoreBuilder how) {
-            return new Recovered(new HashIndex(how.buckets()), null, new Gaps(List.of()), "");
-        }
-    }
-
-    /** The newest checkpoint that is whole. */
-    private static Recovered recover(CheckpointFiles files, FarStoreBuilder how) {
-        List<String> damaged = new ArrayList<>();
-        StoreEvent event = StoreEvent.begun(how.name(), "recovery");
-        try {
-            for (long number : files.numbers()) {
-                HashIndex index = new HashIndex(how.buckets());
-                try {
-                    Checkpoint checkpoint = files.read(number);
-                    how.check(checkpoint);
-                    Gaps gaps = Recovery.gaps(checkpoint);
-                    Recovery.index(checkpoint, how.device(), index, gaps);
-                    damaged.add("checkpoint " + number + " is recovered");
-                    event.done(number, checkpoint.end() - checkpoint.begin());
-                    return new Recovered(index, checkpoint, gaps, String.join("; ", damaged));
-                } catch (DamagedException e) {
-                    index.close();
-                    damaged.add("checkpoint " + number + " cannot be used: " + e.getMessage());
-                } catch (Throwable e) {
-                    index.close();
-                    throw e;
-                }
-            }
-        } catch (IOException e) {
-            throw new StoreException("the store's directory cannot be read: " + e.getMessage(), e);
-        } finally {
-            event.commit();
-        }
-        if (!damaged.isEmpty()) {
-            throw new StoreException("there is no checkpoint that is whole: " + String.join("; ", damaged)
-                    + ". Nothing was changed; delete the directory to begin with an empty store");
-        }
-        return Recovered.nothing(how);
     }
 
     /** A session, which whoever opens it closes. */
@@ -218,6 +177,7 @@ public final class FarStore implements AutoCloseable {
     public void scan(RecordVisitor visitor) {
         compacting.readLock().lock();
         try {
+            checkOpen();
             Scanner.run(parts, visitor);
         } finally {
             compacting.readLock().unlock();
@@ -266,6 +226,7 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException("who visits a store's records cannot compact it: end the scan first");
         }
         compacting.writeLock().lock();
+        // A session cannot be opened once the store is closed.
         StoreEvent event = StoreEvent.begun(name, "compaction");
         try (StoreSession session = openSession()) {
             long before = parts.log().marks.begin();
@@ -374,6 +335,11 @@ public final class FarStore implements AutoCloseable {
         return checkpoints.get();
     }
 
+    /** Bytes that checkpoints have written beside the log since it was opened: snapshots, and images of the index. */
+    public long checkpointBytes() {
+        return checkpointer == null ? 0 : checkpointer.writtenBeside();
+    }
+
     /** How long ago the newest checkpoint was complete; empty where none was made since the store was opened. */
     public Optional<Duration> checkpointAge() {
         return checkpoints.get() == 0
@@ -384,6 +350,11 @@ public final class FarStore implements AutoCloseable {
     /** Bytes of the log that compactions have given back since it was opened. */
     public long compactedBytes() {
         return compacted.get();
+    }
+
+    /** How often the index was to grow, and there was no memory: it is tried again, and logged once. */
+    public long indexGrowthFailures() {
+        return growth.failures();
     }
 
     /** Bytes of local memory that the index has. */
@@ -402,19 +373,44 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, which their threads do not use any more, without a checkpoint, and gives memory back. The device
-     * stays open. Calls of maps, and what was submitted to sessions of futures, end first.
+     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback, an update or a
+     * visitor, which would wait for themselves. The device stays open. Operations, polls, scans, compactions and
+     * checkpoints that are under way end first, as do calls of maps and what was submitted to sessions of futures;
+     * those that come later throw {@link IllegalStateException}. Sessions that other threads have used last, and not
+     * released, are left to these to close, before the device; the others' pending operations are called back here.
      */
     @Override
     public void close() {
-        if (checkpointer != null && maintenance != null) {
+        if (compacting.getReadHoldCount() > 0) {
+            throw new IllegalStateException("who visits a store's records cannot close it: end the scan first");
+        }
+        closing = true;
+        if (checkpointer != null) {
             checkpointer.stop();
         }
         Closing.all(maintenance, pool);
         CloseStack everything = new CloseStack();
         everything.add(resources);
         Closing.all(List.copyOf(futures));
-        sessions.end().forEach(session -> everything.add(session::end));
-        everything.close();
+        compacting.writeLock().lock();
+        try {
+            if (checkpointer != null) {
+                checkpointer.awaitEnd();
+            }
+            Set<StoreSession> open = sessions.end();
+            open.forEach(StoreSession::refuse);
+            parts.epochs().awaitAll();
+            open.forEach(StoreSession::awaitPoll);
+            open.forEach(session -> everything.add(session::endWithStore));
+            everything.close();
+        } finally {
+            compacting.writeLock().unlock();
+        }
+    }
+
+    private void checkOpen() {
+        if (closing) {
+            throw new IllegalStateException("the store is closed");
+        }
     }
 }

@@ -30,6 +30,8 @@ public final class FarStoreBuilder {
     private @Nullable Path directory;
     private @Nullable StableFiles files;
     private Duration patience = Duration.ofSeconds(10);
+    private CheckpointKind kind = CheckpointKind.FOLD_OVER;
+    private boolean indexInCheckpoints;
     private long spaceLimit = Long.MAX_VALUE;
     private @Nullable Duration checkpointEvery;
     private Consumer<Throwable> maintenanceListener =
@@ -146,6 +148,22 @@ public final class FarStoreBuilder {
         return this;
     }
 
+    /** How checkpoints keep what is updated in place; {@link CheckpointKind#FOLD_OVER} by default. */
+    public FarStoreBuilder checkpoints(CheckpointKind value) {
+        kind = Objects.requireNonNull(value);
+        return this;
+    }
+
+    /**
+     * Whether checkpoints have an image of the index: a file as large as that, and recovery then reads only what the
+     * log has from that checkpoint on, and not all of it. So it does not find bits that have flipped below, as it does
+     * by default, without images.
+     */
+    public FarStoreBuilder indexInCheckpoints(boolean there) {
+        indexInCheckpoints = there;
+        return this;
+    }
+
     /** For how long a checkpoint waits for a session that has updates pending and is not polled; 10 s by default. */
     public FarStoreBuilder patience(Duration value) {
         patience = Objects.requireNonNull(value);
@@ -255,8 +273,8 @@ public final class FarStoreBuilder {
         return files == null ? null : new CheckpointFiles(files);
     }
 
-    Duration patience() {
-        return patience;
+    CheckpointOptions checkpoints() {
+        return new CheckpointOptions(kind, indexInCheckpoints, patience);
     }
 
     Device device() {

@@ -1,5 +1,9 @@
 package io.farheap.store;
 
+import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
 /**
  * From a key's hash to the newest record of its chain (FASTER, section 3). Buckets of 64 bytes: seven entries and, in
  * the last word, the address of another bucket of the chain. An entry:
@@ -38,6 +42,9 @@ final class HashIndex implements AutoCloseable {
     /** What the table grows into, else the table. */
     private volatile IndexTable next;
 
+    /** Makes tables. */
+    LongFunction<IndexTable> tables = IndexTable::new;
+
     /** @param buckets a power of two; of 64 bytes each */
     HashIndex(long buckets) {
         table = new IndexTable(buckets);
@@ -54,6 +61,45 @@ final class HashIndex implements AutoCloseable {
     boolean crowded() {
         IndexTable now = table;
         return now.overflowing() > now.buckets / 4 && next == now && now.buckets < 1L << 36;
+    }
+
+    /** The largest that it was: of what it grows into. */
+    long buckets() {
+        return next.buckets;
+    }
+
+    /** The table, where it does not grow. */
+    @Nullable
+    IndexTable quiet() {
+        IndexTable now = table;
+        return next == now ? now : null;
+    }
+
+    /**
+     * Shows the entries of a bucket that point to a record, inside an epoch.
+     *
+     * @param of the {@link #quiet} table
+     * @return false where the index grows since, and what was shown is of no use
+     */
+    boolean show(IndexTable of, long hash, LongConsumer entries) {
+        if (table != of) {
+            return false;
+        }
+        for (long bucket = of.bucket(hash); bucket != 0; bucket = IndexTable.next(bucket)) {
+            for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
+                long word = Words.getAcquire(place);
+                if (word > 0 && address(word) != 0) {
+                    entries.accept(word);
+                }
+            }
+        }
+        // Entries are frozen behind the beginning of growth.
+        return next == of;
+    }
+
+    /** Puts an entry back that {@link #show} has shown, into an index of as many buckets that nobody else uses. */
+    void put(long hash, long word) {
+        move(table, hash, word, address(word));
     }
 
     /** Brings the bucket into the processor's cache. @return of no meaning */
@@ -166,9 +212,12 @@ final class HashIndex implements AutoCloseable {
         return false;
     }
 
-    /** Begins to double. By one thread, which {@linkplain #divide divides} all buckets, then {@link #grown ends} it. */
+    /**
+     * Begins to double; where there is no memory it stays as it is, and that is thrown. By one thread, which
+     * {@linkplain #divide divides} all buckets, then {@link #grown ends} it.
+     */
     void grow() {
-        next = new IndexTable(2 * table.buckets);
+        next = tables.apply(2 * table.buckets);
     }
 
     /** The buckets that are to be divided: a hash for each is 0 to this, exclusive. */

@@ -2,10 +2,13 @@ package io.farheap.store;
 
 import io.farheap.thread.Joining;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** Doubles an index beside its use, on a thread that lives for as long as that takes. */
 final class IndexGrowth implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(FarStore.class.getName());
 
     /** Buckets in one stay inside an epoch: the log's thread may wait for it. */
     private static final int BATCH = 64;
@@ -18,6 +21,9 @@ final class IndexGrowth implements AutoCloseable {
     private final AtomicBoolean growing = new AtomicBoolean();
     private volatile @Nullable Thread thread;
     private volatile boolean stopped;
+    private final AtomicLong failures = new AtomicLong();
+    /** Since the index has grown last. */
+    private boolean told;
 
     IndexGrowth(String name, StoreParts parts) {
         this.name = name + "-index";
@@ -34,9 +40,36 @@ final class IndexGrowth implements AutoCloseable {
         }
     }
 
-    private void run() {
+    /** Where there is no memory the index goes on with long chains, and this is tried again when the log has grown. */
+    private boolean begun() {
         try {
             index.grow();
+            told = false;
+            return true;
+        } catch (OutOfMemoryError | RuntimeException e) {
+            failures.incrementAndGet();
+            if (!told) {
+                told = true;
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the index of " + index.bytes() + " bytes cannot be doubled (" + name
+                                + "): it becomes slower, and this is tried again",
+                        e);
+            }
+            return false;
+        }
+    }
+
+    /** How often there was no memory. Any thread. */
+    long failures() {
+        return failures.get();
+    }
+
+    private void run() {
+        try {
+            if (!begun()) {
+                return;
+            }
             for (long bucket = 0; bucket < index.toDivide() && !stopped; ) {
                 epochs.enter(epoch);
                 for (int i = 0; i < BATCH && bucket < index.toDivide(); i++) {

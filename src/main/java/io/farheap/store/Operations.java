@@ -202,6 +202,7 @@ final class Operations {
                     return AGAIN;
                 }
                 if (version.changesInPlace(header) && !Record.deleted(header)) {
+                    version.claim(record, header);
                     int replaced = replace(record, from, offset, length);
                     if (replaced == StoreStatus.DONE) {
                         return replaced;
@@ -325,7 +326,7 @@ final class Operations {
                     return StoreStatus.NOT_FOUND;
                 }
                 if (address >= marks.readOnly() && version.changesInPlace(header) && !Record.sealed(header)) {
-                    if (Words.compareAndSet(record, header, header | Record.DELETED)) {
+                    if (Words.compareAndSet(record, header, Record.ofVersion(header, version.own()) | Record.DELETED)) {
                         return StoreStatus.DONE;
                     }
                     continue;

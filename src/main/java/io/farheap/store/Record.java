@@ -41,6 +41,11 @@ final class Record {
         return header >>> VERSION_SHIFT & VERSION;
     }
 
+    /** The header of a record that becomes one of another version. */
+    static long ofVersion(long header, long version) {
+        return header & ~(VERSION << VERSION_SHIFT) | (version & VERSION) << VERSION_SHIFT;
+    }
+
     static boolean deleted(long header) {
         return header < 0;
     }

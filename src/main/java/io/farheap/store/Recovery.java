@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * Brings an index back from a checkpoint: reads its log from the beginning to the end, several pages at a time, checks
- * every part's checksum, and lets each entry point to its last record.
+ * Brings an index back from a checkpoint: reads its log from the beginning, or from where an image of the index has it,
+ * to the end, several pages at a time, checks every part's checksum, and lets each entry point to its last record.
  */
 final class Recovery {
 
@@ -51,19 +51,22 @@ final class Recovery {
     }
 
     /**
-     * @param index which is empty
+     * @param index which has what was published below {@code from}
      * @throws DamagedException where the log is not as it was when the checkpoint was made; the index is of no use then
      */
-    static void index(Checkpoint checkpoint, Device device, HashIndex index, Gaps gaps) throws DamagedException {
-        new Recovery(checkpoint, device, index, gaps).run();
+    static void index(Checkpoint checkpoint, Device device, HashIndex index, Gaps gaps, long from)
+            throws DamagedException {
+        new Recovery(checkpoint, device, index, gaps).run(from);
     }
 
-    private void run() throws DamagedException {
+    private void run(long from) throws DamagedException {
         try (CloseStack resources = new CloseStack()) {
             SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-recovery", READS * pageBytes));
             DeviceMemory registered = resources.add(device.register(memory.segment()));
             DeviceHandle handle = resources.add(device.open());
-            List<Checkpoint.Extent> extents = checkpoint.extents();
+            List<Checkpoint.Extent> extents = checkpoint.extents().stream()
+                    .filter(extent -> extent.to() > from)
+                    .toList();
             boolean[] read = new boolean[READS];
             int next = 0;
             // Records are looked at in the order of the log: the last of a chain counts.

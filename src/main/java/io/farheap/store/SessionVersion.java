@@ -70,4 +70,14 @@ final class SessionVersion {
     boolean changesInPlace(long header) {
         return StoreVersion.resting(state) || Record.version(header) == (own & Record.VERSION);
     }
+
+    /** A record that is changed in place is of the session's version from then on: before the change. */
+    void claim(long record, long header) {
+        if (Record.version(header) != (own & Record.VERSION)) {
+            long there = header;
+            while (!Words.compareAndSet(record, there, Record.ofVersion(there, own))) {
+                there = Words.getAcquire(record);
+            }
+        }
+    }
 }

@@ -1,19 +1,55 @@
 package io.farheap.store;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Small files by name, each written as a whole. */
+/** Files by name, each written as a whole. */
 interface StableFiles {
 
-    /** It is durable, with its name, when this returns; until then a file of that name is as before. */
-    void write(String name, ByteBuffer bytes) throws IOException;
+    /** A file of that name is as before until it is {@linkplain Output#commit committed}. */
+    Output create(String name) throws IOException;
 
-    ByteBuffer read(String name) throws IOException;
+    Input open(String name) throws IOException;
 
     /** In any order. */
     List<String> names() throws IOException;
 
     void delete(String name) throws IOException;
+
+    /** It is durable, with its name, when this returns; until then a file of that name is as before. */
+    default void write(String name, ByteBuffer bytes) throws IOException {
+        try (Output output = create(name)) {
+            output.write(bytes);
+            output.commit();
+        }
+    }
+
+    /** A small one. */
+    default ByteBuffer read(String name) throws IOException {
+        try (Input input = open(name)) {
+            ByteBuffer all = ByteBuffer.allocate((int) Math.min(input.bytes(), Integer.MAX_VALUE - 8));
+            input.read(0, all);
+            return all.flip();
+        }
+    }
+
+    /** A file that is being written, from its beginning on. */
+    interface Output extends Closeable {
+
+        /** All that remains of it. */
+        void write(ByteBuffer bytes) throws IOException;
+
+        /** It is durable, with its name, when this returns. Nothing is written any more. */
+        void commit() throws IOException;
+    }
+
+    interface Input extends Closeable {
+
+        long bytes() throws IOException;
+
+        /** Fills what remains of the buffer, or throws. */
+        void read(long position, ByteBuffer into) throws IOException;
+    }
 }

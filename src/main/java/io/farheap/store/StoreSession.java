@@ -1,8 +1,12 @@
 package io.farheap.store;
 
+import io.farheap.posix.AsymmetricFence;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -16,6 +20,10 @@ import java.util.function.Consumer;
  * until it is called back; whoever needs an order waits for that. Between sessions each operation takes effect at once
  * at one moment, also on values longer than 8 bytes.
  *
+ * <p>Once the session is closed, or the store is while its thread goes on, each call throws
+ * {@link IllegalStateException} and does nothing; {@link #close}, by the session's thread, calls back what was pending
+ * then, with {@link StoreStatus#CLOSED} where the store is closed, and may be called again.
+ *
  * <p>A {@code BlockingSession} has the same operations for who would rather wait.
  */
 public final class StoreSession implements AutoCloseable {
@@ -24,6 +32,15 @@ public final class StoreSession implements AutoCloseable {
     private static final long NAP_NANOS = 20_000;
 
     private static final long DURABLE_NAP_NANOS = 200_000;
+    private static final VarHandle POLLING;
+
+    static {
+        try {
+            POLLING = MethodHandles.lookup().findVarHandle(StoreSession.class, "polling", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final Consumer<StoreSession> owner;
     private final Epochs epochs;
@@ -36,7 +53,8 @@ public final class StoreSession implements AutoCloseable {
     private final DeviceReads device;
     private final SessionCounts counts = new SessionCounts();
     private final long keyScratch;
-    private final Arena scratch = Arena.ofShared();
+    /** Nobody frees it under an operation. */
+    private final Arena scratch = Arena.ofAuto();
 
     private final String name;
     private final int maxKeyBytes;
@@ -50,6 +68,10 @@ public final class StoreSession implements AutoCloseable {
     private volatile long passedVersion;
     private volatile long durable;
     private volatile boolean closed;
+    private final AtomicBoolean ended = new AtomicBoolean();
+    /** Whether its thread is inside a poll, or waits for one: stored by that thread. */
+    @SuppressWarnings("unused")
+    private boolean polling;
 
     StoreSession(
             String name,
@@ -78,7 +100,6 @@ public final class StoreSession implements AutoCloseable {
             this.device = new DeviceReads(parts, options, records, updates, epoch, counts);
         } catch (Throwable e) {
             epochs.giveBack(epoch);
-            scratch.close();
             throw e;
         }
     }
@@ -276,13 +297,17 @@ public final class StoreSession implements AutoCloseable {
 
     private void checkOpen() {
         if (closed) {
-            throw new IllegalStateException("the session is closed");
+            throw new IllegalStateException("the session is closed, by its close or the store's");
         }
     }
 
+    /** Who closes it stores that, then waits for who is inside: so either it waits, or it is seen here. */
     private void enter() {
-        checkOpen();
         epochs.enter(epoch);
+        if (closed) {
+            leave();
+            checkOpen();
+        }
         if (version.look()) {
             pass();
         }
@@ -318,7 +343,30 @@ public final class StoreSession implements AutoCloseable {
 
     /** Lets what is pending make progress, and calls back. @return whether something happened */
     public boolean poll() {
-        return device.poll();
+        enterPoll();
+        try {
+            return device.poll();
+        } finally {
+            POLLING.setRelease(this, false);
+        }
+    }
+
+    private void await() {
+        enterPoll();
+        try {
+            device.await();
+        } finally {
+            POLLING.setRelease(this, false);
+        }
+    }
+
+    private void enterPoll() {
+        POLLING.setOpaque(this, true);
+        AsymmetricFence.light();
+        if (closed) {
+            POLLING.setRelease(this, false);
+            checkOpen();
+        }
     }
 
     /** Operations that are not called back yet. */
@@ -330,7 +378,7 @@ public final class StoreSession implements AutoCloseable {
     public void drain() {
         while (pending() > 0) {
             if (!poll()) {
-                device.await();
+                await();
             }
         }
     }
@@ -341,7 +389,7 @@ public final class StoreSession implements AutoCloseable {
      */
     public void awaitProgress() {
         if (pending() > 0) {
-            device.await();
+            await();
         } else {
             LockSupport.parkNanos(this, NAP_NANOS);
         }
@@ -465,23 +513,52 @@ public final class StoreSession implements AutoCloseable {
     /** What is pending is called back first. */
     @Override
     public void close() {
-        if (!closed) {
+        try {
             drain();
-            end();
+        } catch (IllegalStateException e) {
+            if (!closed) {
+                throw e;
+            }
         }
+        end();
+    }
+
+    /** No operation begins any more. By the store: one may be under way until the present epoch has passed. */
+    void refuse() {
+        closed = true;
+    }
+
+    /** By the store, behind {@link #refuse} and an epoch. */
+    void awaitPoll() {
+        for (int rounds = 0; (boolean) POLLING.getAcquire(this); ) {
+            rounds = Spin.wait(rounds);
+        }
+    }
+
+    /**
+     * By the store, whose parts are used no more. A session that another thread has used last, and not released, is
+     * that thread's to close: it has nothing of the store but memory and a handle of its own.
+     */
+    void endWithStore() {
+        try {
+            device.release();
+        } catch (IllegalStateException e) {
+            device.leave();
+            return;
+        }
+        end();
     }
 
     /** By the store, or the session's thread. */
     void end() {
-        if (closed) {
+        closed = true;
+        if (!ended.compareAndSet(false, true)) {
             return;
         }
-        closed = true;
         try {
             device.close();
         } finally {
             epochs.giveBack(epoch);
-            scratch.close();
             owner.accept(this);
         }
     }

@@ -89,6 +89,7 @@ final class Updates {
         }
         boolean own = version.changesInPlace(header);
         if (records.address >= marks.readOnly() && own) {
+            version.claim(record, header);
             return mutable(record, entry, word, update, argument);
         }
         if (records.address >= marks.safeReadOnly() && own) {

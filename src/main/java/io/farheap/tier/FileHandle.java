@@ -142,7 +142,13 @@ abstract class FileHandle extends BaseHandle {
         }
         // What goes on is as aligned as what began.
         long whole = done[slot] + bytes;
-        done[slot] = whole == slots.length[slot] ? whole : whole & -device.alignment();
+        long next = whole == slots.length[slot] ? whole : whole & -device.alignment();
+        if (next == done[slot] && slots.kind[slot] != RequestSlots.APPEND) {
+            // The file ends within a block, which a power cut may leave: again it would be the same.
+            slots.status[slot] = IoStatus.FAILED;
+            return false;
+        }
+        done[slot] = next;
         return done[slot] < slots.length[slot];
     }
 

@@ -20,6 +20,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a checkpoint promises: of each session all operations up to one, and none after. */
 class CheckpointTest {
@@ -154,13 +156,15 @@ class CheckpointTest {
     }
 
     /** Checkpoints beside a load, then what came after the last is lost; several lives of one store. */
-    @Test
-    void eachSessionsPrefixIsThere() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"FOLD_OVER, false", "FOLD_OVER, true", "SNAPSHOT, false", "SNAPSHOT, true", "INCREMENTAL, true"})
+    void eachSessionsPrefixIsThere(CheckpointKind kind, boolean index) throws Exception {
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         try (MemoryDevice device = device()) {
             for (int life = 0; life < 5; life++) {
-                try (FarStore store = how(device).open()) {
+                FarStoreBuilder how = how(device).checkpoints(kind).indexInCheckpoints(index);
+                try (FarStore store = how.open()) {
                     if (life > 0) {
                         assertTrue(store.recovery().contains("recovered"), store.recovery());
                     }

@@ -70,6 +70,71 @@ class IndexGrowthTest {
         }
     }
 
+    /** Chains of a large index have no records of other buckets: a smaller one would not find these through them. */
+    @Test
+    void whatHasGrownIsRecoveredAsLarge() {
+        MemoryFiles files = new MemoryFiles();
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            FarStoreBuilder how = FarStore.builder()
+                    .device(device)
+                    .files(files)
+                    .pageBytes(4096)
+                    .memory(32 * 4096)
+                    .expectedKeys(1);
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession()) {
+                for (int key = 0; key < KEYS; key++) {
+                    memory.set(JAVA_LONG_UNALIGNED, 0, key);
+                    new BlockingSession(session).upsert(key, memory, 0, 8);
+                }
+                store.checkpoint();
+            }
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession()) {
+                for (int key = 0; key < KEYS; key++) {
+                    assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8), "key " + key);
+                    assertEquals(key, memory.get(JAVA_LONG_UNALIGNED, 0));
+                }
+            }
+        }
+    }
+
+    /** It goes on with long chains, says so in figures, and grows when there is memory. */
+    @Test
+    void withoutMemoryItGoesOn() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                Arena arena = Arena.ofConfined();
+                FarStore store = FarStore.builder()
+                        .device(device)
+                        .pageBytes(4096)
+                        .memory(8 * 4096)
+                        .expectedKeys(1)
+                        .open();
+                StoreSession session = store.openSession()) {
+            java.lang.reflect.Field parts = FarStore.class.getDeclaredField("parts");
+            parts.setAccessible(true);
+            HashIndex index = ((StoreParts) parts.get(store)).index();
+            index.tables = buckets -> {
+                throw new OutOfMemoryError("of the test");
+            };
+            MemorySegment memory = arena.allocate(8);
+            int key = 0;
+            while (store.indexGrowthFailures() < 3) {
+                new BlockingSession(session).upsert(key++, memory, 0, 8);
+            }
+            long bytes = store.indexBytes();
+            index.tables = IndexTable::new;
+            while (store.indexBytes() < 4 * bytes) {
+                new BlockingSession(session).upsert(key++, memory, 0, 8);
+            }
+            for (int each = 0; each < key; each++) {
+                assertEquals(8, new BlockingSession(session).read(each, memory, 0, 8), "key " + each);
+            }
+        }
+    }
+
     private static void add(FarStore store, long[] sums, SplittableRandom random) {
         try (StoreSession session = store.openSession()) {
             for (int i = 0; i < 5 * KEYS; i++) {

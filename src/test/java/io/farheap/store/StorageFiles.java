@@ -3,10 +3,9 @@ package io.farheap.store;
 import io.farheap.tier.Storage;
 import io.farheap.tier.StorageException;
 import io.farheap.tier.StoredFile;
+import java.io.EOFException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -22,35 +21,84 @@ final class StorageFiles implements StableFiles {
     }
 
     @Override
-    public void write(String name, ByteBuffer bytes) throws IOException {
-        int length = bytes.remaining();
-        try (Arena arena = Arena.ofConfined()) {
+    public Output create(String name) throws IOException {
+        try {
             if (storage.list().contains(name + ASIDE)) {
                 storage.delete(name + ASIDE);
             }
-            try (StoredFile file = storage.create(name + ASIDE)) {
-                MemorySegment memory = arena.allocate(length, 4096);
-                memory.copyFrom(MemorySegment.ofBuffer(bytes));
-                if (file.write(0, memory, 0, length) != length || !file.sync()) {
-                    throw new IOException("cannot write " + name);
-                }
-            }
-            storage.rename(name + ASIDE, name);
-            storage.sync();
+            return new Writing(name, storage.create(name + ASIDE));
         } catch (StorageException e) {
             throw new IOException(e);
         }
     }
 
+    private final class Writing implements Output {
+
+        private final String name;
+        private final StoredFile file;
+        private long position;
+
+        Writing(String name, StoredFile file) {
+            this.name = name;
+            this.file = file;
+        }
+
+        @Override
+        public void write(ByteBuffer bytes) throws IOException {
+            int length = bytes.remaining();
+            if (file.write(position, MemorySegment.ofBuffer(bytes), 0, length) != length) {
+                throw new IOException("cannot write " + name);
+            }
+            position += length;
+        }
+
+        @Override
+        public void commit() throws IOException {
+            if (!file.sync()) {
+                throw new IOException("cannot write " + name);
+            }
+            try {
+                storage.rename(name + ASIDE, name);
+                storage.sync();
+            } catch (StorageException e) {
+                throw new IOException(e);
+            }
+        }
+
+        @Override
+        public void close() {
+            file.close();
+        }
+    }
+
     @Override
-    public ByteBuffer read(String name) throws IOException {
-        try (StoredFile file = storage.open(name);
-                Arena arena = Arena.ofConfined()) {
-            MemorySegment memory = arena.allocate(Math.max(1, file.size()), 4096);
-            file.read(0, memory, 0, file.size());
-            return ByteBuffer.wrap(memory.asSlice(0, file.size()).toArray(ValueLayout.JAVA_BYTE));
+    public Input open(String name) throws IOException {
+        try {
+            return new Reading(storage.open(name));
         } catch (StorageException e) {
             throw new IOException(e);
+        }
+    }
+
+    private record Reading(StoredFile file) implements Input {
+
+        @Override
+        public long bytes() {
+            return file.size();
+        }
+
+        @Override
+        public void read(long position, ByteBuffer into) throws IOException {
+            int length = into.remaining();
+            if (file.read(position, MemorySegment.ofBuffer(into), 0, length) != length) {
+                throw new EOFException("it ends before " + (position + length));
+            }
+            into.position(into.limit());
+        }
+
+        @Override
+        public void close() {
+            file.close();
         }
     }
 

@@ -37,7 +37,7 @@ final class StoreChild {
                 FileOptions.DEFAULT.withThreads(2).withRequests(32));
     }
 
-    /** The directory, whether values have any length, and a seed. */
+    /** The directory, whether values have any length, and a seed, which also chooses how checkpoints are made. */
     public static void main(String[] args) throws Exception {
         Thread.ofPlatform().daemon().start(StoreChild::endWithTheParent);
         try {
@@ -62,7 +62,11 @@ final class StoreChild {
         boolean general = Boolean.parseBoolean(args[1]);
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[2]));
         FileDevice device = device(directory);
-        FarStore store = how(device, directory, general).open();
+        CheckpointKind[] kinds = CheckpointKind.values();
+        FarStore store = how(device, directory, general)
+                .checkpoints(kinds[random.nextInt(kinds.length)])
+                .indexInCheckpoints(random.nextBoolean())
+                .open();
         StoreSession[] sessions = new StoreSession[SESSIONS];
         for (int i = 0; i < SESSIONS; i++) {
             sessions[i] = store.openSession(PrefixLoad.name(i));

@@ -12,6 +12,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Power cuts under a store that is used, its log and its checkpoints in one storage: nothing is lost that a checkpoint
@@ -20,18 +22,20 @@ import org.junit.jupiter.api.Test;
 class StorePowerCutTest {
 
     private static final int SESSIONS = 2;
+    private static final int LIES = 40;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final int cuts = Integer.getInteger("farheap.powerCuts", 100);
 
     private int acknowledged;
 
-    @Test
-    void whatACheckpointHasIsThereAfterAPowerCut() {
+    @ParameterizedTest
+    @CsvSource({"FOLD_OVER, false", "FOLD_OVER, true", "SNAPSHOT, false", "SNAPSHOT, true", "INCREMENTAL, true"})
+    void whatACheckpointHasIsThereAfterAPowerCut(CheckpointKind kind, boolean index) {
         for (int cut = 0; cut < cuts; ) {
             Random random = new Random(seed + cut);
             try {
-                cut += lives(random);
+                cut += lives(random, kind, index);
             } catch (Throwable e) {
                 throw new AssertionError("seed " + (seed + cut), e);
             }
@@ -39,15 +43,42 @@ class StorePowerCutTest {
         assertTrue(acknowledged > 0, "no checkpoint was made");
     }
 
+    /** What the test above rests on: were the device's syncs left out, it would find that. */
+    @Test
+    void aDeviceThatDropsSyncsLosesWhatItPromisedAndThatIsFound() {
+        int lost = 0;
+        for (int cut = 0; cut < LIES; cut++) {
+            Random random = new Random(seed + cut);
+            RecordingStorage storage = new RecordingStorage();
+            storage.dropSyncs(name -> name.startsWith("segment"));
+            storage.stopAfter(100 + random.nextInt(150));
+            long[] durable = new long[SESSIONS];
+            live(storage, false, durable, random, CheckpointKind.FOLD_OVER, false);
+            lost += keeps(storage.cut(random), durable) ? 0 : 1;
+        }
+        assertTrue(lost > 0, "nothing was lost in " + LIES + " cuts, seed " + seed);
+    }
+
+    /** What is there is right in any case. */
+    private static boolean keeps(RecordingStorage storage, long[] durable) {
+        try (FileDevice device = device(storage);
+                FarStore store = how(storage, device, false).open()) {
+            long[] there = new PrefixLoad(false, SESSIONS).verify(store);
+            return there[0] >= durable[0] && there[1] >= durable[1];
+        } catch (StoreException | StorageException e) {
+            return false;
+        }
+    }
+
     /** @return how many cuts there were */
-    private int lives(Random random) {
+    private int lives(Random random, CheckpointKind kind, boolean index) {
         boolean general = random.nextBoolean();
         RecordingStorage storage = new RecordingStorage();
         long[] durable = new long[SESSIONS];
         int lives = 1 + random.nextInt(4);
         for (int life = 0; life < lives; life++) {
             storage.stopAfter(random.nextInt(250));
-            live(storage, general, durable, random);
+            live(storage, general, durable, random, kind, index);
             storage = storage.cut(random);
             try (FileDevice device = device(storage);
                     FarStore store = how(storage, device, general).open()) {
@@ -78,10 +109,19 @@ class StorePowerCutTest {
     }
 
     /** Until the power is gone. */
-    private void live(RecordingStorage storage, boolean general, long[] durable, Random random) {
+    private void live(
+            RecordingStorage storage,
+            boolean general,
+            long[] durable,
+            Random random,
+            CheckpointKind kind,
+            boolean index) {
         PrefixLoad load = new PrefixLoad(general, SESSIONS);
         try (FileDevice device = device(storage);
-                FarStore store = how(storage, device, general).open();
+                FarStore store = how(storage, device, general)
+                        .checkpoints(kind)
+                        .indexInCheckpoints(index)
+                        .open();
                 StoreSession first = store.openSession(PrefixLoad.name(0));
                 StoreSession second = store.openSession(PrefixLoad.name(1));
                 Arena arena = Arena.ofConfined()) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * A {@link Storage} in memory that remembers what was not synced, and says what a power cut may leave: of the writes to
@@ -41,6 +42,7 @@ public final class RecordingStorage implements Storage {
     private final Map<String, Content> names = new TreeMap<>();
     private final Map<String, Content> durableNames = new TreeMap<>();
     private final List<Change> changes = new ArrayList<>();
+    private Predicate<String> lies = name -> false;
     private int operations;
     private int failAt = Integer.MAX_VALUE;
 
@@ -51,6 +53,11 @@ public final class RecordingStorage implements Storage {
      */
     public synchronized void stopAfter(int more) {
         failAt = operations + more;
+    }
+
+    /** Syncs of such files say that they did it, and do nothing: as disks do that lie. */
+    public synchronized void dropSyncs(Predicate<String> files) {
+        lies = files;
     }
 
     /** How many operations there were. */
@@ -146,12 +153,12 @@ public final class RecordingStorage implements Storage {
         Content content = new Content();
         names.put(name, content);
         changes.add(new Change(name, content));
-        return new Opened(content);
+        return new Opened(name, content);
     }
 
     @Override
     public synchronized StoredFile open(String name) {
-        return new Opened(content(name));
+        return new Opened(name, content(name));
     }
 
     private Content content(String name) {
@@ -193,9 +200,11 @@ public final class RecordingStorage implements Storage {
 
     private final class Opened implements StoredFile {
 
+        private final String name;
         private final Content content;
 
-        Opened(Content content) {
+        Opened(String name, Content content) {
+            this.name = name;
             this.content = content;
         }
 
@@ -215,6 +224,9 @@ public final class RecordingStorage implements Storage {
         public long read(long position, MemorySegment memory, long offset, long length) {
             synchronized (RecordingStorage.this) {
                 int count = (int) Math.clamp(content.now.length - position, 0, length);
+                if (count == 0) {
+                    return 0;
+                }
                 MemorySegment.copy(content.now, (int) position, memory, ValueLayout.JAVA_BYTE, offset, count);
                 return count;
             }
@@ -241,8 +253,10 @@ public final class RecordingStorage implements Storage {
                 if (stopped()) {
                     return false;
                 }
-                content.durable = content.now.clone();
-                content.unsynced.clear();
+                if (!lies.test(name)) {
+                    content.durable = content.now.clone();
+                    content.unsynced.clear();
+                }
                 return true;
             }
         }

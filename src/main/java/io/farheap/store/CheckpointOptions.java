@@ -1,0 +1,11 @@
+package io.farheap.store;
+
+import java.time.Duration;
+
+/**
+ * How checkpoints are made.
+ *
+ * @param index whether they have an image of the index
+ * @param patience how long a session may have updates pending that nobody polls for
+ */
+record CheckpointOptions(CheckpointKind kind, boolean index, Duration patience) {}

@@ -1,0 +1,156 @@
+package io.farheap.store;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.memory.SharedMemory;
+import io.farheap.store.Checkpoint.Extent;
+import io.farheap.store.Checkpoint.Piece;
+import io.farheap.tier.Device;
+import io.farheap.tier.DeviceMemory;
+import io.farheap.tier.IoStatus;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.CRC32C;
+
+/**
+ * Writes what a checkpoint has beside the log to where it belongs, on the device. What the device has there is of no
+ * checkpoint: those before need what is below, and later ones were refused. It may be done again, and is where the
+ * store ends before its next checkpoint, which syncs the device.
+ */
+final class Restoring implements AutoCloseable {
+
+    private final Checkpoint checkpoint;
+    private final Device device;
+    private final StableFiles files;
+    private final CloseStack resources = new CloseStack();
+    private final Map<Long, StableFiles.Input> inputs = new HashMap<>();
+    private final ByteBuffer block = ByteBuffer.allocate(SnapshotFiles.BLOCK);
+    private final SharedMemory memory;
+    private final DeviceMemory registered;
+    private final DeviceCall call;
+
+    private Restoring(Checkpoint checkpoint, Device device, StableFiles files) {
+        this.checkpoint = checkpoint;
+        this.device = device;
+        this.files = files;
+        try {
+            memory = resources.add(SharedMemory.allocate("farheap-store-restoring", 1L << checkpoint.pageBits()));
+            registered = resources.add(device.register(memory.segment()));
+            call = new DeviceCall(resources.add(device.open()));
+        } catch (Throwable e) {
+            try (resources) {
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * @return the checkpoint as if it had been written without pieces
+     * @throws DamagedException where a piece is not as it was written, or the device does not take it
+     */
+    static Checkpoint run(Checkpoint checkpoint, Device device, StableFiles files) throws DamagedException {
+        if (checkpoint.aside() == checkpoint.end()) {
+            return checkpoint;
+        }
+        try (Restoring restoring = new Restoring(checkpoint, device, files)) {
+            return checkpoint.restored(restoring.pages());
+        }
+    }
+
+    private List<Extent> pages() throws DamagedException {
+        long pageBytes = 1L << checkpoint.pageBits();
+        List<Extent> extents = new ArrayList<>();
+        int piece = 0;
+        long to;
+        for (long from = checkpoint.aside(); from < checkpoint.end(); from = to) {
+            to = Math.min(checkpoint.end(), (from & -pageBytes) + pageBytes);
+            long page = from & -pageBytes;
+            memory.segment().fill((byte) 0);
+            keep(page, from);
+            for (long at = from; at < to; piece++) {
+                at = place(piece, at, to, memory.segment().asSlice(at - page));
+            }
+            extents.add(new Extent(from, to, crc(from - page, to - from)));
+            write(page, from, to);
+        }
+        return extents;
+    }
+
+    /** What is before in the same block stays as it is. */
+    private void keep(long page, long from) throws DamagedException {
+        long alignment = device.alignment();
+        long first = from & -alignment;
+        if (first < from && from > checkpoint.begin()) {
+            int status = call.read(first, registered, first - page, alignment);
+            if (status != IoStatus.OK) {
+                throw new DamagedException("its log at " + first + " could not be read: " + IoStatus.describe(status));
+            }
+        }
+    }
+
+    /** @return where the next one begins */
+    private long place(int number, long at, long to, MemorySegment into) throws DamagedException {
+        if (number >= checkpoint.pieces().size()) {
+            throw new DamagedException("nothing has its log at " + at);
+        }
+        Piece piece = checkpoint.pieces().get(number);
+        if (piece.from() > at || piece.to() <= at || piece.to() > to || piece.bytes() > block.capacity()) {
+            throw new DamagedException(
+                    "it has a part of its log from " + piece.from() + " to " + piece.to() + " at " + at);
+        }
+        String name = SnapshotFiles.name(piece.file());
+        try {
+            block.clear().limit(piece.bytes());
+            input(piece.file()).read(piece.position(), block);
+        } catch (IOException e) {
+            throw new DamagedException(name + " cannot be read: " + e.getMessage());
+        }
+        CRC32C crc = new CRC32C();
+        crc.update(block.flip());
+        if ((int) crc.getValue() != piece.crc()) {
+            throw new DamagedException(name + " has another checksum at " + piece.position());
+        }
+        MemorySegment.copy(MemorySegment.ofArray(block.array()), at - piece.from(), into, 0, piece.to() - at);
+        return piece.to();
+    }
+
+    private StableFiles.Input input(long number) throws IOException {
+        StableFiles.Input input = inputs.get(number);
+        if (input == null) {
+            input = files.open(SnapshotFiles.name(number));
+            inputs.put(number, input);
+        }
+        return input;
+    }
+
+    private int crc(long offset, long bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(memory.segment().asSlice(offset, bytes).asByteBuffer());
+        return (int) crc.getValue();
+    }
+
+    private void write(long page, long from, long to) throws DamagedException {
+        long alignment = device.alignment();
+        long first = from & -alignment;
+        long end = to + alignment - 1 & -alignment;
+        int status = call.append(first, registered, first - page, end - first);
+        if (status != IoStatus.OK) {
+            throw new DamagedException("its log at " + first + " could not be written: " + IoStatus.describe(status));
+        }
+    }
+
+    @Override
+    public void close() throws DamagedException {
+        try (resources) {
+            for (StableFiles.Input input : inputs.values()) {
+                input.close();
+            }
+        } catch (IOException e) {
+            throw new DamagedException("a snapshot's file could not be closed: " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package io.farheap.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+/** A store that is closed while others use it. */
+class CloseTest {
+
+    private static final int SESSIONS = 3;
+    private static final int KEYS = 5_000;
+
+    private static FarStoreBuilder how(MemoryDevice device) {
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .expectedKeys(64)
+                .records(40, 24)
+                .pending(16)
+                .checkpoints(CheckpointKind.INCREMENTAL)
+                .files(new MemoryFiles());
+    }
+
+    /** Whatever a session's thread is at, it is told by one error; so are scans, compactions and checkpoints. */
+    @RepeatedTest(10)
+    void whoIsInTheMiddleOfAnOperationIsTold() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                ExecutorService threads = Executors.newFixedThreadPool(SESSIONS + 2)) {
+            FarStore store = how(device).open();
+            AtomicLong done = new AtomicLong();
+            List<Future<?>> ends = new ArrayList<>();
+            for (int i = 0; i < SESSIONS; i++) {
+                ends.add(threads.submit(() -> use(store, done)));
+            }
+            ends.add(threads.submit(() -> {
+                while (true) {
+                    store.scan((record, key, keyBytes, value, valueBytes) -> true);
+                    store.compact(8192);
+                }
+            }));
+            ends.add(threads.submit(() -> {
+                while (true) {
+                    store.checkpoint();
+                }
+            }));
+            while (done.get() < 20_000 && ends.stream().noneMatch(Future::isDone)) {
+                Thread.sleep(1);
+            }
+            store.close();
+            for (Future<?> end : ends) {
+                Throwable cause = assertThrows(Exception.class, end::get).getCause();
+                boolean told = cause instanceof IllegalStateException || cause instanceof StoreException;
+                assertTrue(told && cause.getMessage().contains("close"), () -> cause.toString());
+            }
+        }
+    }
+
+    private static void use(FarStore store, AtomicLong done) {
+        try (StoreSession session = store.openSession();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(64);
+            for (long key = 0; ; key = (key + 1) % KEYS) {
+                memory.set(java.lang.foreign.ValueLayout.JAVA_LONG, 0, key);
+                memory.set(java.lang.foreign.ValueLayout.JAVA_LONG, 8, key);
+                session.upsert(memory, 0, 16, memory, 0, 16);
+                session.update(memory, 0, 16, Values.ADD, 1, (token, status, bytes) -> {}, 0);
+                session.read(memory, 0, 16, memory, 16, 40, (token, status, bytes) -> {}, 0);
+                session.poll();
+                done.incrementAndGet();
+            }
+        }
+    }
+
+    @Test
+    void itWaitsForWhoIsInsideAndCallsBackWhatIsPending() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofShared();
+                ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            FarStore store = how(device).open();
+            StoreSession session = store.openSession();
+            MemorySegment memory = arena.allocate(64);
+            for (long key = 0; key < KEYS; key++) {
+                new BlockingSession(session).upsert(key, memory, 0, 24);
+            }
+            List<Integer> statuses = new ArrayList<>();
+            assertEquals(
+                    StoreStatus.PENDING,
+                    session.read(1, memory, 0, 64, (token, status, bytes) -> statuses.add(status), 0));
+            CountDownLatch inside = new CountDownLatch(1);
+            CountDownLatch go = new CountDownLatch(1);
+            StoreSession other = store.openSession();
+            Future<Integer> waiting = threads.submit(
+                    () -> other.update(KEYS - 1, new Waiting(inside, go), 0, (token, status, bytes) -> {}, 0));
+            inside.await();
+            Future<?> closing = threads.submit(store::close);
+            // Nobody begins anything any more, and the one that is inside ends.
+            IllegalStateException told = assertThrows(IllegalStateException.class, () -> {
+                while (true) {
+                    session.touch(1);
+                }
+            });
+            assertTrue(told.getMessage().contains("closed"), told.getMessage());
+            assertThrows(java.util.concurrent.TimeoutException.class, () -> closing.get(20, TimeUnit.MILLISECONDS));
+            go.countDown();
+            assertEquals(StoreStatus.DONE, waiting.get());
+            closing.get();
+            assertThrows(IllegalStateException.class, session::poll);
+            assertThrows(IllegalStateException.class, () -> session.read(1, memory, 0, 64, (t, s, b) -> {}, 0));
+            assertEquals(List.of(), statuses);
+            session.close();
+            assertEquals(List.of(StoreStatus.CLOSED), statuses);
+            session.close();
+        }
+    }
+
+    /** An update that takes its time. */
+    private record Waiting(CountDownLatch inside, CountDownLatch go) implements Update {
+
+        @Override
+        public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
+            inside.countDown();
+            try {
+                go.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return true;
+        }
+
+        @Override
+        public int initialBytes(long argument) {
+            return -1;
+        }
+
+        @Override
+        public void initial(MemorySegment value, long offset, int bytes, long argument) {}
+
+        @Override
+        public int copyBytes(MemorySegment old, long offset, int bytes, long argument) {
+            return KEEP;
+        }
+
+        @Override
+        public void copy(
+                MemorySegment old,
+                long oldOffset,
+                int oldBytes,
+                MemorySegment value,
+                long offset,
+                int bytes,
+                long argument) {}
+    }
+}

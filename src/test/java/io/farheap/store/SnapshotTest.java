@@ -1,0 +1,245 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.Fault;
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What checkpoints write beside the log: copies of what is updated in place, and images of the index. */
+class SnapshotTest {
+
+    private static final int PAGE = 1 << 14;
+    private static final int KEYS = 4 * PAGE / 24;
+
+    private final MemoryFiles files = new MemoryFiles();
+    private final MemoryDevice device = new MemoryDevice(1 << 16, 512);
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(8);
+
+    @AfterEach
+    void close() {
+        arena.close();
+        device.close();
+    }
+
+    private FarStoreBuilder how(CheckpointKind kind) {
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(PAGE)
+                .memory(8 * PAGE)
+                .mutableShare(1)
+                .expectedKeys(KEYS)
+                .checkpoints(kind)
+                .files(files);
+    }
+
+    private void put(StoreSession session, long key, long value) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, value);
+        new BlockingSession(session).upsert(key, memory, 0, 8);
+    }
+
+    private void assertHas(StoreSession session, long key, long value) {
+        assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8), "key " + key);
+        assertEquals(value, memory.get(JAVA_LONG_UNALIGNED, 0), "key " + key);
+    }
+
+    private Set<String> names(String prefix) {
+        Set<String> names = new TreeSet<>(files.files.keySet());
+        names.removeIf(name -> !name.startsWith(prefix));
+        return names;
+    }
+
+    private long bytes(String name) {
+        return files.files.get(name).length;
+    }
+
+    /** What was updated in place behind a snapshot is as the snapshot has it, and the log has not grown for it. */
+    @Test
+    void whatIsUpdatedInPlaceIsAsItWas() {
+        try (FarStore store = how(CheckpointKind.SNAPSHOT).open();
+                StoreSession session = store.openSession("a")) {
+            for (int key = 0; key < KEYS; key++) {
+                put(session, key, key);
+            }
+            new BlockingSession(session).delete(3);
+            store.checkpoint();
+            long log = store.logBytes();
+            for (int key = 4; key < KEYS; key++) {
+                put(session, key, -key);
+            }
+            new BlockingSession(session).delete(5);
+            // Nothing was copied but what was updated while the checkpoint was made, which was nothing.
+            assertEquals(log, store.logBytes());
+            // It is evicted as it is now, so the device has another state of these pages.
+            for (int key = KEYS; key < 5 * KEYS; key++) {
+                put(session, key, key);
+            }
+            assertHas(session, 7, -7);
+        }
+        try (FarStore store = how(CheckpointKind.SNAPSHOT).open();
+                StoreSession session = store.openSession("a")) {
+            assertEquals(KEYS + 1, session.serial());
+            for (int key = 0; key < KEYS; key++) {
+                if (key != 3) {
+                    assertHas(session, key, key);
+                }
+            }
+            assertEquals(-1, new BlockingSession(session).read(3, memory, 0, 8));
+            assertEquals(-1, new BlockingSession(session).read(KEYS, memory, 0, 8));
+            put(session, 1, 100);
+            store.checkpoint();
+        }
+        try (FarStore store = how(CheckpointKind.FOLD_OVER).open();
+                StoreSession session = store.openSession("a")) {
+            assertHas(session, 1, 100);
+            assertHas(session, 2, 2);
+        }
+    }
+
+    @Test
+    void anIncrementalOneHasTheBlocksThatHaveChanged() {
+        try (FarStore store = how(CheckpointKind.INCREMENTAL).open();
+                StoreSession session = store.openSession("a")) {
+            for (int key = 0; key < KEYS; key++) {
+                put(session, key, key);
+            }
+            store.checkpoint();
+            assertEquals(store.logBytes(), bytes("snapshot-1"));
+            // The first record of the log, and one in the last block but some.
+            put(session, 0, 1_000);
+            put(session, KEYS / 2, 2_000);
+            store.checkpoint();
+            assertEquals(2 * SnapshotFiles.BLOCK - HybridLog.FIRST, bytes("snapshot-2"), "blocks of two records");
+            // Nothing was changed at all.
+            store.checkpoint();
+            assertEquals(Set.of("snapshot-1", "snapshot-2"), names("snapshot"));
+            new BlockingSession(session).delete(KEYS - 1);
+            new BlockingSession(session).update(1, Values.ADD, 5);
+            store.checkpoint();
+            assertEquals(Set.of("snapshot-1", "snapshot-2", "snapshot-4"), names("snapshot"));
+            assertEquals(4, store.checkpoints());
+            assertEquals(bytes("snapshot-1") + bytes("snapshot-2") + bytes("snapshot-4"), store.checkpointBytes());
+        }
+        try (FarStore store = how(CheckpointKind.INCREMENTAL).open();
+                StoreSession session = store.openSession("a")) {
+            assertHas(session, 0, 1_000);
+            assertHas(session, 1, 6);
+            assertHas(session, 2, 2);
+            assertHas(session, KEYS / 2, 2_000);
+            assertEquals(-1, new BlockingSession(session).read(KEYS - 1, memory, 0, 8));
+            store.checkpoint();
+            store.checkpoint();
+            // The log has all of it now.
+            assertEquals(Set.of(), names("snapshot"));
+        }
+    }
+
+    /** However often: files beside the log have a few times what the snapshot has. */
+    @Test
+    void snapshotsAreWrittenAnewWhenTheirFilesHaveTooMuch() {
+        try (FarStore store = how(CheckpointKind.INCREMENTAL).open();
+                StoreSession session = store.openSession("a")) {
+            for (int key = 0; key < KEYS; key++) {
+                put(session, key, key);
+            }
+            // Each leaves one block of use in the file before.
+            for (int round = 0; round < 60; round++) {
+                for (int key = round % 15 * SnapshotFiles.BLOCK / 24; key < KEYS; key += 50) {
+                    put(session, key, round);
+                }
+                store.checkpoint();
+                long all = names("snapshot").stream().mapToLong(this::bytes).sum();
+                assertTrue(all <= 4 * store.logBytes(), all + " bytes in " + names("snapshot"));
+            }
+            assertFalse(names("snapshot").contains("snapshot-1"));
+        }
+    }
+
+    @Test
+    void aDamagedSnapshotGivesWayToTheOneBefore() {
+        try (FarStore store = how(CheckpointKind.SNAPSHOT).open();
+                StoreSession session = store.openSession("a")) {
+            put(session, 1, 10);
+            store.checkpoint();
+            put(session, 1, 20);
+            store.checkpoint();
+        }
+        files.files.get("snapshot-2")[17] ^= 1;
+        try (FarStore store = how(CheckpointKind.SNAPSHOT).open();
+                StoreSession session = store.openSession("a")) {
+            assertEquals(
+                    "checkpoint 2 cannot be used: snapshot-2 has another checksum at 0; checkpoint 1 is recovered",
+                    store.recovery());
+            assertHas(session, 1, 10);
+        }
+        files.files.remove("snapshot-2");
+        try (FarStore store = how(CheckpointKind.SNAPSHOT).open()) {
+            assertTrue(store.recovery().contains("snapshot-2 cannot be read"), store.recovery());
+        }
+    }
+
+    /** With an image of the index recovery does not read what the log had before: it may have no part of that. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anImageOfTheIndexSavesReading(boolean image) {
+        FarStoreBuilder how = how(CheckpointKind.FOLD_OVER).indexInCheckpoints(image);
+        try (FarStore store = how.open();
+                StoreSession session = store.openSession("a")) {
+            for (int key = 0; key < 4 * KEYS; key++) {
+                put(session, key, key);
+            }
+            store.checkpoint();
+            put(session, 1, 100);
+            store.checkpoint();
+        }
+        AtomicLong read = new AtomicLong();
+        device.faults().inject((kind, address, length) -> {
+            read.addAndGet(kind == Fault.Kind.READ ? length : 0);
+            return Fault.NONE;
+        });
+        try (FarStore store = how.open();
+                StoreSession session = store.openSession("a")) {
+            assertEquals("checkpoint 2 is recovered", store.recovery());
+            long log = store.logBytes();
+            assertTrue(image ? read.get() <= 2 * PAGE : read.get() > log / 2, read.get() + " bytes of " + log);
+            for (int key = 0; key < 4 * KEYS; key++) {
+                assertHas(session, key, key == 1 ? 100 : key);
+            }
+        }
+    }
+
+    @Test
+    void aDamagedImageOfTheIndexIsReplacedByTheLog() {
+        FarStoreBuilder how = how(CheckpointKind.SNAPSHOT).indexInCheckpoints(true);
+        try (FarStore store = how.open();
+                StoreSession session = store.openSession("a")) {
+            for (int key = 0; key < KEYS; key++) {
+                put(session, key, key);
+            }
+            store.checkpoint();
+            assertTrue(bytes("index-1") > 0);
+        }
+        files.files.get("index-1")[40] ^= 1;
+        try (FarStore store = how.open();
+                StoreSession session = store.openSession("a")) {
+            assertEquals(
+                    "checkpoint 1 is recovered, its index from the log: index-1 has another checksum",
+                    store.recovery());
+            for (int key = 0; key < KEYS; key++) {
+                assertHas(session, key, key);
+            }
+        }
+    }
+}
