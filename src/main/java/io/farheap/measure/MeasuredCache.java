@@ -45,7 +45,7 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
 
     /**
      * @param resilience the subject's, or null where it has none
-     * @param servers as {@code server} above, k + r failure domains
+     * @param servers gives HOST:PORT when the first measurement begins: of k + r failure domains
      */
     public MeasuredCache(
             ModelSubject subject, @Nullable Resilience resilience, Supplier<List<String>> servers, long seed) {

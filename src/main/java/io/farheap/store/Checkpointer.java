@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +49,7 @@ final class Checkpointer {
     private volatile boolean stopped;
 
     /** Bytes that were written beside the log. */
-    private volatile long writtenBeside;
+    private final AtomicLong writtenBeside = new AtomicLong();
 
     private long number;
     /** The beginning of the log as the last two checkpoints have it: what is below both, nobody needs. */
@@ -145,7 +146,7 @@ final class Checkpointer {
         if (snapshots != null) {
             snapshots.made(of, snapshot.pieces());
         }
-        writtenBeside += image.bytes() + snapshot.bytes();
+        writtenBeside.addAndGet(image.bytes() + snapshot.bytes());
         number++;
         olderBegin = newerBegin;
         newerBegin = begin;
@@ -174,7 +175,7 @@ final class Checkpointer {
 
     /** Bytes that checkpoints have written to files beside the log. Any thread. */
     long writtenBeside() {
-        return writtenBeside;
+        return writtenBeside.get();
     }
 
     /** Waits until no update is pending. None begins that would be. */

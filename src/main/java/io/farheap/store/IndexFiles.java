@@ -92,9 +92,12 @@ final class IndexFiles {
                     .put(entries.flip());
         }
         ReadCache cache = parts.cache();
-        boolean copy = cache != null && Copies.marks(word);
-        // A copy that was read is left behind.
-        entries.putLong(copy ? HashIndex.pointing(word, cache.behind(HashIndex.address(word))) : word);
+        if (cache != null && Copies.marks(word)) {
+            // A copy that was read is left behind.
+            entries.putLong(HashIndex.pointing(word, cache.behind(HashIndex.address(word))));
+        } else {
+            entries.putLong(word);
+        }
     }
 
     private void put(StableFiles.Output output, ByteBuffer what) throws IOException {
