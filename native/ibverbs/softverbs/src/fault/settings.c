@@ -153,7 +153,8 @@ SV_API const char *softverbs_describe(void)
 
 /*
  * For benchmarks, of this process: operations that the model has timed and those that were late, so far; and what it
- * says of one: nanoseconds one way, per message and to fetch a payload, and picoseconds per byte. Zeros without a model.
+ * says of one: nanoseconds one way, per message and to fetch a payload, and picoseconds per byte. Zeros without a
+ * model.
  */
 SV_API void softverbs_model(uint64_t numbers[6])
 {

@@ -57,9 +57,14 @@ public final class FarStore implements AutoCloseable {
         try {
             this.frames = resources.add(new Frames(device, how.pageBits(), how.pages()));
             CheckpointFiles files = how.files();
-            Recovered recovered = files == null ? Recovered.nothing(how) : Recovered.from(files, how);
+            Recovered recovered = files == null
+                    ? Recovered.nothing(how.buckets())
+                    : Recovered.from(files, name, device, how.buckets(), how::check);
             HashIndex index = resources.add(recovered.index());
             Checkpoint checkpoint = recovered.checkpoint();
+            if (checkpoint != null) {
+                LastPage.complete(checkpoint, device);
+            }
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first);
             log.marks.begin(checkpoint == null ? first : checkpoint.begin());

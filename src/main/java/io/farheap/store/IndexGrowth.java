@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Doubles an index beside its use, on a thread that lives for as long as that takes. */
 final class IndexGrowth implements AutoCloseable {
 
-    private static final System.Logger LOG = System.getLogger(FarStore.class.getName());
+    private static final System.Logger LOG = System.getLogger(IndexGrowth.class.getName());
 
     /** Buckets in one stay inside an epoch: the log's thread may wait for it. */
     private static final int BATCH = 64;

@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.tier.Device;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,32 +15,44 @@ import org.jspecify.annotations.Nullable;
  */
 record Recovered(HashIndex index, @Nullable Checkpoint checkpoint, Gaps gaps, String report) {
 
-    static Recovered nothing(FarStoreBuilder how) {
-        return new Recovered(new HashIndex(how.buckets()), null, new Gaps(List.of()), "");
+    /** What is asked of a checkpoint, which throws where it does not fit the store that is to be opened. */
+    interface Fitting {
+        void check(Checkpoint checkpoint);
     }
 
-    /** The newest checkpoint that is whole. */
-    static Recovered from(CheckpointFiles files, FarStoreBuilder how) {
+    /** @param buckets of the index */
+    static Recovered nothing(long buckets) {
+        return new Recovered(new HashIndex(buckets), null, new Gaps(List.of()), "");
+    }
+
+    /**
+     * The newest checkpoint that is whole.
+     *
+     * @param name the store's
+     * @param device with the log
+     * @param buckets of the index, at least
+     */
+    static Recovered from(CheckpointFiles files, String name, Device device, long buckets, Fitting fitting) {
         List<String> damaged = new ArrayList<>();
-        StoreEvent event = StoreEvent.begun(how.name(), "recovery");
+        StoreEvent event = StoreEvent.begun(name, "recovery");
         try {
             for (long number : files.numbers()) {
                 try {
                     Checkpoint checkpoint = files.read(number);
-                    how.check(checkpoint);
-                    checkpoint = Restoring.run(checkpoint, how.device(), files.files());
+                    fitting.check(checkpoint);
+                    checkpoint = Restoring.run(checkpoint, device, files.files());
                     Gaps gaps = Recovery.gaps(checkpoint);
                     String remark = "";
                     HashIndex index = null;
-                    if (checkpoint.index().there() && checkpoint.index().buckets() >= how.buckets()) {
+                    if (checkpoint.index().there() && checkpoint.index().buckets() >= buckets) {
                         try {
-                            index = withImage(checkpoint, how, files.files(), gaps);
+                            index = withImage(checkpoint, device, files.files(), gaps);
                         } catch (DamagedException e) {
                             remark = ", its index from the log: " + e.getMessage();
                         }
                     }
                     if (index == null) {
-                        index = fromLog(checkpoint, how, gaps);
+                        index = fromLog(checkpoint, device, buckets, gaps);
                     }
                     damaged.add("checkpoint " + number + " is recovered" + remark);
                     event.done(number, checkpoint.end() - checkpoint.begin());
@@ -57,26 +70,26 @@ record Recovered(HashIndex index, @Nullable Checkpoint checkpoint, Gaps gaps, St
             throw new StoreException("there is no checkpoint that is whole: " + String.join("; ", damaged)
                     + ". Nothing that one has was changed; delete the directory to begin with an empty store");
         }
-        return nothing(how);
+        return nothing(buckets);
     }
 
-    private static HashIndex withImage(Checkpoint checkpoint, FarStoreBuilder how, StableFiles files, Gaps gaps)
+    private static HashIndex withImage(Checkpoint checkpoint, Device device, StableFiles files, Gaps gaps)
             throws DamagedException {
         HashIndex index = IndexFiles.read(files, checkpoint);
-        return filled(index, checkpoint, how, gaps, checkpoint.index().from());
+        return filled(index, checkpoint, device, gaps, checkpoint.index().from());
     }
 
     /** Chains of a large index lack records of other buckets: a smaller one would not find these through them. */
-    private static HashIndex fromLog(Checkpoint checkpoint, FarStoreBuilder how, Gaps gaps) throws DamagedException {
-        HashIndex index =
-                new HashIndex(Math.max(how.buckets(), checkpoint.index().buckets()));
-        return filled(index, checkpoint, how, gaps, checkpoint.begin());
+    private static HashIndex fromLog(Checkpoint checkpoint, Device device, long buckets, Gaps gaps)
+            throws DamagedException {
+        HashIndex index = new HashIndex(Math.max(buckets, checkpoint.index().buckets()));
+        return filled(index, checkpoint, device, gaps, checkpoint.begin());
     }
 
-    private static HashIndex filled(HashIndex index, Checkpoint checkpoint, FarStoreBuilder how, Gaps gaps, long from)
+    private static HashIndex filled(HashIndex index, Checkpoint checkpoint, Device device, Gaps gaps, long from)
             throws DamagedException {
         try {
-            Recovery.index(checkpoint, how.device(), index, gaps, from);
+            Recovery.index(checkpoint, device, index, gaps, from);
             return index;
         } catch (Throwable e) {
             index.close();

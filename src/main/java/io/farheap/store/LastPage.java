@@ -1,0 +1,40 @@
+package io.farheap.store;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.memory.SharedMemory;
+import io.farheap.tier.Device;
+import io.farheap.tier.DeviceMemory;
+import io.farheap.tier.IoStatus;
+
+/**
+ * What is missing of the page in which a recovered log ends. New records begin in the next one, so nobody would ever
+ * write it; but scans and compactions read whole pages, and a read may pass the end of a short record.
+ */
+final class LastPage {
+
+    private LastPage() {}
+
+    /**
+     * Writes zeros from the end of what the device has to the end of that page, if it has less.
+     *
+     * @throws StoreException where the device does not take them
+     */
+    static void complete(Checkpoint checkpoint, Device device) {
+        long alignment = device.alignment();
+        long from = Math.max(device.end(), checkpoint.end()) + alignment - 1 & -alignment;
+        long bytes = checkpoint.next() - from;
+        if (bytes <= 0) {
+            return;
+        }
+        try (CloseStack resources = new CloseStack()) {
+            SharedMemory zeros =
+                    resources.add(SharedMemory.allocate("farheap-store-last-page", 1L << checkpoint.pageBits()));
+            DeviceMemory registered = resources.add(device.register(zeros.segment()));
+            int status = new DeviceCall(resources.add(device.open())).append(from, registered, 0, bytes);
+            if (status != IoStatus.OK) {
+                throw new StoreException("the log's last page, from " + from + " to " + checkpoint.next()
+                        + ", cannot be completed: " + IoStatus.describe(status));
+            }
+        }
+    }
+}

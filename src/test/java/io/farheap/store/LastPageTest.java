@@ -1,0 +1,86 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.tier.FileDevice;
+import io.farheap.tier.FileOptions;
+import io.farheap.tier.RecordingStorage;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A log whose last page was short when it was recovered: the file ends with it, and not where its page would. */
+class LastPageTest {
+
+    private static final int PAGE = 8192;
+    private static final int EXPECTED = 600;
+
+    /** Records of the last page: few, to the middle where a block ends, to the end, and one more. */
+    static IntStream records() {
+        int block = 4096 / 32;
+        return IntStream.concat(
+                IntStream.range(0, 4),
+                IntStream.concat(
+                        IntStream.rangeClosed(block - 3, block + 1),
+                        IntStream.rangeClosed(2 * block - 3, 2 * block + 1)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("records")
+    void itIsReadScannedAndCompacted(int records) {
+        RecordingStorage storage = new RecordingStorage();
+        try (Arena arena = Arena.ofConfined();
+                FileDevice device =
+                        FileDevice.open(storage, 1 << 14, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER))) {
+            MemorySegment memory = arena.allocate(EXPECTED);
+            FarStoreBuilder how = FarStore.builder()
+                    .device(device)
+                    .files(new StorageFiles(storage))
+                    .pageBytes(PAGE)
+                    .memory(8 * PAGE)
+                    .expectedKeys(64)
+                    // More is read at once than a record has.
+                    .records(8, EXPECTED);
+            int keys = 0;
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession("a")) {
+                // Records of 32 bytes, as many in a page as go in; the first page has some less.
+                while (store.logBytes() < PAGE || keys < PAGE / 32 + records) {
+                    put(session, memory, keys++);
+                }
+                store.checkpoint();
+            }
+            for (int life = 0; life < 2; life++) {
+                try (FarStore store = how.open();
+                        StoreSession session = store.openSession("a")) {
+                    int[] seen = {0};
+                    store.scan((segment, key, keyBytes, value, valueBytes) -> {
+                        seen[0]++;
+                        return true;
+                    });
+                    assertEquals(keys, seen[0]);
+                    assertAll(session, memory, keys);
+                    store.compact(store.logBytes());
+                    assertAll(session, memory, keys);
+                    put(session, memory, keys++);
+                    store.checkpoint();
+                }
+            }
+        }
+    }
+
+    private static void put(StoreSession session, MemorySegment memory, long key) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, key);
+        new BlockingSession(session).upsert(key, memory, 0, 8);
+    }
+
+    private static void assertAll(StoreSession session, MemorySegment memory, int keys) {
+        for (int key = 0; key < keys; key++) {
+            assertEquals(8, new BlockingSession(session).read(key, memory, 0, EXPECTED), "key " + key);
+            assertEquals(key, memory.get(JAVA_LONG_UNALIGNED, 0));
+        }
+    }
+}
