@@ -28,7 +28,9 @@ class HostileNeighbourTest {
     /** One is enough: the neighbour's calls go on while this thread has no processor. */
     private static final int LONG_CALLS = 50;
 
-    private static final long LONG_TURNS = 1_000_000;
+    /** Nearly as many as a call may take. */
+    private static final long LONG_TURNS = 500_000;
+
     /** Where calls waited behind all of the neighbour's, it would be some hundred times as much, each time. */
     private static final long MOST_TIMES = 64;
 
