@@ -124,7 +124,7 @@ final class Checkpointer {
             end = log.tail();
             snapshot = keep(of, end);
         } finally {
-            version.rest();
+            rest(version);
         }
         // Records may have been put into chains of a larger index: without these the image is of no use.
         long buckets = parts.index().buckets();
@@ -152,6 +152,16 @@ final class Checkpointer {
         newerBegin = begin;
         serials.forEach(StoreSession::durable);
         return number;
+    }
+
+    /**
+     * A session that has seen that all have passed copies a record that others change in place once the store rests: it
+     * has left before that, else what they do meanwhile would be lost when it publishes its copy.
+     */
+    private void rest(StoreVersion version) {
+        version.hold();
+        parts.epochs().awaitAll();
+        version.rest();
     }
 
     /** What is below {@code end} becomes durable. */

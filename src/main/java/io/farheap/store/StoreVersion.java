@@ -11,6 +11,8 @@ import java.lang.invoke.VarHandle;
  * PREPARING   no update begins that would have to wait for the device; those that do are waited for
  * PASSING     the version is one more, and sessions pass to it one by one
  * ALL_PASSED  nobody is inside an operation of the version before: it is complete below the tail
+ * PASSING     for as long as somebody may be replacing a record of the version before by a copy, which others may
+ *             change in place as soon as the store rests
  * </pre>
  */
 final class StoreVersion {
@@ -70,6 +72,11 @@ final class StoreVersion {
 
     void haveAllPassed() {
         STATE.setRelease(this, version(state()) << 2 | ALL_PASSED);
+    }
+
+    /** Sessions change nothing until {@link #rest}: all have passed. */
+    void hold() {
+        STATE.setRelease(this, version(state()) << 2 | PASSING);
     }
 
     void rest() {

@@ -10,10 +10,14 @@ import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -194,6 +198,108 @@ class CheckpointTest {
             try (FarStore store = how(device).open()) {
                 verify(store);
             }
+        }
+    }
+
+    /** Adds, and then stands still before its copy of the record is published. */
+    private record StandingStill(CountDownLatch copied, CountDownLatch go) implements Update {
+
+        @Override
+        public int initialBytes(long argument) {
+            return -1;
+        }
+
+        @Override
+        public void initial(MemorySegment value, long offset, int bytes, long argument) {
+            throw new AssertionError("the key is there");
+        }
+
+        @Override
+        public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
+            throw new AssertionError("the record is of the version before");
+        }
+
+        @Override
+        public void copy(
+                MemorySegment old,
+                long oldOffset,
+                int oldBytes,
+                MemorySegment value,
+                long offset,
+                int bytes,
+                long argument) {
+            value.set(JAVA_LONG_UNALIGNED, offset, old.get(JAVA_LONG_UNALIGNED, oldOffset) + argument);
+            copied.countDown();
+            try {
+                go.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Stands still where a snapshot begins: all sessions have passed then, and the store does not rest yet. */
+    private record SlowFiles(StableFiles files, CountDownLatch begun, CountDownLatch go) implements InvocationHandler {
+
+        @Override
+        public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+            if (method.getName().equals("create")
+                    && String.valueOf(arguments[0]).startsWith("snapshot")) {
+                begun.countDown();
+                go.await();
+            }
+            return method.invoke(files, arguments);
+        }
+
+        StableFiles proxy() {
+            return (StableFiles) Proxy.newProxyInstance(
+                    StableFiles.class.getClassLoader(), new Class<?>[] {StableFiles.class}, this);
+        }
+    }
+
+    /** Else what others do to the record in place, as soon as the store rests, would be gone with it. */
+    @Test
+    void aCopyThatWasBegunBesideACheckpointIsPublishedBeforeTheStoreRests() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch copied = new CountDownLatch(1);
+        CountDownLatch publish = new CountDownLatch(1);
+        try (MemoryDevice device = device();
+                ExecutorService threads = Executors.newFixedThreadPool(2);
+                Arena arena = Arena.ofConfined();
+                FarStore store = how(device)
+                        .checkpoints(CheckpointKind.SNAPSHOT)
+                        .files(new SlowFiles(files, begun, goOn).proxy())
+                        .open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(8);
+            put(session, memory, 1, 100);
+            Future<Long> checkpoint = threads.submit(store::checkpoint);
+            begun.await();
+            Future<Integer> copying = threads.submit(() -> {
+                try (StoreSession other = store.openSession()) {
+                    Update update = new StandingStill(copied, publish);
+                    return other.update(1, update, 10, (token, status, bytes) -> {}, 0);
+                }
+            });
+            copied.await();
+            goOn.countDown();
+            // Of another key: either sessions are held now, or the checkpoint is made.
+            while (!checkpoint.isDone() && session.upsert(2, memory, 0, 8) == StoreStatus.DONE) {
+                Thread.onSpinWait();
+            }
+            long added = 0;
+            if (checkpoint.isDone()) {
+                add(session, 1, ++added);
+            }
+            publish.countDown();
+            assertEquals(StoreStatus.DONE, copying.get());
+            checkpoint.get();
+            assertEquals(110 + added, get(session, memory, 1));
+            assertEquals(1, checkpoint.get());
+        } finally {
+            goOn.countDown();
+            publish.countDown();
         }
     }
 
