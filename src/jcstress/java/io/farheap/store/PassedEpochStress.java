@@ -24,11 +24,20 @@ public class PassedEpochStress {
 
     private static final int PLACE = EPOCHS.take();
 
+    /** Stores to it are slow, and hold back those behind them: without a fence the session's epoch is seen late. */
+    private static final long[] COLD = new long[1 << 22];
+
+    private static int cold;
+
     private long mark;
     private long changed;
 
     @Actor
     public void session(JJ_Result result) {
+        for (int i = 0; i < 16; i++) {
+            cold = cold * 1_664_525 + 1_013_904_223;
+            COLD[cold >>> 10] = cold;
+        }
         EPOCHS.enter(PLACE);
         result.r1 = mark;
         result.r2 = changed;
