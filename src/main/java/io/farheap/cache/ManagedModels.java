@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 /** The performance models that managers keep, for a cache that has an objective and brings none. */
 final class ManagedModels {
 
+    private static final System.Logger LOG = System.getLogger(ManagedModels.class.getName());
+
     private static final String PUT = "'farheap model put FILE --manager HOST:PORT'";
 
     private ManagedModels() {}
@@ -48,21 +50,46 @@ final class ManagedModels {
         try (Context context = Devices.open(device)) {
             opened = Tuning.device(context);
         }
-        List<PerformanceModel> kept = new ArrayList<>();
+        List<PerformanceModel> kept;
         try (ManagerClient manager = ManagerClient.connectFirst(managers)) {
-            readAll(manager, kept);
+            kept = readable(all(manager));
         } catch (ControlException | IllegalArgumentException e) {
             throw new CacheException("no performance models for a cache with an objective: " + e.getMessage(), e);
         }
         return choose(kept, opened, Hardware.describe(), workload);
     }
 
-    private static void readAll(CacheManager manager, List<PerformanceModel> kept) {
+    private static List<StoredModel> all(CacheManager manager) {
+        List<StoredModel> all = new ArrayList<>();
         List<StoredModel> page = manager.models("");
         while (!page.isEmpty()) {
-            page.forEach(model -> kept.add(model.model()));
+            all.addAll(page);
             page = manager.models(page.getLast().key());
         }
+        return all;
+    }
+
+    /**
+     * Those that are of this release's format: one that another release has put does not keep the others from use.
+     *
+     * @throws IllegalArgumentException where there are some, and none is
+     */
+    static List<PerformanceModel> readable(List<StoredModel> stored) {
+        List<PerformanceModel> models = new ArrayList<>();
+        IllegalArgumentException last = null;
+        for (StoredModel model : stored) {
+            try {
+                models.add(model.model());
+            } catch (IllegalArgumentException e) {
+                LOG.log(System.Logger.Level.WARNING, "performance model " + model.key() + " is passed over", e);
+                last = e;
+            }
+        }
+        if (models.isEmpty() && last != null) {
+            throw new IllegalArgumentException(
+                    "none of the " + stored.size() + " that the manager keeps can be used: " + last.getMessage(), last);
+        }
+        return models;
     }
 
     /**

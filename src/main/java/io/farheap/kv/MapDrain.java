@@ -1,7 +1,8 @@
 package io.farheap.kv;
 
 /**
- * How far a server's objects have been taken off it.
+ * How far a server's objects have been taken off it. What others of the map were evicted to make room for what was
+ * moved counts as any eviction does ({@link MapCounts}), and not here.
  *
  * @param objects that were found there
  * @param moved to other servers of the map

@@ -9,7 +9,8 @@ package io.farheap.store;
  * <p>A record of an earlier version is not changed in place while a checkpoint is made: it is copied, once no session
  * can still be changing it, which is when all have passed ({@link StoreVersion#allPassed}). Until then, some
  * microseconds, an update that meets one waits. A session that meets a record of a later version waits until it has
- * passed itself.
+ * passed itself. In the end nobody changes anything until those copies are published ({@link StoreVersion#hold}): from
+ * then on records of earlier versions are changed in place again.
  */
 final class SessionVersion {
 

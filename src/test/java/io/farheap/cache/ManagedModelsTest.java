@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.ManagedModels.Workload;
+import io.farheap.manager.StoredModel;
 import io.farheap.slo.MeasurementPlan;
+import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Which of a manager's models a cache takes. */
 class ManagedModelsTest {
@@ -46,6 +52,25 @@ class ManagedModelsTest {
         PerformanceModel there = model(DEVICE, "another", 1, 4096);
         assertEquals(List.of(here), ManagedModels.choose(List.of(there, here), DEVICE, HERE, null));
         assertEquals(List.of(there), ManagedModels.choose(List.of(there), DEVICE, HERE, null));
+    }
+
+    @Test
+    void oneOfAnotherReleasesFormatIsPassedOver(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("model");
+        try (ModelFile model = ModelFile.open(file, new ModelSubject(DEVICE, HERE, 1, 4096, 50, 1, 2))) {
+            while (!model.plan().complete()) {
+                model.plan().next();
+                model.record(new Performance(1000, 1e5, 1000, 1e5));
+            }
+        }
+        String text = Files.readString(file);
+        StoredModel good = StoredModel.of(text);
+        StoredModel old = new StoredModel(good.key(), text.replaceFirst("\\d+", "3"));
+        assertEquals(1, ManagedModels.readable(List.of(old, good)).size());
+        assertEquals(List.of(), ManagedModels.readable(List.of()));
+        String none = assertThrows(IllegalArgumentException.class, () -> ManagedModels.readable(List.of(old)))
+                .getMessage();
+        assertTrue(none.startsWith("none of the 1 that the manager keeps can be used: "), none);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.farheap.bench.resilience;
 
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.command.CodeOptions;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Sizes;
 import io.farheap.resilience.Resilience;
@@ -12,7 +13,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -195,19 +195,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     }
 
     private Resilience resilience() {
-        Mode wanted = Arrays.stream(Mode.values())
-                .filter(each -> each.toString().equals(mode))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "--mode " + mode + ": there are " + Arrays.toString(Mode.values())));
+        Mode wanted = CodeOptions.mode(mode);
         int parity = r != null ? r : wanted == Mode.CORRUPTION_CORRECTION ? 3 : 2;
-        Resilience resilience =
-                switch (wanted) {
-                    case FAILURE_RECOVERY -> Resilience.failureRecovery(k, parity);
-                    case CORRUPTION_DETECTION -> Resilience.corruptionDetection(k, parity);
-                    case CORRUPTION_CORRECTION -> Resilience.corruptionCorrection(k, parity);
-                    case EC_ONLY -> Resilience.ecOnly(k, parity);
-                };
+        Resilience resilience = CodeOptions.of(wanted, k, parity);
         return delta == null ? resilience : resilience.additional(delta);
     }
 }

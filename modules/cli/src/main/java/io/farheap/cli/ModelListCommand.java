@@ -34,13 +34,20 @@ final class ModelListCommand implements Callable<Integer> {
                 out.println("no models; give it some with 'farheap model put'");
             }
             while (!page.isEmpty()) {
-                page.forEach(model ->
-                        out.println(model.key() + "  " + line(model.model().subject())));
+                page.forEach(model -> out.println(model.key() + "  " + line(model)));
                 page = manager.models(page.getLast().key());
             }
         }
         out.flush();
         return 0;
+    }
+
+    private static String line(StoredModel model) {
+        try {
+            return line(model.model().subject());
+        } catch (IllegalArgumentException e) {
+            return "cannot be used: " + e.getMessage();
+        }
     }
 
     static String line(ModelSubject subject) {

@@ -55,23 +55,29 @@ public final class CodeOptions {
         if (!parts.matches()) {
             throw new IllegalArgumentException("--resilience " + code + ": it is K+R, such as 8+2");
         }
-        Resilience asked = of(mode(), Integer.parseInt(parts.group(1)), Integer.parseInt(parts.group(2)));
+        Resilience asked = of(
+                mode == null ? Mode.FAILURE_RECOVERY : mode(mode),
+                Integer.parseInt(parts.group(1)),
+                Integer.parseInt(parts.group(2)));
         asked = delta == null ? asked : asked.additional(delta);
         return page == null ? asked : asked.pageBytes(page);
     }
 
-    private Mode mode() {
-        if (mode == null) {
-            return Mode.FAILURE_RECOVERY;
-        }
+    /**
+     * As {@code --mode} has it.
+     *
+     * @throws IllegalArgumentException where there is none of that name
+     */
+    public static Mode mode(String name) {
         return Arrays.stream(Mode.values())
-                .filter(each -> each.toString().equals(mode))
+                .filter(each -> each.toString().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "--mode " + mode + ": there are " + Arrays.toString(Mode.values())));
+                        "--mode " + name + ": there are " + Arrays.toString(Mode.values())));
     }
 
-    private static Resilience of(Mode mode, int data, int parity) {
+    /** A code of a mode, of so many data splits and parity splits. */
+    public static Resilience of(Mode mode, int data, int parity) {
         return switch (mode) {
             case FAILURE_RECOVERY -> Resilience.failureRecovery(data, parity);
             case CORRUPTION_DETECTION -> Resilience.corruptionDetection(data, parity);
