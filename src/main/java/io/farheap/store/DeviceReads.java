@@ -10,6 +10,7 @@ import io.farheap.tier.IoCompletion;
 import io.farheap.tier.IoStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * Operations of one session whose records are on the device (FASTER, section 5.3). Each reads as many bytes as a record
@@ -42,6 +43,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private final Gaps gaps;
     private final SessionCounts counts;
 
+    /** Whether the log cannot be written any more, so that there will be no room. */
+    private final BooleanSupplier lost;
+
     private final long alignment;
     private final long pageBytes;
     private final int expected;
@@ -63,8 +67,10 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
             Operations records,
             Updates updates,
             int epoch,
-            SessionCounts counts) {
+            SessionCounts counts,
+            BooleanSupplier lost) {
         Device device = parts.device();
+        this.lost = lost;
         this.pending = new PendingTable(options.pending());
         this.records = records;
         this.updates = updates;
@@ -376,7 +382,14 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private void after(int place, int outcome, int next) {
         switch (outcome) {
             case Operations.ON_DEVICE -> begin(place);
-            case Operations.AGAIN, StoreStatus.FULL -> again(place, next);
+            case Operations.AGAIN -> again(place, next);
+            case StoreStatus.FULL -> {
+                if (lost.getAsBoolean()) {
+                    finish(place, StoreStatus.FAILED, 0);
+                } else {
+                    again(place, next);
+                }
+            }
             default -> finish(place, outcome, pending.kind[place] == PendingTable.READ ? records.bytes : 0);
         }
     }

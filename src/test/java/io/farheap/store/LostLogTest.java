@@ -1,0 +1,56 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.Fault;
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A log that cannot be written any more: there will be no room, and nobody waits for it. */
+class LostLogTest {
+
+    private static final int PAGE = 4096;
+
+    @Test
+    void anUpdateThatReadsTheDeviceEndsToo() {
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
+                Arena arena = Arena.ofConfined();
+                FarStore store = FarStore.builder()
+                        .device(device)
+                        .pageBytes(PAGE)
+                        .memory(8 * PAGE)
+                        .pending(16)
+                        .open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(8);
+            memory.set(JAVA_LONG_UNALIGNED, 0, 1);
+            long keys = 0;
+            // The first keys are on the device alone.
+            while (store.logBytes() < 20 * PAGE) {
+                new BlockingSession(session).upsert(keys++, memory, 0, 8);
+            }
+            device.faults().inject((kind, address, length) -> kind == Fault.Kind.APPEND ? Fault.FAILED : Fault.NONE);
+            // Until there is no room.
+            long next = keys;
+            int outcome = StoreStatus.DONE;
+            while (outcome != StoreStatus.FAILED) {
+                outcome = session.upsert(next++, memory, 0, 8);
+            }
+            List<Integer> ends = new ArrayList<>();
+            for (long key = 0; key < 8; key++) {
+                assertEquals(
+                        StoreStatus.PENDING,
+                        session.update(key, Values.ADD, 1, (token, status, bytes) -> ends.add(status), 0));
+            }
+            session.drain();
+            assertEquals(8, ends.size());
+            assertTrue(ends.stream().allMatch(end -> end == StoreStatus.FAILED), ends::toString);
+        }
+    }
+}
