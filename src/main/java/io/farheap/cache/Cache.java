@@ -274,22 +274,28 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /** Why the cache runs with its configuration; empty where it was created without an objective. */
-    public Optional<Explanation> explanation() {
-        return Optional.empty();
+    public final Optional<Explanation> explanation() {
+        SloWatch watch = watch();
+        return watch == null ? Optional.empty() : Optional.of(watch.explanation());
     }
 
     /**
      * What the cache did in the last period that is over, beside its objective; empty where it has none, or no period
      * is over.
      */
-    public Optional<SloReport> sloReport() {
-        return Optional.empty();
+    public final Optional<SloReport> sloReport() {
+        SloWatch watch = watch();
+        return watch == null ? Optional.empty() : watch.last();
     }
 
     /** In how many periods the cache has missed its objective; 0 where it has none. */
-    public long sloMissed() {
-        return 0;
+    public final long sloMissed() {
+        SloWatch watch = watch();
+        return watch == null ? 0 : watch.missed();
     }
+
+    /** Of its objective; null where it has none. */
+    abstract @Nullable SloWatch watch();
 
     /**
      * By which the cache's manager knows it.

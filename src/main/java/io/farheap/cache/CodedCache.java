@@ -12,11 +12,9 @@ import io.farheap.resilience.CodedSession;
 import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
-import io.farheap.slo.Explanation;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -48,14 +46,7 @@ final class CodedCache extends Cache {
             paths = stack.add(
                     new DataPaths(inside, memory.context().device().name(), options, options.configuration()));
             load();
-            watch = options.tuning() == null
-                    ? null
-                    : new SloWatch(
-                            options.name(),
-                            latency,
-                            options.tuning().why(),
-                            options.tuning().period(),
-                            options.tuning().listener());
+            watch = SloWatch.of(options, latency);
             stack.keep();
         }
     }
@@ -122,18 +113,9 @@ final class CodedCache extends Cache {
     }
 
     @Override
-    public Optional<Explanation> explanation() {
-        return watch == null ? Optional.empty() : Optional.of(watch.explanation());
-    }
-
-    @Override
-    public Optional<SloReport> sloReport() {
-        return watch == null ? Optional.empty() : watch.last();
-    }
-
-    @Override
-    public long sloMissed() {
-        return watch == null ? 0 : watch.missed();
+    @Nullable
+    SloWatch watch() {
+        return watch;
     }
 
     @Override

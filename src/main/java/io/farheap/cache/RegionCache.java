@@ -23,7 +23,6 @@ import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -82,14 +81,7 @@ final class RegionCache extends Cache {
             Resizing resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
             paths = stack.add(new DataPaths(inside, deviceName(), options, options.configuration()));
             load();
-            watch = options.tuning() == null
-                    ? null
-                    : new SloWatch(
-                            options.name(),
-                            latency,
-                            options.tuning().why(),
-                            options.tuning().period(),
-                            options.tuning().listener());
+            watch = SloWatch.of(options, latency);
             reshaping = new Reshaping(inside, moving, resizing, options.management() != null, options.tuning(), watch);
             stack.keep();
         }
@@ -296,18 +288,9 @@ final class RegionCache extends Cache {
     }
 
     @Override
-    public Optional<Explanation> explanation() {
-        return watch == null ? Optional.empty() : Optional.of(watch.explanation());
-    }
-
-    @Override
-    public Optional<SloReport> sloReport() {
-        return watch == null ? Optional.empty() : watch.last();
-    }
-
-    @Override
-    public long sloMissed() {
-        return watch == null ? 0 : watch.missed();
+    @Nullable
+    SloWatch watch() {
+        return watch;
     }
 
     @Override

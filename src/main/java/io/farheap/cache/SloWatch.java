@@ -43,6 +43,14 @@ final class SloWatch implements AutoCloseable {
         thread.start();
     }
 
+    /** Of a cache with these options; null where it has no objective. */
+    static @Nullable SloWatch of(CacheOptions options, LatencyTracker latency) {
+        Tuning tuning = options.tuning();
+        return tuning == null
+                ? null
+                : new SloWatch(options.name(), latency, tuning.why(), tuning.period(), tuning.listener());
+    }
+
     Explanation explanation() {
         return why;
     }
