@@ -1,14 +1,8 @@
 package io.farheap.measure;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import io.farheap.verbs.Context;
+import io.farheap.verbs.SoftverbsCalls;
 import io.farheap.verbs.VerbsLibrary;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.SymbolLookup;
 import java.util.Map;
 
 /**
@@ -31,21 +25,9 @@ public final class LateOperations {
         if (context.library() != VerbsLibrary.SOFT) {
             return;
         }
-        try (Arena arena = Arena.ofConfined()) {
-            int error = (int) Linker.nativeLinker()
-                    .downcallHandle(
-                            SymbolLookup.libraryLookup(
-                                            VerbsLibrary.softLibrary().toPath(), arena)
-                                    .findOrThrow("softverbs_control"),
-                            FunctionDescriptor.of(JAVA_INT, ADDRESS))
-                    .invokeExact(arena.allocateFrom(ALLOW));
-            if (error != 0) {
-                throw new IllegalStateException("softverbs refuses the setting " + ALLOW + " with errno " + error);
-            }
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
+        int error = SoftverbsCalls.control(ALLOW);
+        if (error != 0) {
+            throw new IllegalStateException("softverbs refuses the setting " + ALLOW + " with errno " + error);
         }
     }
 

@@ -1,13 +1,9 @@
 package io.farheap.verbs;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 
 /**
  * What softverbs' NIC model says and has done in this process; all zero without a model. Any thread.
@@ -32,13 +28,7 @@ public record SoftverbsNumbers(
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment numbers = arena.allocate(JAVA_LONG, COUNT);
-            Linker.nativeLinker()
-                    .downcallHandle(
-                            SymbolLookup.libraryLookup(
-                                            VerbsLibrary.softLibrary().toPath(), arena)
-                                    .findOrThrow("softverbs_model"),
-                            FunctionDescriptor.ofVoid(ADDRESS))
-                    .invokeExact(numbers);
+            SoftverbsCalls.model(numbers);
             return new SoftverbsNumbers(
                     numbers.getAtIndex(JAVA_LONG, 0),
                     numbers.getAtIndex(JAVA_LONG, 1),
@@ -46,10 +36,6 @@ public record SoftverbsNumbers(
                     numbers.getAtIndex(JAVA_LONG, 3),
                     numbers.getAtIndex(JAVA_LONG, 4),
                     numbers.getAtIndex(JAVA_LONG, 5));
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
         }
     }
 

@@ -1,13 +1,6 @@
 package io.farheap.bench.resilience;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
-import io.farheap.verbs.VerbsLibrary;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.SymbolLookup;
+import io.farheap.verbs.SoftverbsCalls;
 import java.util.Locale;
 
 /** What is the matter with the devices of a server's process, for all who reach it: softverbs alone can be asked so. */
@@ -41,21 +34,8 @@ final class ServerFaults implements AutoCloseable {
 
     private void set(String faults) {
         String settings = "at=" + pid + " " + faults;
-        try (Arena arena = Arena.ofConfined()) {
-            int error = (int) Linker.nativeLinker()
-                    .downcallHandle(
-                            SymbolLookup.libraryLookup(
-                                            VerbsLibrary.softLibrary().toPath(), arena)
-                                    .findOrThrow("softverbs_control"),
-                            FunctionDescriptor.of(JAVA_INT, ADDRESS))
-                    .invokeExact(arena.allocateFrom(settings));
-            if (error != 0) {
-                throw new IllegalStateException("softverbs refuses the settings " + settings);
-            }
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
+        if (SoftverbsCalls.control(settings) != 0) {
+            throw new IllegalStateException("softverbs refuses the settings " + settings);
         }
     }
 
