@@ -10,7 +10,7 @@ import io.farheap.tier.IoCompletion;
 import io.farheap.tier.IoStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 
 /**
  * Operations of one session whose records are on the device (FASTER, section 5.3). Each reads as many bytes as a record
@@ -43,8 +43,8 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private final Gaps gaps;
     private final SessionCounts counts;
 
-    /** Whether the log cannot be written any more, so that there will be no room. */
-    private final BooleanSupplier lost;
+    /** How an operation ends that finds no room: FULL, to be tried again, or FAILED where there will be none. */
+    private final IntSupplier full;
 
     private final long alignment;
     private final long pageBytes;
@@ -68,9 +68,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
             Updates updates,
             int epoch,
             SessionCounts counts,
-            BooleanSupplier lost) {
+            IntSupplier full) {
         Device device = parts.device();
-        this.lost = lost;
+        this.full = full;
         this.pending = new PendingTable(options.pending());
         this.records = records;
         this.updates = updates;
@@ -380,17 +380,11 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     }
 
     private void after(int place, int outcome, int next) {
-        switch (outcome) {
+        int status = outcome == StoreStatus.FULL ? full.getAsInt() : outcome;
+        switch (status) {
             case Operations.ON_DEVICE -> begin(place);
-            case Operations.AGAIN -> again(place, next);
-            case StoreStatus.FULL -> {
-                if (lost.getAsBoolean()) {
-                    finish(place, StoreStatus.FAILED, 0);
-                } else {
-                    again(place, next);
-                }
-            }
-            default -> finish(place, outcome, pending.kind[place] == PendingTable.READ ? records.bytes : 0);
+            case Operations.AGAIN, StoreStatus.FULL -> again(place, next);
+            default -> finish(place, status, pending.kind[place] == PendingTable.READ ? records.bytes : 0);
         }
     }
 

@@ -97,8 +97,7 @@ public final class StoreSession implements AutoCloseable {
         this.words = parts.log().layout == Layout.COMPACT;
         this.epoch = epochs.take();
         try {
-            this.device =
-                    new DeviceReads(parts, options, records, updates, epoch, counts, () -> logThread.failure() != null);
+            this.device = new DeviceReads(parts, options, records, updates, epoch, counts, this::full);
         } catch (Throwable e) {
             epochs.giveBack(epoch);
             throw e;
