@@ -127,13 +127,14 @@ record Checkpoint(
                 .putLong(piece.position)
                 .putInt(piece.bytes)
                 .putInt(piece.crc));
-        to.putInt(crc(to.array(), to.position()));
+        to.putInt(crc(ByteBuffer.wrap(to.array(), 0, to.position())));
         return to.flip();
     }
 
-    private static int crc(byte[] bytes, int length) {
+    /** The CRC-32C of what remains. */
+    static int crc(ByteBuffer bytes) {
         CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, length);
+        crc.update(bytes);
         return (int) crc.getValue();
     }
 
@@ -150,7 +151,7 @@ record Checkpoint(
         if (format != FORMAT) {
             throw new DamagedException("its format is of version " + format + ", and this release knows " + FORMAT);
         }
-        if (from.getInt(bytes.length - 4) != crc(bytes, bytes.length - 4)) {
+        if (from.getInt(bytes.length - 4) != crc(ByteBuffer.wrap(bytes, 0, bytes.length - 4))) {
             throw new DamagedException("its checksum is wrong");
         }
         try {

@@ -4,13 +4,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /** The parts of a log that were written, with their checksums. */
 final class Extents {
 
     private final List<Checkpoint.Extent> written = new ArrayList<>();
-    private final CRC32C crc = new CRC32C();
 
     synchronized void addAll(Collection<Checkpoint.Extent> extents) {
         written.addAll(extents);
@@ -19,9 +17,7 @@ final class Extents {
     /** @param bytes of the log from {@code from} on; nobody changes them any more */
     synchronized void add(long from, ByteBuffer bytes) {
         long to = from + bytes.remaining();
-        crc.reset();
-        crc.update(bytes);
-        written.add(new Checkpoint.Extent(from, to, (int) crc.getValue()));
+        written.add(new Checkpoint.Extent(from, to, Checkpoint.crc(bytes)));
     }
 
     /** Those that a log from {@code begin} to {@code end} consists of. */

@@ -9,7 +9,6 @@ import io.farheap.tier.IoStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /**
  * Brings an index back from a checkpoint: reads its log from the beginning, or from where an image of the index has it,
@@ -122,9 +121,7 @@ final class Recovery {
         long offset = place * pageBytes + (extent.from() & device.alignment() - 1);
         long length = extent.to() - extent.from();
         ByteBuffer bytes = memory.segment().asSlice(offset, length).asByteBuffer();
-        CRC32C crc = new CRC32C();
-        crc.update(bytes);
-        if ((int) crc.getValue() != extent.crc()) {
+        if (Checkpoint.crc(bytes) != extent.crc()) {
             damage = "its log from " + extent.from() + " to " + extent.to() + " has another checksum";
             return;
         }

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.zip.CRC32C;
 
 /**
  * Writes what a checkpoint has beside the log to where it belongs, on the device. What the device has there is of no
@@ -74,7 +73,11 @@ final class Restoring implements AutoCloseable {
             for (long at = from; at < to; piece++) {
                 at = place(piece, at, to, memory.segment().asSlice(at - page));
             }
-            extents.add(new Extent(from, to, crc(from - page, to - from)));
+            extents.add(new Extent(
+                    from,
+                    to,
+                    Checkpoint.crc(
+                            memory.segment().asSlice(from - page, to - from).asByteBuffer())));
             write(page, from, to);
         }
         return extents;
@@ -109,9 +112,7 @@ final class Restoring implements AutoCloseable {
         } catch (IOException e) {
             throw new DamagedException(name + " cannot be read: " + e.getMessage());
         }
-        CRC32C crc = new CRC32C();
-        crc.update(block.flip());
-        if ((int) crc.getValue() != piece.crc()) {
+        if (Checkpoint.crc(block.flip()) != piece.crc()) {
             throw new DamagedException(name + " has another checksum at " + piece.position());
         }
         MemorySegment.copy(MemorySegment.ofArray(block.array()), at - piece.from(), into, 0, piece.to() - at);
@@ -125,12 +126,6 @@ final class Restoring implements AutoCloseable {
             inputs.put(number, input);
         }
         return input;
-    }
-
-    private int crc(long offset, long bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(memory.segment().asSlice(offset, bytes).asByteBuffer());
-        return (int) crc.getValue();
     }
 
     private void write(long page, long from, long to) throws DamagedException {

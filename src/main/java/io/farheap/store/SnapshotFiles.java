@@ -12,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -121,7 +120,6 @@ final class SnapshotFiles {
         private final long number;
         private final boolean some;
         private final long versions;
-        private final CRC32C crc = new CRC32C();
         private StableFiles.@Nullable Output output;
         private long position;
 
@@ -148,10 +146,9 @@ final class SnapshotFiles {
                     begun = next;
                     pieces.add(old);
                 } else {
-                    crc.reset();
-                    crc.update(page.asSlice(at - from, next - at).asByteBuffer());
+                    int crc = Checkpoint.crc(page.asSlice(at - from, next - at).asByteBuffer());
                     long where = position + at - begun;
-                    pieces.add(new Piece(at, number, where, (int) (next - at), (int) crc.getValue()));
+                    pieces.add(new Piece(at, number, where, (int) (next - at), crc));
                 }
             }
             put(page, begun - from, to - from);
