@@ -201,43 +201,6 @@ class CheckpointTest {
         }
     }
 
-    /** Adds, and then stands still before its copy of the record is published. */
-    private record StandingStill(CountDownLatch copied, CountDownLatch go) implements Update {
-
-        @Override
-        public int initialBytes(long argument) {
-            return -1;
-        }
-
-        @Override
-        public void initial(MemorySegment value, long offset, int bytes, long argument) {
-            throw new AssertionError("the key is there");
-        }
-
-        @Override
-        public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
-            throw new AssertionError("the record is of the version before");
-        }
-
-        @Override
-        public void copy(
-                MemorySegment old,
-                long oldOffset,
-                int oldBytes,
-                MemorySegment value,
-                long offset,
-                int bytes,
-                long argument) {
-            value.set(JAVA_LONG_UNALIGNED, offset, old.get(JAVA_LONG_UNALIGNED, oldOffset) + argument);
-            copied.countDown();
-            try {
-                go.await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
-    }
-
     /** Stands still where a snapshot begins: all sessions have passed then, and the store does not rest yet. */
     private record SlowFiles(StableFiles files, CountDownLatch begun, CountDownLatch go) implements InvocationHandler {
 
@@ -278,7 +241,12 @@ class CheckpointTest {
             begun.await();
             Future<Integer> copying = threads.submit(() -> {
                 try (StoreSession other = store.openSession()) {
-                    Update update = new StandingStill(copied, publish);
+                    Update update = new StandingStill(copied, publish) {
+                        @Override
+                        public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
+                            throw new AssertionError("the record is of the version before");
+                        }
+                    };
                     return other.update(1, update, 10, (token, status, bytes) -> {}, 0);
                 }
             });

@@ -105,7 +105,7 @@ class CloseTest {
             CountDownLatch go = new CountDownLatch(1);
             StoreSession other = store.openSession();
             Future<Integer> waiting = threads.submit(
-                    () -> other.update(KEYS - 1, new Waiting(inside, go), 0, (token, status, bytes) -> {}, 0));
+                    () -> other.update(KEYS - 1, new StandingStill(inside, go), 0, (token, status, bytes) -> {}, 0));
             inside.await();
             Future<?> closing = threads.submit(store::close);
             // Nobody begins anything any more, and the one that is inside ends.
@@ -126,43 +126,5 @@ class CloseTest {
             assertEquals(List.of(StoreStatus.CLOSED), statuses);
             session.close();
         }
-    }
-
-    /** An update that takes its time. */
-    private record Waiting(CountDownLatch inside, CountDownLatch go) implements Update {
-
-        @Override
-        public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
-            inside.countDown();
-            try {
-                go.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-            return true;
-        }
-
-        @Override
-        public int initialBytes(long argument) {
-            return -1;
-        }
-
-        @Override
-        public void initial(MemorySegment value, long offset, int bytes, long argument) {}
-
-        @Override
-        public int copyBytes(MemorySegment old, long offset, int bytes, long argument) {
-            return KEEP;
-        }
-
-        @Override
-        public void copy(
-                MemorySegment old,
-                long oldOffset,
-                int oldBytes,
-                MemorySegment value,
-                long offset,
-                int bytes,
-                long argument) {}
     }
 }
