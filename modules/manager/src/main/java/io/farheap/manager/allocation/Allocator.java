@@ -194,8 +194,8 @@ public final class Allocator {
 
         /** From servers of one price: the roomiest as long as none has room for all, then the tightest that has. */
         private void fill(List<NavigableSet<Offer>> servers, double price) {
-            PriorityQueue<Head> roomiest = new PriorityQueue<>(
-                    Comparator.comparingInt((Head head) -> head.offer.free()).reversed());
+            PriorityQueue<Head> roomiest =
+                    new PriorityQueue<>(Comparator.comparing(Head::offer, Stock.BY_ROOM.reversed()));
             servers.forEach(same -> Head.next(same.descendingIterator(), roomiest));
             // Where none was found, none is until something else was taken.
             int none = -1;
@@ -222,7 +222,7 @@ public final class Allocator {
             for (NavigableSet<Offer> same : servers) {
                 for (Offer offer : same.tailSet(least, true)) {
                     if (room(offer) >= missing) {
-                        best = best == null || offer.free() < best.free() ? offer : best;
+                        best = best == null || Stock.BY_ROOM.compare(offer, best) < 0 ? offer : best;
                         break;
                     }
                 }

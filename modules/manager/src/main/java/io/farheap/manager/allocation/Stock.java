@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Stock {
 
-    private static final Comparator<Offer> BY_ROOM = Comparator.comparingInt(Offer::free)
+    /** A whole order, whatever their kinds: which servers a cache gets is not to depend on the order of a hash map. */
+    static final Comparator<Offer> BY_ROOM = Comparator.comparingInt(Offer::free)
             .thenComparing(
                     Comparator.comparing(Offer::serverId, Long::compareUnsigned).reversed());
     /** Of servers with as much room the one that comes first. */

@@ -224,6 +224,23 @@ class AllocatorTest {
         assertTrue(placed > 1000 && placed < 19_000, placed + " of the needs were met");
     }
 
+    @Test
+    void serversAsRoomyOfManyKindsAreTakenInTheSameOrder() throws NoRoomException {
+        List<Offer> offers = new ArrayList<>();
+        for (int i = 1; i <= 40; i++) {
+            offers.add(offer(i, "unknown " + i, false, "d/c/r", i % 2 == 0 ? 4 : 9, 4));
+        }
+        for (int gib : new int[] {3, 4, 7, 9, 13, 20, 200}) {
+            Need need = need(gib, INFINITE, new Candidate(5, 0));
+            Placement placement = of(MENU, offers).place(need);
+            for (int seed = 0; seed < 20; seed++) {
+                List<Offer> shuffled = new ArrayList<>(offers);
+                Collections.shuffle(shuffled, new Random(seed));
+                assertEquals(placement, of(MENU, shuffled).place(need), gib + " GiB, seed " + seed);
+            }
+        }
+    }
+
     private static boolean takes(Offer offer, Need need, Candidate candidate) {
         boolean near = offer.place().equals(Place.UNKNOWN)
                 ? candidate.switches() >= Place.FARTHEST
