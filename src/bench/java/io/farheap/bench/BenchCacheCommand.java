@@ -10,8 +10,6 @@ import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.connection.Connection;
 import io.farheap.rpc.RingShape;
-import io.farheap.thread.Cores;
-import io.farheap.thread.Pinning;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -20,9 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.HdrHistogram.Histogram;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -115,8 +110,6 @@ final class BenchCacheCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    private List<Integer> cores = List.of();
-
     /**
      * @param separate operations/s, posted one by one
      * @param list the same with lists of {@code --queue-depth} work requests
@@ -137,7 +130,7 @@ final class BenchCacheCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws ExecutionException, InterruptedException, IOException {
+    public Integer call() throws InterruptedException, IOException {
         checkOptions();
         output.check();
         against.check(output);
@@ -148,16 +141,15 @@ final class BenchCacheCommand implements Callable<Integer> {
         }
         // Until all is written, the device stays open: where it is softverbs, its last close ends an invalid run.
         try (Context context = Devices.open()) {
-            cores = Cores.near(context.device().name());
             if (depth == 0) {
                 depth = Math.min(DEFAULT_DEPTH, Connection.maxDepth(context.limits()));
             }
-            run(output.report(spec, context));
+            run(output.report(spec, context), context.device().name());
         }
         return 0;
     }
 
-    private void run(BenchReport report) throws ExecutionException, InterruptedException {
+    private void run(BenchReport report, String device) {
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         out.printf(
@@ -197,7 +189,7 @@ final class BenchCacheCommand implements Callable<Integer> {
         List<Row> rows = new ArrayList<>();
         for (long span : spans) {
             long memory = 3 * Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES;
-            try (ExecutorService thread = Executors.newSingleThreadExecutor(this::pinned);
+            try (FirstCore thread = new FirstCore(device);
                     ServerProcess server = ServerProcess.start(Devices.library(), memory, REGION_BYTES);
                     CacheBench separate =
                             new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, 1, 1);
@@ -206,8 +198,7 @@ final class BenchCacheCommand implements Callable<Integer> {
                 for (long size : sizes) {
                     for (String name : names) {
                         boolean write = name.equals("write");
-                        OneSided oneSided = thread.submit(() -> measure(write, (int) size, span, separate, lists))
-                                .get();
+                        OneSided oneSided = thread.run(() -> measure(write, (int) size, span, separate, lists));
                         double batched = batched(thread, server.address(), write, span, (int) size, 1);
                         double together = batched(
                                 thread, server.address(), write, span, (int) size, Integer.highestOneBit(batch(size)));
@@ -219,16 +210,6 @@ final class BenchCacheCommand implements Callable<Integer> {
         }
         rows.forEach(row -> put(report.row(), row));
         output.write(report, output.plots() ? plots(rows) : new Plot[0]);
-    }
-
-    /**
-     * On the first core; a server's threads begin with the last. What this thread starts would keep to that core, too.
-     */
-    private Thread pinned(Runnable work) {
-        return Thread.ofPlatform().daemon().name("bench").unstarted(() -> {
-            Pinning.pin(cores.size() > 1 ? cores.getFirst() : Pinning.ANY);
-            work.run();
-        });
     }
 
     private CacheConfiguration latencyConfiguration() {
@@ -244,8 +225,7 @@ final class BenchCacheCommand implements Callable<Integer> {
      * @param together how many records the application asks for with one request
      * @return operations/s; 0 where records are too large for batches
      */
-    private double batched(ExecutorService thread, String server, boolean write, long span, int size, int together)
-            throws ExecutionException, InterruptedException {
+    private double batched(FirstCore thread, String server, boolean write, long span, int size, int together) {
         int batch = batch(size);
         if (batch == 1) {
             return 0;
@@ -259,11 +239,10 @@ final class BenchCacheCommand implements Callable<Integer> {
                 batch * (batches + 1),
                 1,
                 together)) {
-            return thread.submit(() -> {
-                        bench.scatter(span, size, seed);
-                        return bench.throughput(write, size, seconds);
-                    })
-                    .get();
+            return thread.run(() -> {
+                bench.scatter(span, size, seed);
+                return bench.throughput(write, size, seconds);
+            });
         }
     }
 

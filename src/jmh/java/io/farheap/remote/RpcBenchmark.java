@@ -48,8 +48,8 @@ public class RpcBenchmark {
     private static final class Follow implements RpcHandler {
 
         @Override
-        public void touch(HeldRegions held, Arguments arguments) {
-            held.region((int) arguments.getLong(0)).get(JAVA_LONG, arguments.getLong(8));
+        public long touch(HeldRegions held, Arguments arguments) {
+            return held.place((int) arguments.getLong(0), arguments.getLong(8));
         }
 
         @Override

@@ -4,6 +4,7 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
 import io.farheap.remote.RpcLane;
 import io.farheap.remote.ServerRing;
+import io.farheap.rpc.BatchConnection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -20,6 +21,13 @@ final class CallLink {
     private final Runnable wake;
     private CompletableFuture<ServerRing> connecting;
     private @Nullable RpcLane lane;
+    /** The lane's. */
+    private @Nullable BatchConnection connection;
+    /** The procedure that was asked for last, what it knew of its servers then, and whether this server runs it. */
+    private @Nullable Procedure asked;
+
+    private int askedAt;
+    private boolean runs;
     private boolean unreachable;
     private boolean closed;
 
@@ -53,13 +61,25 @@ final class CallLink {
         return made;
     }
 
+    /** Whether the server runs a procedure. */
+    boolean serverRuns(Procedure procedure) {
+        int now = procedure.changes();
+        if (procedure != asked || now != askedAt) {
+            asked = procedure;
+            askedAt = now;
+            runs = procedure.runsOn(server);
+        }
+        return runs;
+    }
+
     /** Takes up what has been connected. */
     private void look() {
         if (lane != null || unreachable || closed || !connecting.isDone()) {
             return;
         }
         try {
-            lane = new RpcLane(server, connecting.join().connection());
+            connection = connecting.join().connection();
+            lane = new RpcLane(server, connection);
         } catch (CompletionException e) {
             unreachable = true;
         }
@@ -71,19 +91,23 @@ final class CallLink {
             ServerRing before = connecting.join();
             failed.detach();
             lane = null;
+            connection = null;
             connecting = begin(before);
         }
     }
 
     /** Whether a call may be sent now. */
+    // Both are there, or none.
+    @SuppressWarnings("NullAway")
     boolean hasRoom() {
-        look();
+        if (lane == null) {
+            look();
+        }
         RpcLane now = lane;
         if (now == null) {
             return false;
         }
-        ServerRing ring = connecting.join();
-        if (ring.connection().failed()) {
+        if (connection.failed()) {
             renew(now);
             return false;
         }
@@ -101,9 +125,11 @@ final class CallLink {
     }
 
     /** Whether its queue is full. */
+    // As in hasRoom.
+    @SuppressWarnings("NullAway")
     boolean full() {
         RpcLane now = lane;
-        return now != null && !connecting.join().connection().failed() && !now.hasRoom();
+        return now != null && !connection.failed() && !now.hasRoom();
     }
 
     // After hasRoom.
@@ -120,8 +146,8 @@ final class CallLink {
     }
 
     void send() {
-        if (lane != null) {
-            connecting.join().connection().send();
+        if (connection != null) {
+            connection.send();
         }
     }
 
@@ -143,8 +169,8 @@ final class CallLink {
 
     /** What is under way is lost. */
     void lose() {
-        if (lane != null) {
-            connecting.join().connection().fail();
+        if (connection != null) {
+            connection.fail();
         }
     }
 

@@ -52,7 +52,9 @@ final class CallLinks implements AutoCloseable {
         this.channel = context.createCompletionChannel();
     }
 
-    private @Nullable CallLink find(RemoteServer server) {
+    /** The one to a server, or null before the first call to it. */
+    @Nullable
+    CallLink find(RemoteServer server) {
         for (CallLink link : links) {
             if (link.server() == server) {
                 return link;
@@ -61,13 +63,8 @@ final class CallLinks implements AutoCloseable {
         return null;
     }
 
-    /** The one to a server, which may not be connected yet. */
-    CallLink to(RemoteServer server) {
-        CallLink found = find(server);
-        return found != null ? found : add(server);
-    }
-
-    private CallLink add(RemoteServer server) {
+    /** Begins to connect to a server that has none yet. */
+    CallLink add(RemoteServer server) {
         CallLink made =
                 new CallLink(server, () -> server.connectRing(context, channel, SHAPE, threads, INLINE_BYTES), wake);
         links = Arrays.copyOf(links, links.length + 1);

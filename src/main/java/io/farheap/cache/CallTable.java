@@ -1,12 +1,8 @@
 package io.farheap.cache;
 
-import io.farheap.remote.RemoteServer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The calls of a session, from issue to callback, as columns: a call is a place in it. One thread at a time; nothing
- * here allocates after construction.
- */
+/** The calls of a session, by place. One thread at a time; nothing here allocates after construction. */
 final class CallTable {
 
     static final byte FREE = 0;
@@ -17,41 +13,8 @@ final class CallTable {
     /** Runs in this process. */
     static final byte HERE = 3;
 
-    private final byte[] state;
-    final @Nullable Procedure[] procedure;
-    /** The address whose server it is to go to. */
-    final long[] address;
-
-    final long[] from;
-    final long[] span;
-    private final @Nullable Buffer[] buffer;
-    /** Where the arguments are, and where the result goes. */
-    final long[] arguments;
-
-    final int[] argumentBytes;
-    final long[] result;
-    final int[] resultBytes;
-    final @Nullable CallCompletion[] completion;
-    final long[] token;
-    /** Of its context, as it came back; 0 for a call that has not begun. */
-    final int[] contextBytes;
-    /** When it was issued, in ns, where it is timed; else 0. */
-    final long[] begun;
-    /** It waits, or waited, for a region that moves, since it was sent last. */
-    final boolean[] held;
-    /** How often it was lost. */
-    final byte[] tries;
-
-    /** Where it was sent last, if it was. */
-    final @Nullable RemoteServer[] sentTo;
-    /** How often that did not know an address that it has. */
-    final byte[] misses;
-    /** How often a server was asked again that did not know its address. */
-    final int[] returns;
-    /** A server that does not; null for most calls. */
-    final @Nullable RemoteServer[] lacking;
-
-    private final int[] free;
+    private final SessionCall[] all;
+    private final SessionCall[] free;
     private int freeCount;
     private int kept;
     /** How many wait for earlier ones and make later ones wait, and of these how many may write. */
@@ -60,34 +23,16 @@ final class CallTable {
     private int orderedWrites;
 
     CallTable(int places) {
-        state = new byte[places];
-        procedure = new Procedure[places];
-        address = new long[places];
-        from = new long[places];
-        span = new long[places];
-        buffer = new Buffer[places];
-        arguments = new long[places];
-        argumentBytes = new int[places];
-        result = new long[places];
-        resultBytes = new int[places];
-        completion = new CallCompletion[places];
-        token = new long[places];
-        contextBytes = new int[places];
-        tries = new byte[places];
-        begun = new long[places];
-        held = new boolean[places];
-        sentTo = new RemoteServer[places];
-        misses = new byte[places];
-        returns = new int[places];
-        lacking = new RemoteServer[places];
-        free = new int[places];
+        all = new SessionCall[places];
+        free = new SessionCall[places];
         for (int place = places - 1; place >= 0; place--) {
-            free[freeCount++] = place;
+            all[place] = new SessionCall(place);
+            free[freeCount++] = all[place];
         }
     }
 
-    int places() {
-        return state.length;
+    SessionCall get(int place) {
+        return all[place];
     }
 
     int room() {
@@ -96,78 +41,67 @@ final class CallTable {
 
     /** Calls between issue and callback. */
     int pending() {
-        return state.length - freeCount;
+        return all.length - freeCount;
     }
 
     int kept() {
         return kept;
     }
 
-    byte state(int place) {
-        return state[place];
-    }
-
-    /** @return the place of a call that is kept from now on; there must be room */
-    int take(
+    /** @return a call that is kept from now on, of no region yet; there must be room */
+    SessionCall take(
             Procedure called,
             long at,
             long footprint,
             long bytes,
             @Nullable Buffer memory,
-            long argumentsAt,
-            int argumentLength,
-            long resultAt,
-            int resultLength,
             CallCompletion done,
             long itsToken) {
-        int place = free[--freeCount];
-        procedure[place] = called;
-        address[place] = at;
-        from[place] = footprint;
-        span[place] = bytes;
-        buffer[place] = memory;
-        arguments[place] = argumentsAt;
-        argumentBytes[place] = argumentLength;
-        result[place] = resultAt;
-        resultBytes[place] = resultLength;
-        completion[place] = done;
-        token[place] = itsToken;
-        contextBytes[place] = 0;
-        tries[place] = 0;
-        misses[place] = 0;
-        returns[place] = 0;
-        if (sentTo[place] != null) {
-            sentTo[place] = null;
+        SessionCall call = free[--freeCount];
+        call.procedure = called;
+        call.address = at;
+        call.from = footprint;
+        call.span = bytes;
+        call.buffer = memory;
+        call.completion = done;
+        call.token = itsToken;
+        call.contextBytes = 0;
+        call.tries = 0;
+        call.misses = 0;
+        call.returns = 0;
+        call.held = false;
+        if (call.sentTo != null) {
+            call.sentTo = null;
         }
         if (!called.unordered()) {
             ordered++;
             orderedWrites += called.readsOnly() ? 0 : 1;
         }
-        move(place, KEPT);
-        return place;
+        call.state = KEPT;
+        kept++;
+        return call;
     }
 
-    void move(int place, byte next) {
-        kept -= state[place] == KEPT ? 1 : 0;
+    void move(SessionCall call, byte next) {
+        kept -= call.state == KEPT ? 1 : 0;
         kept += next == KEPT ? 1 : 0;
-        state[place] = next;
-        held[place] &= next == KEPT;
+        call.state = next;
+        call.held &= next == KEPT;
     }
 
-    void release(int place) {
-        Procedure called = procedure[place];
-        move(place, FREE);
-        if (called != null && !called.unordered()) {
+    void release(SessionCall call) {
+        if (!call.unordered()) {
             ordered--;
-            orderedWrites -= called.readsOnly() ? 0 : 1;
+            orderedWrites -= call.readsOnly() ? 0 : 1;
         }
-        procedure[place] = null;
-        buffer[place] = null;
-        completion[place] = null;
-        if (lacking[place] != null) {
-            lacking[place] = null;
+        move(call, FREE);
+        call.procedure = null;
+        call.buffer = null;
+        call.completion = null;
+        if (call.lacking != null) {
+            call.lacking = null;
         }
-        free[freeCount++] = place;
+        free[freeCount++] = call;
     }
 
     /** Whether a call would have to wait for earlier ones. */
@@ -180,13 +114,12 @@ final class CallTable {
         if (ordered == 0 || !write && orderedWrites == 0) {
             return false;
         }
-        for (int i = 0; i < state.length; i++) {
-            Procedure called = procedure[i];
-            if (called != null
-                    && !called.unordered()
-                    && (write || !called.readsOnly())
-                    && at < from[i] + span[i]
-                    && from[i] < at + length) {
+        for (SessionCall call : all) {
+            if (call.pending()
+                    && !call.unordered()
+                    && (write || !call.readsOnly())
+                    && at < call.from + call.span
+                    && call.from < at + length) {
                 return true;
             }
         }
@@ -194,8 +127,8 @@ final class CallTable {
     }
 
     boolean uses(Buffer candidate) {
-        for (Buffer used : buffer) {
-            if (used == candidate) {
+        for (SessionCall call : all) {
+            if (call.buffer == candidate) {
                 return true;
             }
         }
@@ -204,8 +137,8 @@ final class CallTable {
 
     /** Whether the footprint of one goes beyond an address. */
     boolean reaches(long end) {
-        for (int i = 0; i < state.length; i++) {
-            if (state[i] != FREE && from[i] + span[i] > end) {
+        for (SessionCall call : all) {
+            if (call.pending() && call.from + call.span > end) {
                 return true;
             }
         }

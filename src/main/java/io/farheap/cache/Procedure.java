@@ -5,6 +5,7 @@ import io.farheap.remote.RemoteServer;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A procedure of a cache, which its sessions {@linkplain Session#call call}. Any thread. */
 public final class Procedure {
@@ -18,6 +19,9 @@ public final class Procedure {
     private final byte[] classFile;
     /** Why servers do not run it, by address; empty for those that do. */
     private final Map<RemoteServer, String> servers = new ConcurrentHashMap<>();
+
+    /** How often these have changed: counted after a change, so that who asks before it looks sees that. */
+    private final AtomicInteger changes = new AtomicInteger();
 
     private volatile boolean registered = true;
 
@@ -85,10 +89,17 @@ public final class Procedure {
 
     void servedBy(RemoteServer server, String why) {
         servers.put(server, why);
+        changes.incrementAndGet();
     }
 
     void forget(RemoteServer server) {
         servers.remove(server);
+        changes.incrementAndGet();
+    }
+
+    /** Another number whenever {@link #runsOn} may have changed. */
+    int changes() {
+        return changes.get();
     }
 
     /** Whether a server runs it. */

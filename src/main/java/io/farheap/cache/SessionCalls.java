@@ -39,7 +39,6 @@ final class SessionCalls implements AutoCloseable {
     /** Of one {@link #callAll}: others find room beside them. */
     static final int MOST_AT_ONCE = MOST / 2;
 
-    private static final long CALL = CallFormat.CALL_BYTES;
     /** What a read-only call gets where its connection failed. */
     private static final int TRIES = 2;
     /** A server that has not known an address of its own so often does not know it. */
@@ -55,7 +54,9 @@ final class SessionCalls implements AutoCloseable {
     /** By place, an answer. */
     private final MemorySegment answers;
 
-    private final MemorySegment message;
+    private final long answersAddress;
+    /** Where a call is written before it goes into a batch. */
+    private final long message;
 
     private final ReplyHandler handler = this::answered;
     private final CallTable calls = new CallTable(MOST);
@@ -69,7 +70,8 @@ final class SessionCalls implements AutoCloseable {
         this.procedures = cache.procedures();
         try {
             this.answers = arena.allocate((long) MOST * CallFormat.RECORD_BYTES, Long.BYTES);
-            this.message = arena.allocate(CallFormat.RECORD_BYTES, Long.BYTES);
+            this.answersAddress = answers.address();
+            this.message = arena.allocate(CallFormat.RECORD_BYTES, Long.BYTES).address();
             this.links = cache.callLinks(wake);
         } catch (Throwable e) {
             arena.close();
@@ -124,25 +126,22 @@ final class SessionCalls implements AutoCloseable {
         if (calls.room() == 0 || calls.blocks(called, footprint, bytes)) {
             return false;
         }
-        int place = calls.take(
-                called,
-                at,
-                footprint,
-                bytes,
-                memory,
-                argumentsAt,
-                argumentLength,
-                resultAt,
-                resultLength,
-                done,
-                itsToken);
-        calls.begun[place] = counts.begin();
-        if (!goOn(place) && links.full(server(at))) {
+        SessionCall call = calls.take(called, at, footprint, bytes, memory, done, itsToken);
+        give(call, argumentsAt, argumentLength, resultAt, resultLength);
+        if (!goOn(call) && links.full(server(at))) {
             // Nobody has seen it yet.
-            calls.release(place);
+            calls.release(call);
             return false;
         }
         return true;
+    }
+
+    private void give(SessionCall call, long argumentsAt, int argumentLength, long resultAt, int resultLength) {
+        call.arguments = argumentsAt;
+        call.argumentBytes = argumentLength;
+        call.result = resultAt;
+        call.resultBytes = resultLength;
+        call.begun = counts.begin();
     }
 
     /** As {@link #call}, of many: of arguments, results and tokens each call has the next. They take no order. */
@@ -164,19 +163,13 @@ final class SessionCalls implements AutoCloseable {
         }
         // All of them first: one that ends at once is called back, and what that calls is not to have their places.
         for (int i = 0; i < count; i++) {
-            int place = calls.take(
-                    called,
-                    addresses[i],
-                    footprint,
-                    bytes,
-                    memory,
+            SessionCall call = calls.take(called, addresses[i], footprint, bytes, memory, done, firstToken + i);
+            give(
+                    call,
                     argumentsAt + (long) i * argumentLength,
                     argumentLength,
                     resultAt + (long) i * resultLength,
-                    resultLength,
-                    done,
-                    firstToken + i);
-            calls.begun[place] = counts.begin();
+                    resultLength);
         }
         goOn();
         return true;
@@ -185,8 +178,8 @@ final class SessionCalls implements AutoCloseable {
     /** All that are kept, as far as there is room. */
     private void goOn() {
         for (int place = 0; place < MOST && calls.kept() > 0; place++) {
-            if (calls.state(place) == CallTable.KEPT) {
-                goOn(place);
+            if (calls.get(place).state == CallTable.KEPT) {
+                goOn(calls.get(place));
             }
         }
     }
@@ -201,80 +194,89 @@ final class SessionCalls implements AutoCloseable {
      *
      * @return false where it has to be kept
      */
-    // A place that is not free has all of these.
+    // One that is pending has a procedure.
     @SuppressWarnings("NullAway")
-    private boolean goOn(int place) {
-        Procedure called = calls.procedure[place];
-        int region = table.indexOf(calls.address[place]);
-        if (region == procedures.moving()) {
-            if (!calls.held[place]) {
-                calls.held[place] = true;
+    private boolean goOn(SessionCall call) {
+        Procedure called = call.procedure;
+        if (table.indexOf(call.address) == procedures.moving()) {
+            if (!call.held) {
+                call.held = true;
                 counts.held();
             }
             return false;
         }
-        RemoteServer server = server(calls.address[place]);
-        if (server == null || !called.runsOn(server) || server == calls.lacking[place]) {
-            calls.move(place, CallTable.HERE);
-            counts.here();
-            here.begin(
-                    place,
-                    called,
-                    calls.from[place],
-                    calls.span[place],
-                    calls.arguments[place],
-                    calls.argumentBytes[place],
-                    calls.resultBytes[place],
-                    answers,
-                    (long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES,
-                    calls.contextBytes[place]);
+        RemoteServer server = server(call.address);
+        CallLink link = server == null ? null : links.find(server);
+        if (server == null
+                || server == call.lacking
+                || !(link == null ? called.runsOn(server) : link.serverRuns(called))) {
+            runHere(call, called);
             return true;
         }
-        CallLink link = links.to(server);
+        if (link == null) {
+            link = links.add(server);
+        }
         if (!link.hasRoom()) {
             if (server.lost() != null || link.unreachable()) {
-                end(place, CallStatus.LOST, 0, 0);
+                end(call, CallStatus.LOST, 0, 0);
                 return true;
             }
             return false;
         }
-        send(place, called, server, link);
+        send(call, called, server, link);
         return true;
     }
 
-    private void send(int place, Procedure called, RemoteServer server, CallLink link) {
-        message.set(JAVA_INT_UNALIGNED, 0, called.id());
-        message.set(JAVA_INT_UNALIGNED, 4, calls.resultBytes[place]);
-        message.set(JAVA_LONG_UNALIGNED, 8, calls.from[place]);
-        message.set(JAVA_LONG_UNALIGNED, 16, calls.span[place]);
-        message.set(JAVA_LONG_UNALIGNED, 24, calls.address[place]);
-        int context = calls.contextBytes[place];
-        int bytes = context > 0 ? context : calls.argumentBytes[place];
+    private void runHere(SessionCall call, Procedure called) {
+        calls.move(call, CallTable.HERE);
+        counts.here();
+        here.begin(
+                call.place,
+                called,
+                call.from,
+                call.span,
+                call.arguments,
+                call.argumentBytes,
+                call.resultBytes,
+                answers,
+                (long) call.place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES,
+                call.contextBytes);
+    }
+
+    private void send(SessionCall call, Procedure called, RemoteServer server, CallLink link) {
+        NativeMemory.ALL.set(JAVA_INT_UNALIGNED, message, called.id());
+        NativeMemory.ALL.set(JAVA_INT_UNALIGNED, message + 4, call.resultBytes);
+        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, message + 8, call.from);
+        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, message + 16, call.span);
+        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, message + 24, call.address);
+        int context = call.contextBytes;
+        int bytes = context > 0 ? context : call.argumentBytes;
+        long answer = answer(call.place);
         MemorySegment.copy(
                 NativeMemory.ALL,
-                context > 0 ? answer(place) + CallFormat.REPLY_BYTES : calls.arguments[place],
-                message,
-                CALL,
+                context > 0 ? answer + CallFormat.REPLY_BYTES : call.arguments,
+                NativeMemory.ALL,
+                message + CallFormat.CALL_BYTES,
                 bytes);
-        if (calls.sentTo[place] != server) {
-            calls.sentTo[place] = server;
+        if (call.sentTo != server) {
+            call.sentTo = server;
             if (context > 0) {
                 counts.movedOn();
             }
         }
-        calls.move(place, CallTable.SENT);
+        calls.move(call, CallTable.SENT);
         link.call(
                 context > 0 ? CallFormat.RESUME : CallFormat.CALL,
                 this,
-                message.address(),
+                message,
                 CallFormat.CALL_BYTES + bytes,
-                answer(place),
+                answer,
                 CallFormat.RECORD_BYTES,
-                place);
+                call.place);
     }
 
     private long answer(int place) {
-        return answers.address() + (long) place * CallFormat.RECORD_BYTES;
+        return answersAddress + (long) place * CallFormat.RECORD_BYTES;
     }
 
     /**
@@ -296,66 +298,65 @@ final class SessionCalls implements AutoCloseable {
     // As in goOn.
     @SuppressWarnings("NullAway")
     private void answered(long tag, int outcome, int bytes) {
-        int place = (int) tag;
+        SessionCall call = calls.get((int) tag);
         if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
             // It may have run. One that reads may run again.
-            boolean again =
-                    outcome == Outcome.UNKNOWN && calls.procedure[place].readsOnly() && ++calls.tries[place] < TRIES;
+            boolean again = outcome == Outcome.UNKNOWN && call.procedure.readsOnly() && ++call.tries < TRIES;
             if (again) {
-                calls.move(place, CallTable.KEPT);
+                calls.move(call, CallTable.KEPT);
             } else {
-                end(place, outcome == Outcome.UNKNOWN ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
+                end(call, outcome == Outcome.UNKNOWN ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
             }
             return;
         }
-        long at = answer(place);
+        long at = answer(call.place);
         int status = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at);
         int code = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at + 4);
         long value = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, at + 8);
         if (status == CallFormat.LEFT) {
-            left(place, value, bytes - CallFormat.REPLY_BYTES);
+            left(call, value, bytes - CallFormat.REPLY_BYTES);
         } else if (status == CallStatus.DONE) {
-            int length = Math.min(bytes - CallFormat.REPLY_BYTES, calls.resultBytes[place]);
-            MemorySegment.copy(
-                    NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, calls.result[place], length);
-            end(place, CallStatus.DONE, code, length);
+            int length = Math.min(bytes - CallFormat.REPLY_BYTES, call.resultBytes);
+            MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, call.result, length);
+            end(call, CallStatus.DONE, code, length);
         } else {
-            end(place, status, 0, 0);
+            end(call, status, 0, 0);
         }
     }
 
     /** It has met an address that the server does not have. */
     // As in goOn.
     @SuppressWarnings("NullAway")
-    private void left(int place, long at, int bytes) {
-        if (at < calls.from[place] || at >= calls.from[place] + calls.span[place] || bytes < 1) {
-            end(place, CallStatus.OUT_OF_RANGE, 0, 0);
+    private void left(SessionCall call, long at, int bytes) {
+        if (at < call.from || at >= call.from + call.span || bytes < 1) {
+            end(call, CallStatus.OUT_OF_RANGE, 0, 0);
             return;
         }
-        if (calls.procedure[place].stops()
+        if (call.procedure.stops()
                 && table.indexOf(at) != procedures.moving()
                 && server(at) != null
-                && server(at) != server(calls.address[place])) {
-            end(place, CallStatus.STOPPED, 0, 0);
+                && server(at) != server(call.address)) {
+            end(call, CallStatus.STOPPED, 0, 0);
             return;
         }
-        if (server(at) != calls.sentTo[place]) {
-            calls.misses[place] = 0;
-        } else if (++calls.misses[place] == MISSES) {
+        if (server(at) != call.sentTo) {
+            call.misses = 0;
+        } else if (++call.misses == MISSES) {
             // It could not be told of the region.
-            calls.lacking[place] = server(at);
+            call.lacking = server(at);
         }
-        calls.address[place] = at;
-        calls.contextBytes[place] = bytes;
-        calls.move(place, CallTable.KEPT);
+        call.address = at;
+        call.contextBytes = bytes;
+        calls.move(call, CallTable.KEPT);
     }
 
     private final class Here implements LocalCalls.Ended {
 
         @Override
         public void ended(int place, int status, int code, long from, int bytes) {
-            MemorySegment.copy(NativeMemory.ALL, from, NativeMemory.ALL, calls.result[place], bytes);
-            end(place, status, code, bytes);
+            SessionCall call = calls.get(place);
+            MemorySegment.copy(NativeMemory.ALL, from, NativeMemory.ALL, call.result, bytes);
+            end(call, status, code, bytes);
         }
 
         /** Not while the region moves: the server that it goes to may run the procedure. */
@@ -363,6 +364,7 @@ final class SessionCalls implements AutoCloseable {
         @SuppressWarnings("NullAway")
         @Override
         public int atomic(int place, long at) {
+            SessionCall call = calls.get(place);
             if (table.indexOf(at) == procedures.moving()) {
                 return LocalCalls.MAY_LATER;
             }
@@ -372,16 +374,16 @@ final class SessionCalls implements AutoCloseable {
             if (copy == null) {
                 return LocalCalls.MAY_LATER;
             }
-            if (!calls.procedure[place].runsOn(copy.server())) {
+            if (!call.procedure.runsOn(copy.server())) {
                 return LocalCalls.MAY;
             }
             // The server changes the word. It is asked once more: it may have been told of the region by now.
-            if (copy.server() == calls.lacking[place]) {
-                if (++calls.returns[place] == RETURNS) {
+            if (copy.server() == call.lacking) {
+                if (++call.returns == RETURNS) {
                     return LocalCalls.MAY_NOT;
                 }
-                calls.lacking[place] = null;
-                calls.misses[place] = 0;
+                call.lacking = null;
+                call.misses = 0;
             }
             return LocalCalls.MAY_LATER;
         }
@@ -390,30 +392,31 @@ final class SessionCalls implements AutoCloseable {
         @SuppressWarnings("NullAway")
         @Override
         public boolean takesOver(int place, Context context) {
+            SessionCall call = calls.get(place);
             long at = context.address();
             int bytes = context.saveBytes();
             RemoteServer server = table.indexOf(at) == procedures.moving() ? null : server(at);
             if (server == null
-                    || !calls.procedure[place].runsOn(server)
-                    || server == calls.lacking[place]
+                    || !call.procedure.runsOn(server)
+                    || server == call.lacking
                     || bytes > CallFormat.RECORD_BYTES - CallFormat.CALL_BYTES) {
                 return false;
             }
             context.save(answers, (long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES);
-            calls.address[place] = at;
-            calls.contextBytes[place] = bytes;
-            calls.move(place, CallTable.KEPT);
+            call.address = at;
+            call.contextBytes = bytes;
+            calls.move(call, CallTable.KEPT);
             return true;
         }
     }
 
     // As in goOn.
     @SuppressWarnings("NullAway")
-    private void end(int place, int status, int code, int bytes) {
-        CallCompletion done = calls.completion[place];
-        long itsToken = calls.token[place];
-        counts.ended(status, calls.begun[place]);
-        calls.release(place);
+    private void end(SessionCall call, int status, int code, int bytes) {
+        CallCompletion done = call.completion;
+        long itsToken = call.token;
+        counts.ended(status, call.begun);
+        calls.release(call);
         ended++;
         // A callback may make a call that ends at once.
         boolean outer = inCallback;
@@ -463,8 +466,9 @@ final class SessionCalls implements AutoCloseable {
     /** Ends what has not been sent. */
     void abandonUnposted() {
         for (int i = 0; i < MOST; i++) {
-            if (calls.state(i) == CallTable.KEPT) {
-                end(i, calls.contextBytes[i] == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
+            SessionCall call = calls.get(i);
+            if (call.state == CallTable.KEPT) {
+                end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
             }
         }
     }

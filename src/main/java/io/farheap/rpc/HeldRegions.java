@@ -76,9 +76,20 @@ public final class HeldRegions {
         return holders.holds(lease, region) ? holders.memory().address() + region * holders.regionBytes() : 0;
     }
 
-    /** Where a place is in the server's memory, -1 where the region is not held. */
-    long place(int region, long offset) {
+    /**
+     * Where a place is in the server's memory, counted from its beginning.
+     *
+     * @param region any number
+     * @param offset in it, 0 to {@link #regionBytes} - 1
+     * @return -1 where the client does not hold the region
+     */
+    public long place(int region, long offset) {
         return holders.holds(lease, region) ? region * holders.regionBytes() + offset : -1;
+    }
+
+    /** The place of an address that {@link #address} has given, or of one in the region that begins there. */
+    public long place(long address) {
+        return address - holders.memory().address();
     }
 
     MemorySegment memory() {

@@ -243,7 +243,6 @@ public final class MessageRing implements AutoCloseable {
                     return "a call whose arguments or reply are too long";
                 }
                 lengths[i] = 0;
-                places[i] = 0;
                 hash = calls.take(i, BatchFormat.region(request), inAddress + at, length, (int) offset, hash);
                 at += BatchFormat.padded(length);
                 continue;
@@ -290,6 +289,7 @@ public final class MessageRing implements AutoCloseable {
                 if (place >= 0) {
                     hash = Payload.fromRegion(regionsAddress + place, outAddress + at, length, hash);
                 } else {
+                    refused = true;
                     out.asSlice(at, BatchFormat.padded(length)).fill((byte) 0);
                     hash = Payload.hash(outAddress + at, length, hash);
                 }
@@ -297,10 +297,11 @@ public final class MessageRing implements AutoCloseable {
             } else {
                 if (place >= 0) {
                     Payload.toRegion(inAddress + requestAt, regionsAddress + place, -length);
+                } else {
+                    refused = true;
                 }
                 requestAt += BatchFormat.padded(-length);
             }
-            refused |= place < 0;
         }
         if (refused) {
             hash = statuses(at, count, hash);
@@ -324,13 +325,17 @@ public final class MessageRing implements AutoCloseable {
     private void touch(int count) {
         if (calls != null) {
             calls.begin(next, slot);
+            for (int i = 0; i < count; i++) {
+                if (lengths[i] == 0) {
+                    places[i] = calls.touch(i);
+                }
+            }
         }
+        // A loop with nothing else in it: a processor looks ahead as far as to all of these loads.
         long words = 0;
         for (int i = 0; i < count; i++) {
-            if (lengths[i] == 0) {
-                calls.touch(i);
-            } else {
-                words += regions.get(JAVA_LONG, Math.max(0, places[i]) & ~7L);
+            if (places[i] >= 0) {
+                words += regions.get(JAVA_LONG, places[i] & ~7L);
             }
         }
         touched = words;

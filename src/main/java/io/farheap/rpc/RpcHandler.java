@@ -2,7 +2,7 @@ package io.farheap.rpc;
 
 /**
  * An operation that clients call on a server. One instance serves all server threads and all clients, so it is
- * thread-safe.
+ * thread-safe, unless it has others for {@linkplain #onThread each thread}.
  *
  * <p>It runs on a server thread, between one look at a message ring and the next: other clients' calls wait for it, and
  * so does whoever grants or frees memory. It must be short (a microsecond or two) and must not block; what takes longer
@@ -14,13 +14,28 @@ public interface RpcHandler {
     /** What {@link #execute} returns that answers later, after {@link Reply#later}. */
     int LATER = -1;
 
+    /** What {@link #touch} returns that needs nothing of the regions. */
+    int NOWHERE = -1;
+
     /**
-     * Loads a word of what {@link #execute} will need. It is called for all calls of a batch before the first is
-     * executed, so that the cache misses of many calls overlap instead of following one another. It changes nothing,
-     * but that a handler whose calls may overtake each other may begin this one: it is executed next of all on this
-     * thread, after those of its batch.
+     * Who executes the calls that come over the rings of the calling server thread: asked on each thread, before it
+     * executes calls of this operation, and now and then again. By default this one.
      */
-    default void touch(HeldRegions held, Arguments arguments) {}
+    default RpcHandler onThread() {
+        return this;
+    }
+
+    /**
+     * Says where a word is that {@link #execute} will need. It is called for all calls of a batch before the first is
+     * executed, then the server loads these words, so that the cache misses of many calls overlap instead of following
+     * one another. It changes nothing, but that a handler whose calls may overtake each other may begin this one: it is
+     * executed next of all on this thread, after those of its batch.
+     *
+     * @return as {@link HeldRegions#place} says, or {@link #NOWHERE}
+     */
+    default long touch(HeldRegions held, Arguments arguments) {
+        return NOWHERE;
+    }
 
     /**
      * Executes a call. An exception ends this call alone, as failed; what it has changed before stays.

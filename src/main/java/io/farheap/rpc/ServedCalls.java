@@ -38,6 +38,10 @@ final class ServedCalls implements AutoCloseable {
     private final Reply reply;
 
     private final RpcHandler[] handler;
+    /** Which was found last, and who executes its calls on this thread: most of a ring are of one operation. */
+    private @Nullable RpcHandler found;
+
+    private @Nullable RpcHandler own;
     private final int[] operation;
     private final int[] bytes;
     private final int[] capacity;
@@ -96,15 +100,21 @@ final class ServedCalls implements AutoCloseable {
         slot = itsSlot;
     }
 
-    void touch(int index) {
+    /** @return where a word is that the call will need, in the server's memory, or {@link RpcHandler#NOWHERE} */
+    long touch(int index) {
         status[index] = BatchFormat.DONE;
-        handler[index] = handlers.find(operation[index]);
-        if (handler[index] == null) {
-            status[index] = BatchFormat.NO_OPERATION;
-            return;
-        }
         try {
-            handler[index].touch(held, arguments(index));
+            RpcHandler own = find(operation[index]);
+            handler[index] = own;
+            if (own == null) {
+                status[index] = BatchFormat.NO_OPERATION;
+                return RpcHandler.NOWHERE;
+            }
+            long place = own.touch(held, arguments(index));
+            if (place >= RpcHandler.NOWHERE && place < held.memory().byteSize()) {
+                return place;
+            }
+            failed(index, new IllegalStateException("a word at " + place + " of the server's memory"));
         } catch (NotHeldException e) {
             status[index] = BatchFormat.NOT_HELD;
         } catch (Throwable e) {
@@ -112,6 +122,16 @@ final class ServedCalls implements AutoCloseable {
         } finally {
             arguments.end();
         }
+        return RpcHandler.NOWHERE;
+    }
+
+    private @Nullable RpcHandler find(int number) {
+        RpcHandler now = handlers.find(number);
+        if (now != found) {
+            own = now == null ? null : now.onThread();
+            found = now;
+        }
+        return own;
     }
 
     private Arguments arguments(int index) {

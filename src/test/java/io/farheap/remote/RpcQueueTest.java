@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.rpc.Arguments;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.PendingCall;
+import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.testing.TestDevice;
@@ -21,6 +24,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongBiFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,6 +43,7 @@ class RpcQueueTest {
     private static final int LATER_WITHOUT = 6;
     private static final int LATER_AND_REPLY = 7;
     private static final int TOUCH_THROWS = 8;
+    private static final int TOUCH_BEYOND = 9;
     private static final int NONE = RpcHandlers.MOST - 1;
 
     private static final int BATCHES = 4;
@@ -90,23 +95,27 @@ class RpcQueueTest {
             pending.add(reply.later());
             return 0;
         });
-        servers.register(TOUCH_THROWS, new RpcHandler() {
-            @Override
-            public void touch(io.farheap.rpc.HeldRegions held, io.farheap.rpc.Arguments arguments) {
-                arguments.getLong(RECORD);
-            }
-
-            @Override
-            public int execute(
-                    io.farheap.rpc.HeldRegions held, io.farheap.rpc.Arguments arguments, io.farheap.rpc.Reply reply) {
-                return 0;
-            }
-        });
+        servers.register(TOUCH_THROWS, touching((held, arguments) -> arguments.getLong(RECORD)));
+        servers.register(TOUCH_BEYOND, touching((held, arguments) -> 1L << 60));
         for (int i = 0; i < servers.count(); i++) {
             attached.add(memory.attach(servers.address(i)));
         }
         buffer = memory.register(1 << 16);
         queue = memory.openRpcQueue(OPTIONS);
+    }
+
+    private static RpcHandler touching(ToLongBiFunction<HeldRegions, Arguments> where) {
+        return new RpcHandler() {
+            @Override
+            public long touch(HeldRegions held, Arguments arguments) {
+                return where.applyAsLong(held, arguments);
+            }
+
+            @Override
+            public int execute(HeldRegions held, Arguments arguments, Reply reply) {
+                return 0;
+            }
+        };
     }
 
     @AfterEach
@@ -221,6 +230,7 @@ class RpcQueueTest {
                 LATER_THEN_THROW,
                 LATER_WITHOUT,
                 TOUCH_THROWS,
+                TOUCH_BEYOND,
                 NONE,
                 -1,
                 Integer.MIN_VALUE,
@@ -244,7 +254,7 @@ class RpcQueueTest {
 
     /** The place of a call that failed is used again: nothing of its outcome may stay there. */
     @ParameterizedTest
-    @ValueSource(ints = {THROW, NONE, TOUCH_THROWS})
+    @ValueSource(ints = {THROW, NONE, TOUCH_THROWS, TOUCH_BEYOND})
     void whatHasFailedLeavesNoTraceInItsPlace(int operation) {
         mustCall(0, operation, 9, 0);
         await(1);

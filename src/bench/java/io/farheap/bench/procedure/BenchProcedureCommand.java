@@ -1,5 +1,6 @@
 package io.farheap.bench.procedure;
 
+import io.farheap.bench.FirstCore;
 import io.farheap.bench.Samples;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
@@ -107,6 +108,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             // Room for a neighbour's cache.
             try (ServerProcess server = server(memory + 4 * region, region, "MEASURED", 1);
                     Cache cache = cache(server, memory);
+                    FirstCore core = new FirstCore(cache.context().device().name());
                     LateShare late = new LateShare(server.address())) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
@@ -117,16 +119,16 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 Chains chains = new Chains(cache, memory);
                 Procedure hops = cache.procedures().register(Hops.class, Procedures.READS | Procedures.UNORDERED);
                 if (ops.contains("chase")) {
-                    plots.add(chase(report, late, cache, chains, hops, span));
+                    plots.add(chase(core, report, late, cache, chains, hops, span));
                 }
                 if (ops.contains("rate")) {
-                    rate(report, late, cache, chains, hops, span);
+                    rate(core, report, late, cache, chains, hops, span);
                 }
                 if (ops.contains("turns")) {
-                    turns(report, server, cache, chains, hops, memory, region);
+                    turns(core, report, server, cache, chains, hops, memory, region);
                 }
                 if (ops.contains("tenants")) {
-                    tenants(report, late, server, cache, chains, hops, span);
+                    tenants(core, report, late, server, cache, chains, hops, span);
                 }
             }
         }
@@ -202,7 +204,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .create();
     }
 
-    private Plot chase(BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
+    private Plot chase(
+            FirstCore core, BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
         PrintStream out = System.out;
         out.printf(
                 "%nchase over %s%n%6s%14s%14s%24s%14s%n",
@@ -213,7 +216,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         for (int i = 0; i < depths.size(); i++) {
             late.percent();
             ChaseCost cost = new ChaseCost(cache, chains, hops, depths.get(i));
-            cost.run(2, repeat, millis * 1_000_000);
+            core.run(() -> cost.run(2, repeat, millis * 1_000_000));
             x[i] = depths.get(i);
             called[i] = cost.call.median();
             read[i] = cost.read.median();
@@ -249,7 +252,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .series("reads", x, read);
     }
 
-    private void rate(BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
+    private void rate(
+            FirstCore core, BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
         PrintStream out = System.out;
         out.printf("%nrate over %s, one server thread%n", Sizes.format(span));
         cache.reconfigure(CacheConfiguration.DIRECT.with(0, 1, 16, 4));
@@ -258,7 +262,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             Samples calls = new Samples();
             Samples reads = new Samples();
             Samples ratio = new Samples();
-            try (CallLoad load = new CallLoad(cache, chains, 3)) {
+            try (CallLoad load = new CallLoad(core, cache, chains, 3)) {
                 for (int turn = -2; turn < repeat; turn++) {
                     double called = load.calls(hops, depth, millis * 1_000_000);
                     double read = load.reads(millis * 1_000_000);
@@ -299,6 +303,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
 
     /** Two servers, one at a time under load. */
     private void turns(
+            FirstCore core,
             BenchReport report,
             ServerProcess turning,
             Cache cache,
@@ -319,8 +324,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 Samples with = new Samples();
                 Samples without = new Samples();
                 Samples ratio = new Samples();
-                try (CallLoad inTurns = new CallLoad(cache, chains, 3);
-                        CallLoad straight = new CallLoad(other, same, 3)) {
+                try (CallLoad inTurns = new CallLoad(core, cache, chains, 3);
+                        CallLoad straight = new CallLoad(core, other, same, 3)) {
                     for (int turn = -2; turn < repeat; turn++) {
                         double on = inTurns.calls(hops, depth, millis * 1_000_000);
                         double none = straight.calls(off, depth, millis * 1_000_000);
@@ -358,6 +363,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     }
 
     private void tenants(
+            FirstCore core,
             BenchReport report,
             LateShare late,
             ServerProcess server,
@@ -374,7 +380,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         Samples quietP99 = new Samples();
         try (Cache other = cache(server, 64 << 10);
                 Neighbour neighbour = new Neighbour(other);
-                CallLoad load = new CallLoad(cache, chains, 4)) {
+                CallLoad load = new CallLoad(core, cache, chains, 4)) {
             for (int turn = -2; turn < repeat; turn++) {
                 load.latency.reset();
                 double quiet = load.calls(hops, 1, millis * 1_000_000);

@@ -2,6 +2,7 @@ package io.farheap.bench.procedure;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.bench.FirstCore;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CallCompletion;
@@ -11,13 +12,16 @@ import io.farheap.cache.Session;
 import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
-/** Keeps as many calls, or reads of 16 bytes, under way as a session takes; one thread. Every 64th call is timed. */
+/**
+ * Keeps as many calls, or reads of 16 bytes, under way as a session takes; on the first core. Every 64th call is timed.
+ */
 final class CallLoad implements AutoCloseable {
 
     private static final int PLACES = 128;
     private static final int PLACE_BYTES = 64;
     private static final int TIMED_MASK = 63;
 
+    private final FirstCore core;
     private final Session session;
     private final Buffer buffer;
     private final Chains chains;
@@ -38,10 +42,11 @@ final class CallLoad implements AutoCloseable {
         end((int) token);
     };
 
-    CallLoad(Cache cache, Chains chains, long seed) {
+    CallLoad(FirstCore core, Cache cache, Chains chains, long seed) {
         this.chains = chains;
         this.random = new SplittableRandom(seed);
-        this.session = cache.openSession();
+        this.core = core;
+        this.session = core.run(cache::openSession);
         this.buffer = cache.allocate(PLACES * PLACE_BYTES);
         for (int i = 0; i < PLACES; i++) {
             free[freeCount++] = i;
@@ -78,6 +83,10 @@ final class CallLoad implements AutoCloseable {
     }
 
     private double run(long nanos, Issue issue) {
+        return core.run(() -> load(nanos, issue));
+    }
+
+    private double load(long nanos, Issue issue) {
         long before = ended;
         long start = System.nanoTime();
         long now = start;
@@ -110,7 +119,7 @@ final class CallLoad implements AutoCloseable {
 
     @Override
     public void close() {
-        session.close();
+        core.run(session::close);
         buffer.close();
     }
 }

@@ -7,6 +7,8 @@ import io.farheap.bench.child.BenchJvm;
 import io.farheap.bench.child.FarheapBuild;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.measure.SoftverbsModel;
+import io.farheap.procedure.CallFormat;
+import io.farheap.rpc.BatchFormat;
 import io.farheap.verbs.SoftverbsNumbers;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -21,10 +23,11 @@ import java.util.stream.Collectors;
  */
 final class ComputedChases {
 
-    /** A batch of one call: its header, the request, the call's header and arguments of 16 bytes; inline. */
-    private static final long CALL_BYTES = 24 + 16 + 32 + 16;
-    /** The answer: a header, a length, the reply's header and a result of 8 bytes; inline. */
-    private static final long ANSWER_BYTES = 24 + 8 + 16 + 8;
+    /** A batch of one call with 16 bytes of arguments, inline; and its answer, of an 8-byte result. */
+    private static final long CALL_BYTES =
+            BatchFormat.HEADER_BYTES + BatchFormat.REQUEST_BYTES + CallFormat.CALL_BYTES + 16;
+
+    private static final long ANSWER_BYTES = BatchFormat.HEADER_BYTES + Long.BYTES + CallFormat.REPLY_BYTES + 8;
 
     private static final long READ_BYTES = 8;
 

@@ -15,10 +15,23 @@ import java.lang.foreign.MemorySegment;
 /** Writes replies to calls, as {@link CallFormat} has them. One thread. */
 final class CallAnswers {
 
+    /** Of the reply that was written last. */
+    private int status;
+
     private final MemorySegment answer = Arena.ofAuto().allocate(CallFormat.RECORD_BYTES, Long.BYTES);
 
     /** @return bytes of the reply; its first is a status */
     int reply(Running call, Reply out) {
+        Context context = call.context;
+        int result = context.resultBytes();
+        if (call.left == Context.RETURNED && CallFormat.REPLY_BYTES + result <= out.capacity()) {
+            status = CallStatus.DONE;
+            out.setInt(0, CallStatus.DONE);
+            out.setInt(4, context.code());
+            out.setLong(8, 0);
+            out.setBytes(CallFormat.REPLY_BYTES, NativeMemory.ALL, context.resultAddress(), result);
+            return CallFormat.REPLY_BYTES + result;
+        }
         int length = write(call.context, call.left);
         if (length > out.capacity()) {
             length = header(CallStatus.RESULT_FULL, 0, 0);
@@ -38,7 +51,7 @@ final class CallAnswers {
 
     /** Of the reply that was written last: a {@link CallStatus} or {@link CallFormat#LEFT}. */
     int status() {
-        return answer.get(JAVA_INT_UNALIGNED, 0);
+        return status;
     }
 
     private int write(Context context, int left) {
@@ -57,22 +70,24 @@ final class CallAnswers {
             context.save(answer, CallFormat.REPLY_BYTES);
             return CallFormat.REPLY_BYTES + bytes;
         }
-        int status = context.status();
-        if (status == CallStatus.DONE) {
+        int why = context.status();
+        if (why == CallStatus.DONE) {
             // The cache has become smaller than its footprint meanwhile.
-            status = CallStatus.OUT_OF_RANGE;
+            why = CallStatus.OUT_OF_RANGE;
         }
-        return header(status, 0, status == CallStatus.FAULT ? context.line() : context.address());
+        return header(why, 0, why == CallStatus.FAULT ? context.line() : context.address());
     }
 
-    private int header(int status, int code, long value) {
-        answer.set(JAVA_INT_UNALIGNED, 0, status);
+    private int header(int itsStatus, int code, long value) {
+        status = itsStatus;
+        answer.set(JAVA_INT_UNALIGNED, 0, itsStatus);
         answer.set(JAVA_INT_UNALIGNED, 4, code);
         answer.set(JAVA_LONG_UNALIGNED, 8, value);
         return CallFormat.REPLY_BYTES;
     }
 
-    static int refused(Reply out) {
+    int refused(Reply out) {
+        status = CallStatus.REFUSED;
         out.setInt(0, CallStatus.REFUSED);
         out.setInt(4, 0);
         out.setLong(8, 0);

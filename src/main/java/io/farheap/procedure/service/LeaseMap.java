@@ -2,7 +2,6 @@ package io.farheap.procedure.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.translate.Context;
 import io.farheap.rpc.HeldRegions;
 import java.lang.foreign.Arena;
@@ -74,14 +73,19 @@ final class LeaseMap {
         seen = changes;
     }
 
-    /** Loads a word at an address of the cache, if it is here. */
-    long touch(long address) {
+    /**
+     * Where an address of the cache is in this process.
+     *
+     * @param address any number
+     * @return 0 where it is not here
+     */
+    long address(long address) {
         long index = address >>> shift;
         if (index >= regions.length) {
             return 0;
         }
         long region = table.getAtIndex(JAVA_LONG, index);
-        return region == 0 ? 0 : NativeMemory.ALL.get(JAVA_LONG, region + (address & (1L << shift) - 8));
+        return region == 0 ? 0 : region + (address & (1L << shift) - 1);
     }
 
     @Override

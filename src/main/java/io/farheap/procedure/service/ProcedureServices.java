@@ -132,15 +132,14 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             this.resume = resume;
         }
 
-        /** Calls of one batch do not wait for each other: their misses overlap. */
         @Override
-        public void touch(HeldRegions held, Arguments in) {
-            own().touch(resume, held, in);
+        public RpcHandler onThread() {
+            return own().handler(resume);
         }
 
         @Override
         public int execute(HeldRegions held, Arguments in, Reply out) {
-            return own().execute(resume, held, in, out);
+            return onThread().execute(held, in, out);
         }
     }
 

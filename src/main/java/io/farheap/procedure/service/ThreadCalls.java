@@ -31,6 +31,28 @@ final class ThreadCalls implements ServerWork {
     /** Who took a call of another's looks for more so long before it sleeps: to be woken takes as long. */
     private static final long LINGER_NANOS = 100_000;
 
+    /** The handler of {@link CallFormat#CALL} or {@link CallFormat#RESUME} on this thread. */
+    private final class Handler implements RpcHandler {
+
+        private final boolean resume;
+
+        Handler(boolean resume) {
+            this.resume = resume;
+        }
+
+        @Override
+        public long touch(HeldRegions held, Arguments in) {
+            return ThreadCalls.this.touch(resume, held, in);
+        }
+
+        @Override
+        public int execute(HeldRegions held, Arguments in, Reply out) {
+            return ThreadCalls.this.execute(resume, held, in, out);
+        }
+    }
+
+    private final Handler calls = new Handler(false);
+    private final Handler resumes = new Handler(true);
     private final int number;
     private final Map<Long, LeaseProcedures> leases;
     private final TurnTaking turnTaking;
@@ -44,10 +66,6 @@ final class ThreadCalls implements ServerWork {
     private @Nullable HeldRegions lastHeld;
 
     private @Nullable LeaseProcedures last;
-    /** So that a load is not taken for one without an effect. */
-    @SuppressWarnings("unused")
-    private long touched;
-
     private final SpareContexts spares;
     private final Running[] idle = new Running[GROUP];
     private int idleCount;
@@ -106,18 +124,19 @@ final class ThreadCalls implements ServerWork {
         return turnTaking == TurnTaking.ALWAYS || turnTaking == TurnTaking.MEASURED && procedure.turns();
     }
 
-    /**
-     * On the thread, before the calls of its batch are executed: begins one that is to run in turns with the others;
-     * else loads a word at the first address that it needs, where it is here.
-     */
-    void touch(boolean resume, HeldRegions held, Arguments in) {
+    RpcHandler handler(boolean resume) {
+        return resume ? resumes : calls;
+    }
+
+    /** Begins a call that is to run in turns with the others; else says where the first word is that it needs. */
+    private long touch(boolean resume, HeldRegions held, Arguments in) {
         if (ran) {
             // Of a batch whose calls were not all executed.
             forgetBegun();
         }
         LeaseProcedures lease = lease(held);
         if (lease == null) {
-            return;
+            return RpcHandler.NOWHERE;
         }
         Registered procedure = lease.find(in.getInt(0));
         if (procedure != null && turns(procedure)) {
@@ -128,21 +147,18 @@ final class ThreadCalls implements ServerWork {
                 }
                 call.at = in.address(0, 0);
                 begun[begunCount++] = call;
-                return;
+                return RpcHandler.NOWHERE;
             }
         }
-        long address = in.getLong(24);
-        if (address >= 0) {
-            LeaseMap map = lease.map();
-            map.refresh(held);
-            touched = map.touch(address);
-        }
+        LeaseMap map = lease.map();
+        map.refresh(held);
+        long address = map.address(in.getLong(24));
+        return address == 0 ? RpcHandler.NOWHERE : held.place(address);
     }
 
-    /** On the thread, for the handler of {@link CallFormat#CALL} and {@link CallFormat#RESUME}. */
     // A call that has begun has a lease and a procedure.
     @SuppressWarnings("NullAway")
-    int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
+    private int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
         Running call = takeBegun(held, in.address(0, 0));
         if (call == null) {
             LeaseProcedures lease = lease(held);
@@ -173,7 +189,7 @@ final class ThreadCalls implements ServerWork {
 
     private int refuse(Reply out) {
         counters.ended(CallStatus.REFUSED);
-        return CallAnswers.refused(out);
+        return answers.refused(out);
     }
 
     /** The first slice of a call that runs alone. */

@@ -73,22 +73,20 @@ class LeaseMapTest {
     }
 
     @Test
-    void anyAddressMayBeTouched() {
+    void anyAddressMayBeAskedFor() {
         holders.hold(0, LEASE);
-        memory.set(JAVA_LONG, 0, 11);
-        memory.set(JAVA_LONG, REGION - 8, 12);
-        memory.set(JAVA_LONG, REGION, 13);
         LeaseMap map = new LeaseMap(1, new int[] {0, -1}, SHIFT);
         map.refresh(held);
-        assertEquals(11, map.touch(0));
-        assertEquals(11, map.touch(7));
-        assertEquals(12, map.touch(REGION - 1));
-        assertEquals(0, map.touch(REGION));
-        assertEquals(0, map.touch(2 * REGION));
-        assertEquals(0, map.touch(Long.MAX_VALUE));
-        assertEquals(0, map.touch(-1));
-        assertEquals(0, map.touch(Long.MIN_VALUE));
-        assertEquals(0, LeaseMap.EMPTY.touch(0));
+        assertEquals(memory.address(), map.address(0));
+        assertEquals(memory.address() + 7, map.address(7));
+        assertEquals(memory.address() + REGION - 1, map.address(REGION - 1));
+        assertEquals(REGION - 1, held.place(map.address(REGION - 1)));
+        assertEquals(0, map.address(REGION));
+        assertEquals(0, map.address(2 * REGION));
+        assertEquals(0, map.address(Long.MAX_VALUE));
+        assertEquals(0, map.address(-1));
+        assertEquals(0, map.address(Long.MIN_VALUE));
+        assertEquals(0, LeaseMap.EMPTY.address(0));
         assertEquals(0, LeaseMap.EMPTY.span());
     }
 }

@@ -1,0 +1,74 @@
+package io.farheap.cache;
+
+import io.farheap.remote.RemoteServer;
+import org.jspecify.annotations.Nullable;
+
+/** A call of a session, from issue to callback; then a place for another. One thread at a time. */
+final class SessionCall {
+
+    /** Of its table, and the tag of its messages. */
+    final int place;
+    /** Changed by the table alone. */
+    byte state = CallTable.FREE;
+
+    @Nullable
+    Procedure procedure;
+    /** The address whose server it is to go to. */
+    long address;
+
+    long from;
+    long span;
+
+    @Nullable
+    Buffer buffer;
+    /** Where the arguments are, and where the result goes. */
+    long arguments;
+
+    int argumentBytes;
+    long result;
+    int resultBytes;
+
+    @Nullable
+    CallCompletion completion;
+
+    long token;
+    /** Of its context, as it came back; 0 for a call that has not begun. */
+    int contextBytes;
+    /** When it was issued, in ns, where it is timed; else 0. */
+    long begun;
+    /** It waits, or waited, for a region that moves, since it was sent last. */
+    boolean held;
+    /** How often it was lost. */
+    byte tries;
+    /** Where it was sent last, if it was. */
+    @Nullable
+    RemoteServer sentTo;
+    /** How often that did not know an address that it has. */
+    byte misses;
+    /** How often a server was asked again that did not know its address. */
+    int returns;
+    /** A server that does not; null for most calls. */
+    @Nullable
+    RemoteServer lacking;
+
+    SessionCall(int place) {
+        this.place = place;
+    }
+
+    /** Issued, and not called back. */
+    boolean pending() {
+        return state != CallTable.FREE;
+    }
+
+    // One that is pending has a procedure.
+    @SuppressWarnings("NullAway")
+    boolean unordered() {
+        return procedure.unordered();
+    }
+
+    // As in unordered.
+    @SuppressWarnings("NullAway")
+    boolean readsOnly() {
+        return procedure.readsOnly();
+    }
+}
