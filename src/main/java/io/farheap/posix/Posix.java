@@ -38,17 +38,8 @@ public final class Posix {
     private static final int MAP_PRIVATE = 2;
     private static final int MAP_ANONYMOUS = 0x20;
     private static final int MAP_POPULATE = 0x8000;
-    private static final int EPOLL_CLOEXEC = 0x80000;
-    private static final int EPOLL_CTL_ADD = 1;
-    private static final int EPOLL_CTL_DEL = 2;
-    private static final int EPOLLIN = 1;
-    private static final int EFD_CLOEXEC_NONBLOCK = 0x80800;
     private static final boolean X86_64 = System.getProperty("os.arch").equals("amd64");
     private static final int SYS_MEMBARRIER = X86_64 ? 324 : 283;
-    /** struct epoll_event is packed on x86-64, and only there. */
-    private static final int EPOLL_EVENT_BYTES = X86_64 ? 12 : 16;
-
-    private static final int EPOLL_DATA_OFFSET = X86_64 ? 4 : 8;
     private static final int EINTR = 4;
     private static final int MADV_REMOVE = 9;
     private static final int MADV_HUGEPAGE = 14;
@@ -89,17 +80,6 @@ public final class Posix {
     private static final MethodHandle MH$munmap = bind("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$geteuid = bind("geteuid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle MH$close = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle MH$epoll_create1 =
-            bind("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle MH$epoll_ctl =
-            bind("epoll_ctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, POINTER));
-    private static final MethodHandle MH$epoll_wait =
-            bind("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT));
-    private static final MethodHandle MH$eventfd = bind("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle MH$eventfd_write =
-            bind("eventfd_write", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MH$eventfd_read =
-            bind("eventfd_read", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER));
     private static final MethodHandle MH$sched_getaffinity =
             bind("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$sched_setaffinity =
@@ -293,101 +273,6 @@ public final class Posix {
         }
     }
 
-    /** @return an epoll descriptor; the caller closes it */
-    public static int epoll() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            return check((int) MH$epoll_create1.invokeExact(state, EPOLL_CLOEXEC), state, "epoll_create1()");
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-    }
-
-    /** Watches {@code fd} for input, level-triggered. {@link #epollWait} reports it as {@code token}. */
-    public static void epollAdd(int epoll, int fd, long token) {
-        epollControl(epoll, EPOLL_CTL_ADD, fd, token);
-    }
-
-    public static void epollRemove(int epoll, int fd) {
-        epollControl(epoll, EPOLL_CTL_DEL, fd, 0);
-    }
-
-    private static void epollControl(int epoll, int operation, int fd, long token) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            MemorySegment event = arena.allocate(EPOLL_EVENT_BYTES, 8);
-            event.set(JAVA_INT, 0, EPOLLIN);
-            event.set(JAVA_LONG.withByteAlignment(1), EPOLL_DATA_OFFSET, token);
-            check(
-                    (int) MH$epoll_ctl.invokeExact(state, epoll, operation, fd, event),
-                    state,
-                    "epoll_ctl(%d, %d)",
-                    operation,
-                    fd);
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-    }
-
-    /**
-     * Waits without a time limit until a watched descriptor is readable.
-     *
-     * @param tokens filled with the tokens of the readable descriptors
-     * @return how many; 0 where a signal interrupted the wait
-     */
-    public static int epollWait(int epoll, long[] tokens) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            MemorySegment events = arena.allocate((long) EPOLL_EVENT_BYTES * tokens.length, 8);
-            int ready = (int) MH$epoll_wait.invokeExact(state, epoll, events, tokens.length, -1);
-            if (ready < 0 && (int) ERRNO.get(state, 0L) == EINTR) {
-                return 0;
-            }
-            check(ready, state, "epoll_wait(%d)", epoll);
-            for (int i = 0; i < ready; i++) {
-                tokens[i] =
-                        events.get(JAVA_LONG.withByteAlignment(1), (long) i * EPOLL_EVENT_BYTES + EPOLL_DATA_OFFSET);
-            }
-            return ready;
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-    }
-
-    /** @return a non-blocking eventfd; the caller closes it */
-    public static int eventFd() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            return check((int) MH$eventfd.invokeExact(state, 0, EFD_CLOEXEC_NONBLOCK), state, "eventfd()");
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-    }
-
-    /** Makes an eventfd readable. */
-    public static void signal(int eventFd) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            check((int) MH$eventfd_write.invokeExact(state, eventFd, 1L), state, "eventfd_write(%d)", eventFd);
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-    }
-
-    /** Makes an eventfd unreadable, whether it was readable or not. */
-    public static void drain(int eventFd) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            MemorySegment count = arena.allocate(JAVA_LONG);
-            if ((int) MH$eventfd_read.invokeExact(state, eventFd, count) < 0
-                    && (int) ERRNO.get(state, 0L) != Errno.EAGAIN) {
-                check(-1, state, "eventfd_read(%d)", eventFd);
-            }
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-    }
-
     /**
      * The cores that a thread may run on.
      *
@@ -496,9 +381,13 @@ public final class Posix {
 
     static int check(int result, MemorySegment state, String call, Object... arguments) {
         if (result < 0) {
-            throw new PosixException(call.formatted(arguments), (int) ERRNO.get(state, 0L));
+            throw new PosixException(call.formatted(arguments), errno(state));
         }
         return result;
+    }
+
+    static int errno(MemorySegment state) {
+        return (int) ERRNO.get(state, 0L);
     }
 
     static RuntimeException rethrow(Throwable e) {

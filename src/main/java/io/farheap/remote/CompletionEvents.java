@@ -1,13 +1,13 @@
 package io.farheap.remote;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.posix.Posix;
+import io.farheap.posix.Epoll;
+import io.farheap.posix.EventFd;
 import io.farheap.thread.Joining;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,13 +20,28 @@ public final class CompletionEvents implements AutoCloseable {
     private static final long STOP = 0;
     private static final int BATCH = 16;
 
-    private record Source(CompletionChannel channel, Runnable wake) {}
+    /** A channel that is watched. What is done with it is done with its lock held. */
+    private static final class Source {
 
-    private final Map<Long, Source> sources = new ConcurrentHashMap<>();
-    private final AtomicLong lastToken = new AtomicLong(STOP);
+        final long token;
+        final CompletionChannel channel;
+        final Runnable wake;
+        boolean removed;
+
+        Source(long token, CompletionChannel channel, Runnable wake) {
+            this.token = token;
+            this.channel = channel;
+            this.wake = wake;
+        }
+    }
+
     private final String name;
-    private int epoll = -1;
-    private int stop = -1;
+    /** All, in the order of their tokens. Replaced with this object's lock held. */
+    private volatile Source[] sources = {};
+
+    private long lastToken = STOP;
+    private @Nullable Epoll epoll;
+    private @Nullable EventFd stop;
     private @Nullable Thread thread;
     private volatile boolean dead;
 
@@ -36,54 +51,80 @@ public final class CompletionEvents implements AutoCloseable {
 
     /** @param wake called on this object's thread after an event; it must not wait */
     public synchronized long add(CompletionChannel channel, Runnable wake) {
-        if (thread == null) {
-            start();
-        }
-        long token = lastToken.incrementAndGet();
-        sources.put(token, new Source(channel, wake));
-        Posix.epollAdd(epoll, channel.fd(), token);
-        return token;
+        Epoll now = epoll == null ? start() : epoll;
+        Source source = new Source(++lastToken, channel, wake);
+        now.add(channel.fd(), source.token);
+        Source[] all = Arrays.copyOf(sources, sources.length + 1);
+        all[all.length - 1] = source;
+        sources = all;
+        return source.token;
     }
 
     /** When it returns, the channel is not touched any more. */
     public synchronized void remove(long token) {
-        Source source = sources.remove(token);
+        Source source = find(token);
         if (source == null) {
             return;
         }
+        sources = Arrays.stream(sources).filter(other -> other != source).toArray(Source[]::new);
         synchronized (source) {
-            Posix.epollRemove(epoll, source.channel().fd());
+            end(source);
         }
+    }
+
+    // With sources there is an epoll.
+    @SuppressWarnings("NullAway")
+    private void end(Source source) {
+        if (!source.removed) {
+            source.removed = true;
+            epoll.remove(source.channel.fd());
+        }
+    }
+
+    private @Nullable Source find(long token) {
+        Source[] all = sources;
+        int low = 0;
+        int high = all.length - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            if (all[middle].token == token) {
+                return all[middle];
+            }
+            if (all[middle].token < token) {
+                low = middle + 1;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return null;
     }
 
     @Override
     public synchronized void close() {
-        if (thread == null) {
+        if (thread == null || stop == null) {
             return;
         }
-        Posix.signal(stop);
+        stop.signal();
         Joining.join(thread);
-        Closing.all(() -> Posix.close(stop), () -> Posix.close(epoll));
+        Closing.all(stop, epoll);
     }
 
-    private void start() {
-        epoll = Posix.epoll();
-        try {
-            stop = Posix.eventFd();
-            Posix.epollAdd(epoll, stop, STOP);
-            thread = Thread.ofPlatform().daemon().name(name + "-events").start(this::run);
-        } catch (Throwable e) {
-            Posix.close(epoll);
-            if (stop >= 0) {
-                Posix.close(stop);
-            }
-            throw e;
+    private Epoll start() {
+        try (CloseStack stack = new CloseStack()) {
+            Epoll made = stack.add(new Epoll(BATCH));
+            EventFd ends = stack.add(new EventFd());
+            made.add(ends.fd(), STOP);
+            thread = Thread.ofPlatform().daemon().name(name + "-events").start(() -> run(made));
+            epoll = made;
+            stop = ends;
+            stack.keep();
+            return made;
         }
     }
 
-    private void run() {
+    private void run(Epoll waits) {
         try {
-            waitForEvents();
+            waitForEvents(waits);
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
@@ -92,13 +133,15 @@ public final class CompletionEvents implements AutoCloseable {
                             + " until they come",
                     e);
             dead = true;
-            sources.values().forEach(CompletionEvents::wake);
+            for (Source source : sources) {
+                wake(source);
+            }
         }
     }
 
     private static void wake(Source source) {
         try {
-            source.wake().run();
+            source.wake.run();
         } catch (Throwable e) {
             // The others are woken all the same.
         }
@@ -109,35 +152,33 @@ public final class CompletionEvents implements AutoCloseable {
         return dead;
     }
 
-    private void waitForEvents() {
-        long[] ready = new long[BATCH];
+    private void waitForEvents(Epoll waits) {
         while (true) {
-            int count = Posix.epollWait(epoll, ready);
+            int count = waits.await();
             for (int i = 0; i < count; i++) {
-                if (ready[i] == STOP) {
+                if (waits.token(i) == STOP) {
                     return;
                 }
-                Source source = sources.get(ready[i]);
+                Source source = find(waits.token(i));
                 if (source != null) {
-                    take(ready[i], source);
+                    take(source);
                 }
             }
         }
     }
 
-    private void take(long token, Source source) {
+    private void take(Source source) {
         synchronized (source) {
-            if (!sources.containsKey(token)) {
+            if (source.removed) {
                 return;
             }
             try {
-                source.channel().takeEvent();
+                source.channel.takeEvent();
             } catch (VerbsException e) {
                 // A broken channel must not stop the others; whoever sleeps on it polls, and sees what is wrong.
-                sources.remove(token);
-                Posix.epollRemove(epoll, source.channel().fd());
+                end(source);
             }
-            source.wake().run();
+            source.wake.run();
         }
     }
 }

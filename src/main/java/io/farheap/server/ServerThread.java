@@ -2,7 +2,8 @@ package io.farheap.server;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.posix.Posix;
+import io.farheap.posix.Epoll;
+import io.farheap.posix.EventFd;
 import io.farheap.rpc.MessageRing;
 import io.farheap.thread.AgentThread;
 import io.farheap.thread.Idle;
@@ -39,9 +40,8 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     private final AgentThread agent;
     private final String name;
     private final CompletionChannel channel;
-    private final int epoll;
-    private final int wake;
-    private final long[] ready = new long[2];
+    private final Epoll epoll;
+    private final EventFd wake;
     /** Changed inside a claim, or by the thread inside its gate. */
     private MessageRing[] rings = NONE;
     /** A ring was added since the thread last woke up. Where it polls, only having none lets it sleep. */
@@ -77,12 +77,10 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         this.channel = context.createCompletionChannel();
         try (CloseStack stack = new CloseStack()) {
             stack.add(channel);
-            epoll = Posix.epoll();
-            stack.add(() -> Posix.close(epoll));
-            wake = Posix.eventFd();
-            stack.add(() -> Posix.close(wake));
-            Posix.epollAdd(epoll, wake, STOP);
-            Posix.epollAdd(epoll, channel.fd(), BELL);
+            epoll = stack.add(new Epoll(2));
+            wake = stack.add(new EventFd());
+            epoll.add(wake.fd(), STOP);
+            epoll.add(channel.fd(), BELL);
             agent = new AgentThread(name, idle, core, this);
             // Last: a process may have as many threads as it may.
             agent.start();
@@ -113,7 +111,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         } finally {
             gate.unclaim();
         }
-        Posix.signal(wake);
+        wake.signal();
         return true;
     }
 
@@ -122,7 +120,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         if (asleep) {
             synchronized (waking) {
                 if (!closed) {
-                    Posix.signal(wake);
+                    wake.signal();
                 }
             }
         }
@@ -131,7 +129,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     /** For tests: the next time that the thread goes to sleep or wakes up, it meets that. */
     void fail(Runnable happening) {
         fault.set(happening);
-        Posix.signal(wake);
+        wake.signal();
     }
 
     /** When it returns, the thread does not touch the ring any more. */
@@ -266,11 +264,11 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
             gate.exit();
         }
         while (quiet && !agent.stopped()) {
-            Posix.epollWait(epoll, ready);
+            epoll.await();
             fault.strike();
             gate.enter();
             try {
-                Posix.drain(wake);
+                wake.drain();
                 while (channel.takeEvent()) {
                     // Each is acknowledged, so that its queue can be destroyed.
                 }
@@ -330,7 +328,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
 
     /** Ends the thread. */
     void stop() {
-        agent.stop(thread -> Posix.signal(wake), REMIND_MILLIS);
+        agent.stop(thread -> wake.signal(), REMIND_MILLIS);
     }
 
     /** Ends the thread. Its rings must be gone. */
@@ -341,6 +339,6 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         synchronized (waking) {
             closed = true;
         }
-        Closing.all(() -> Posix.close(epoll), () -> Posix.close(wake), channel);
+        Closing.all(epoll, wake, channel);
     }
 }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.posix.AsymmetricFence;
+import io.farheap.posix.Epoll;
+import io.farheap.posix.EventFd;
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.ServedCode;
 import io.farheap.testing.Fields;
@@ -31,6 +33,8 @@ class CallAllocationTest {
         MANY_AT_ONCE(CallAllocationTest::callAll),
         /** Longer than a slice. */
         SUSPENDED(CallAllocationTest::callLong),
+        /** By a thread that is woken to help the one that has the ring. */
+        STOLEN(CallAllocationTest::callMany),
         /** From one server to another and back. */
         MOVING_ON(CallAllocationTest::callOverServers),
         /** While their region moves; they wait in the session. */
@@ -52,7 +56,7 @@ class CallAllocationTest {
 
     private static final int CALLS = 200;
     private static final int AT_ONCE = 32;
-    private static final int FENCES = 20_000;
+    private static final int SLEEPS = 20_000;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final long[] addresses = new long[AT_ONCE];
@@ -77,8 +81,7 @@ class CallAllocationTest {
     @EnumSource(Kind.class)
     void aCallAllocatesNothing(Kind kind) {
         Set<Thread> others = Thread.getAllStackTraces().keySet();
-        // One thread each: a second one is woken to help, and sleeps again, which allocates until it is compiled.
-        try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1)) {
+        try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(kind == Kind.STOLEN ? 2 : 1)) {
             cluster.add(1);
             cluster.add(1);
             cluster.serving(ServedCode.OFF).add(1);
@@ -93,6 +96,9 @@ class CallAllocationTest {
                 spin = cache.procedures().register(TestProcedures.Spin.class, Procedures.READS);
                 sum = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS);
                 measure(kind, others);
+                assertTrue(
+                        kind != Kind.STOLEN || cluster.status(0).counters().getOrDefault("procedures.stolen", 0L) > 0,
+                        "the other thread has not helped");
             }
         }
     }
@@ -100,10 +106,7 @@ class CallAllocationTest {
     /** @param others threads that are not of its servers */
     private void measure(Kind kind, Set<Thread> others) {
         kind.round.accept(this);
-        // Who goes to sleep calls it, so seldom that it would stay interpreted, which allocates.
-        for (int i = 0; i < FENCES; i++) {
-            AsymmetricFence.heavy();
-        }
+        compileWhatSleepersCall();
         serverThreads = Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !others.contains(thread) && thread.getName().startsWith("farheap-srv-"))
                 .mapToLong(Thread::threadId)
@@ -119,6 +122,20 @@ class CallAllocationTest {
         }
         assertEquals(SILENT_ROUNDS, silent, "last rounds that allocated nothing; bytes of all: " + all);
         assertEquals(made, done);
+    }
+
+    /** It is called so seldom that it would stay interpreted, which allocates. */
+    private static void compileWhatSleepersCall() {
+        try (Epoll epoll = new Epoll(1);
+                EventFd event = new EventFd()) {
+            epoll.add(event.fd(), 1);
+            for (int i = 0; i < SLEEPS; i++) {
+                AsymmetricFence.heavy();
+                event.signal();
+                assertEquals(1, epoll.await());
+                event.drain();
+            }
+        }
     }
 
     /**
@@ -193,6 +210,16 @@ class CallAllocationTest {
         caller.arguments(8, 100_000, 0);
         counted(() -> {
             for (int i = 0; i < CALLS / 10; i++) {
+                call(spin, 0);
+            }
+            drain();
+        });
+    }
+
+    private void callMany() {
+        caller.arguments(8, 20_000, 0);
+        counted(() -> {
+            for (int i = 0; i < AT_ONCE; i++) {
                 call(spin, 0);
             }
             drain();
