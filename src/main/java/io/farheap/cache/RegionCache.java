@@ -6,7 +6,6 @@ import io.farheap.control.SignedGrant;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
@@ -16,14 +15,11 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
-import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.MemoryRegion;
-import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -31,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A cache whose regions have one place each, between which they move. */
 final class RegionCache extends Cache {
-
-    private static final System.Logger LOG = System.getLogger(RegionCache.class.getName());
 
     private final Inside inside = new Inside();
     private final CacheDevice device;
@@ -42,17 +36,12 @@ final class RegionCache extends Cache {
     /** Null where the cache has no objective. */
     private final @Nullable SloWatch watch;
 
-    private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
+    private final CacheServers servers;
     /** One migration, or change of servers, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
 
     private final Reshaping reshaping;
-    /** Replaced with {@code openings} held alone. */
-    private volatile DataPaths paths;
-    /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
-    private volatile @Nullable Reconfiguration changing;
-
-    private int nextServerIndex;
+    private final CachePaths paths;
 
     RegionCache(CacheOptions options) {
         super(options);
@@ -62,24 +51,30 @@ final class RegionCache extends Cache {
             if (options.tuning() != null) {
                 options.tuning().check(device.context());
             }
+            servers = new CacheServers(options, device, sessions, openings.writeLock(), this::lost);
             for (String address : options.servers()) {
-                servers.add(stack.add(attach(address)));
+                servers.all().add(stack.add(servers.attach(address)));
             }
             table = RegionPlacement.allocate(
-                    servers,
+                    servers.all(),
                     options.capacity(),
                     options.management() == null ? null : options.management().shares());
             procedures = stack.add(new CacheProcedures(
                     options.name(),
                     device,
                     table,
-                    servers,
+                    servers.all(),
                     () -> sessions.forEach(session -> session.core().wake())));
-            moves = new CacheMoves(device.context(), table, servers, procedures, () -> sessions.stream()
+            moves = new CacheMoves(device.context(), table, servers.all(), procedures, () -> sessions.stream()
                     .map(session -> session.core().participant())
                     .toList());
-            Resizing resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
-            paths = stack.add(new DataPaths(inside, deviceName(), options, options.configuration()));
+            Resizing resizing = new Resizing(inside, table, moves, servers.all(), sessions, options.management());
+            paths = stack.add(new CachePaths(
+                    sessions,
+                    servers,
+                    openings.writeLock(),
+                    how -> new DataPaths(inside, deviceName(), options, how),
+                    options.configuration()));
             load();
             watch = SloWatch.of(options, latency);
             reshaping = new Reshaping(inside, moving, resizing, options.management() != null, options.tuning(), watch);
@@ -124,52 +119,21 @@ final class RegionCache extends Cache {
     Session open(@Nullable OperationLatency recorder) {
         Session session = new Session(inside, table::capacity, recorder, false);
         begin(session, paths.open(session, recorder));
-        joinChange(session);
-        return session;
-    }
-
-    /**
-     * Whoever opens a session while the configuration changes prepares it: else new ones could keep the change from
-     * coming to an end.
-     */
-    private void joinChange(Session session) {
-        if (changing != null) {
-            try {
-                changing.prepare(session);
-            } catch (Throwable e) {
-                end(session);
-                throw e;
-            }
+        try {
+            paths.join(session);
+        } catch (Throwable e) {
+            end(session);
+            throw e;
         }
+        return session;
     }
 
     private Session begin(Session session, DataPath path) {
-        connect(path);
+        servers.connect(path);
         session.core().use(path);
         sessions.add(session);
-        loseLost(List.of(session));
+        servers.loseLost(List.of(session));
         return session;
-    }
-
-    /** What sessions have of servers that were lost before whoever fails that could see it. */
-    private void loseLost(List<Session> unseen) {
-        for (RemoteServer server : servers) {
-            if (server.lost() != null) {
-                unseen.forEach(session -> session.core().lose(server));
-            }
-        }
-    }
-
-    /** To all servers. */
-    private void connect(DataPath path) {
-        try {
-            for (RemoteServer server : servers) {
-                connectOrLose(path.links(), server);
-            }
-        } catch (Throwable e) {
-            Closing.after(e, path);
-            throw e;
-        }
     }
 
     @Override
@@ -195,54 +159,9 @@ final class RegionCache extends Cache {
         moving.lock();
         try {
             checkOpen();
-            DataPaths previous = paths;
-            try (Reconfiguration change =
-                    new Reconfiguration(previous, new DataPaths(inside, deviceName(), options, how), this::connect)) {
-                try {
-                    beginChange(change).forEach(change::prepare);
-                    change.awaitQuiet();
-                    performChange(change);
-                } finally {
-                    endChange();
-                }
-            } catch (VerbsException | ControlException e) {
-                throw new CacheException(
-                        "the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
-            }
+            paths.change(how);
         } finally {
             moving.unlock();
-        }
-    }
-
-    /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
-    private List<Session> beginChange(Reconfiguration change) {
-        openings.writeLock().lock();
-        try {
-            changing = change;
-            return sessions.stream().filter(session -> !session.core().worker()).toList();
-        } finally {
-            openings.writeLock().unlock();
-        }
-    }
-
-    private void performChange(Reconfiguration change) {
-        openings.writeLock().lock();
-        try {
-            paths = change.perform();
-            changing = null;
-        } finally {
-            openings.writeLock().unlock();
-        }
-        // Before they go on.
-        loseLost(sessions);
-    }
-
-    private void endChange() {
-        openings.writeLock().lock();
-        try {
-            changing = null;
-        } finally {
-            openings.writeLock().unlock();
         }
     }
 
@@ -295,7 +214,7 @@ final class RegionCache extends Cache {
 
     @Override
     public List<String> servers() {
-        return servers.stream().map(RemoteServer::address).toList();
+        return servers.addresses();
     }
 
     @Override
@@ -304,16 +223,16 @@ final class RegionCache extends Cache {
         moving.lock();
         try {
             checkOpen();
-            RemoteServer server = attach(address);
+            RemoteServer server = servers.attach(address);
             try {
                 RegionPlacement.checkRegionSize(server, table.regionBytes());
-                add(server).forEach(session -> session.core().connect(server));
+                servers.add(server).forEach(session -> session.core().connect(server));
                 procedures.join(server);
             } catch (Throwable e) {
                 detach(server);
                 throw e;
             }
-            servers.stream()
+            servers.all().stream()
                     .filter(before ->
                             before.address().equals(address) && before.lost() != null && moves.regionsOf(before) == 0)
                     .toList()
@@ -322,17 +241,6 @@ final class RegionCache extends Cache {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
         } finally {
             moving.unlock();
-        }
-    }
-
-    /** @return the sessions to connect to it; those that are opened from now on do that themselves */
-    private List<Session> add(RemoteServer server) {
-        openings.writeLock().lock();
-        try {
-            servers.add(server);
-            return List.copyOf(sessions);
-        } finally {
-            openings.writeLock().unlock();
         }
     }
 
@@ -366,7 +274,7 @@ final class RegionCache extends Cache {
             checkOpen();
             // Not before: the cache may have become smaller meanwhile.
             moves.check(regions);
-            return moves.toServer(regions, server(to), how);
+            return moves.toServer(regions, servers.get(to), how);
         } finally {
             moving.unlock();
         }
@@ -375,10 +283,10 @@ final class RegionCache extends Cache {
     /** On the first of the cache's other servers that the manager says has room for all. */
     private void reserveElsewhere(String address) {
         checkOpen();
-        RemoteServer source = server(address);
+        RemoteServer source = servers.get(address);
         int regions = moves.regionsOf(source);
         CacheException refused = null;
-        for (RemoteServer other : regions == 0 ? List.<RemoteServer>of() : servers) {
+        for (RemoteServer other : regions == 0 ? List.<RemoteServer>of() : servers.all()) {
             if (other != source) {
                 try {
                     management().reserve(inside, other.address(), regions);
@@ -416,7 +324,7 @@ final class RegionCache extends Cache {
         moving.lock();
         try {
             checkOpen();
-            RemoteServer source = server(address);
+            RemoteServer source = servers.get(address);
             MigrationResult total = moves.offServer(source, how, moved);
             detach(source);
             return total;
@@ -446,7 +354,7 @@ final class RegionCache extends Cache {
             if (watch != null) {
                 everything.add(watch);
             }
-            servers.forEach(everything::add);
+            servers.all().forEach(everything::add);
             everything.add(procedures);
             endSessions(everything);
             everything.add(paths::stop);
@@ -473,59 +381,15 @@ final class RegionCache extends Cache {
             session.core().destroy();
         } finally {
             sessions.remove(session);
-            Reconfiguration change = changing;
-            if (change != null) {
-                change.forget(session);
+            // A worker session of a cache that cannot be made is closed before there are any.
+            if (paths != null) {
+                paths.forget(session);
             }
         }
     }
 
-    /** A server that is gone takes its own regions along, not the session's others. */
-    private void connectOrLose(Links links, RemoteServer server) {
-        try {
-            links.connect(server);
-        } catch (ControlException e) {
-            tolerate(server, e);
-        }
-    }
-
-    private static void tolerate(RemoteServer server, ControlException e) {
-        switch (e.code()) {
-            case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> {}
-            default -> throw new CacheException("cannot connect a session to " + server + ": " + e.getMessage(), e);
-        }
-    }
-
-    private RemoteServer attach(String address) {
-        Management management = options.management();
-        try {
-            return management == null
-                    ? attach(address, SignedGrant.NONE)
-                    : management.granted(address, grant -> attach(address, grant));
-        } catch (ControlException e) {
-            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
-        }
-    }
-
-    private RemoteServer attach(String address, SignedGrant grant) {
-        return RemoteServer.attach(
-                address,
-                nextServerIndex++,
-                device.domain(),
-                options.name(),
-                options.cacheId(),
-                grant,
-                this::lost,
-                device.lifetime()::closesLater);
-    }
-
-    /** On a thread of that server's: another that is lost waits for nobody here. */
+    /** On a thread of that server's, when all sessions know. */
     private void lost(RemoteServer server, ControlException cause) {
-        // Each by itself: one that is long in a callback must not keep the others' requests waiting.
-        List<Thread> losing = sessions.stream()
-                .map(session -> Thread.ofVirtual().start(() -> lose(session, server)))
-                .toList();
-        losing.forEach(Joining::join);
         LostServerListener listener = options.lostListener();
         if (listener != null && !deleted()) {
             Management management = options.management();
@@ -537,47 +401,14 @@ final class RegionCache extends Cache {
         }
     }
 
-    private static void lose(Session session, RemoteServer server) {
-        try {
-            session.core().lose(server);
-        } catch (Throwable e) {
-            LOG.log(
-                    System.Logger.Level.ERROR,
-                    "cannot fail a session's connections to lost memory server " + server,
-                    e);
-        }
-    }
-
     private void detach(RemoteServer server) {
-        openings.writeLock().lock();
-        try {
-            servers.remove(server);
-        } finally {
-            openings.writeLock().unlock();
-        }
+        servers.remove(server);
         try {
             procedures.leave(server);
             sessions.forEach(session -> session.core().disconnect(server));
         } finally {
             server.close();
         }
-    }
-
-    /** One whose lease holds before one that is lost, which may have been started anew at its address. */
-    private RemoteServer server(String address) {
-        RemoteServer lost = null;
-        for (RemoteServer server : servers) {
-            if (server.address().equals(address)) {
-                if (server.lost() == null) {
-                    return server;
-                }
-                lost = server;
-            }
-        }
-        if (lost != null) {
-            return lost;
-        }
-        throw new CacheException("the cache does not use server " + address + "; it uses " + servers());
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
@@ -672,7 +503,7 @@ final class RegionCache extends Cache {
 
         @Override
         public void loseAll(Session session) {
-            servers.forEach(session.core()::lose);
+            servers.all().forEach(session.core()::lose);
         }
 
         @Override
@@ -694,13 +525,7 @@ final class RegionCache extends Cache {
 
         @Override
         public void reconnect(Session worker) {
-            for (RemoteServer server : servers) {
-                try {
-                    worker.core().participant().ensureConnected(server);
-                } catch (ControlException e) {
-                    tolerate(server, e);
-                }
-            }
+            servers.reconnect(worker);
         }
 
         @Override
@@ -725,7 +550,7 @@ final class RegionCache extends Cache {
 
         @Override
         public List<RemoteRegion> take(String address, int regions) {
-            return RegionPlacement.grant(server(address), regions);
+            return RegionPlacement.grant(servers.get(address), regions);
         }
 
         @Override
@@ -743,31 +568,24 @@ final class RegionCache extends Cache {
 
         @Override
         public boolean uses(int region, String address) {
-            for (RemoteServer server : servers) {
-                if (server.address().equals(address) && table.get(region).uses(server)) {
-                    return true;
-                }
-            }
-            return false;
+            return servers.any(address, table.get(region)::uses);
         }
 
         @Override
         public void doubt(String address) {
-            for (RemoteServer server : servers) {
-                if (server.address().equals(address)) {
-                    server.doubt();
-                }
-            }
+            servers.all().stream()
+                    .filter(server -> server.address().equals(address))
+                    .forEach(RemoteServer::doubt);
         }
 
         @Override
         public boolean serves(String address) {
-            return servers.stream().anyMatch(server -> server.address().equals(address) && server.lost() == null);
+            return servers.any(address, server -> server.lost() == null);
         }
 
         @Override
         public void showGrant(String address, SignedGrant grant) {
-            server(address).showGrant(grant);
+            servers.get(address).showGrant(grant);
         }
 
         @Override
@@ -780,7 +598,7 @@ final class RegionCache extends Cache {
             return unmoved(() -> {
                 checkOpen();
                 moves.check(regions);
-                return moves.leave(server(from), regions, server(to), how);
+                return moves.leave(servers.get(from), regions, servers.get(to), how);
             });
         }
 

@@ -7,11 +7,9 @@ import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
-import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.ProtectionDomain;
-import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
@@ -30,9 +28,6 @@ public final class MessageRing implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(MessageRing.class.getName());
 
-    private static final int RESERVED_REQUESTS = 2;
-    private static final int COMPLETION_BATCH = 16;
-    private static final long RECEIVE_ID = -1;
     private static final long TORN_NANOS = 1_000_000_000L;
     /** How often a batch that does not get whole is looked at again: each look costs as much as serving it. */
     private static final int TORN_LOOKS = 64;
@@ -52,9 +47,7 @@ public final class MessageRing implements AutoCloseable {
     private final long responseAddress;
     private final int responseKey;
 
-    private CompletionQueue completions;
-    private QueuePair queuePair;
-    private SendRequests requests;
+    private RingPosts posts;
     private RegisteredMemory requestMemory;
     private RegisteredMemory responseMemory;
     private final MemorySegment regions;
@@ -63,9 +56,6 @@ public final class MessageRing implements AutoCloseable {
     private MemorySegment out;
     private long inAddress;
     private long outAddress;
-    private int sendDepth;
-    private int signalEvery;
-
     /**
      * The batch under way: where each request's bytes are in the pool, -1 for a region that is not held; a write's
      * length is negative.
@@ -79,8 +69,6 @@ public final class MessageRing implements AutoCloseable {
 
     private long next = 1;
     private int slot;
-    private int inSendQueue;
-    private int unsignaled;
     private boolean mapped;
     private boolean rung;
     private boolean ended;
@@ -133,11 +121,7 @@ public final class MessageRing implements AutoCloseable {
         this.lengths = new int[batch];
         this.slot = 1;
         try {
-            sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
-            signalEvery = Math.max(1, sendDepth / 4);
-            completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
-            queuePair = domain.createQueuePair(completions, sendDepth, Long.BYTES);
-            requests = new SendRequests(slots + 2);
+            posts = new RingPosts(context, domain, channel, slots, 2, Long.BYTES);
             requestMemory = RegisteredMemory.allocate(
                     domain, "farheap-requests", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
             responseMemory = RegisteredMemory.allocate(
@@ -156,7 +140,7 @@ public final class MessageRing implements AutoCloseable {
     }
 
     public Endpoint endpoint() {
-        return queuePair.endpoint();
+        return posts.endpoint();
     }
 
     /** Where the client writes its batches to. */
@@ -170,8 +154,7 @@ public final class MessageRing implements AutoCloseable {
 
     /** @throws VerbsException where the device refuses the client's end */
     public void connect(Endpoint client) {
-        queuePair.connect(client);
-        queuePair.postReceive(RECEIVE_ID);
+        posts.connect(client, responseMemory, responseAddress, responseKey);
     }
 
     /** Whether it takes no batches any more. */
@@ -405,30 +388,14 @@ public final class MessageRing implements AutoCloseable {
     }
 
     private boolean roomToAnswer() {
-        if (inSendQueue >= sendDepth - RESERVED_REQUESTS) {
+        if (posts.room() <= RingPosts.RESERVED) {
             reap();
         }
-        return inSendQueue < sendDepth - RESERVED_REQUESTS;
+        return posts.room() > RingPosts.RESERVED;
     }
 
     private void post(int request, int opcode, long where, int bytes) {
-        int flags = bytes <= queuePair.inlineBytes() ? SendRequests.INLINE : 0;
-        if (++unsignaled >= signalEvery || request >= slots) {
-            flags |= SendRequests.SIGNALED;
-            requests.id(request, unsignaled);
-            unsignaled = 0;
-        }
-        inSendQueue++;
-        requests.prepare(
-                request,
-                opcode,
-                flags,
-                responseMemory.address() + where,
-                bytes,
-                responseMemory.localKey(),
-                responseAddress + where,
-                responseKey);
-        int error = mapped ? queuePair.post(requests, request, bytes) : queuePair.postUnbounded(requests, request);
+        int error = posts.post(request, opcode, where, bytes, mapped);
         mapped = true;
         if (error != 0) {
             end("its device refused an answer with errno " + error);
@@ -437,17 +404,11 @@ public final class MessageRing implements AutoCloseable {
 
     /** Takes completions: room in the send queue, errors, and bells, which {@link #rung} tells of. */
     public void reap() {
-        int polled = completions.poll();
-        for (int i = 0; i < polled; i++) {
-            if (completions.status(i) != WcStatus.SUCCESS) {
-                end("an answer ended in \"" + WcStatus.describe(completions.status(i)) + "\"");
-            } else if (completions.id(i) == RECEIVE_ID) {
-                rung = true;
-                queuePair.postReceive(RECEIVE_ID);
-            } else {
-                inSendQueue -= (int) completions.id(i);
-            }
+        int status = posts.reap();
+        if (status != WcStatus.SUCCESS) {
+            end("an answer ended in \"" + WcStatus.describe(status) + "\"");
         }
+        rung |= posts.takeReceived();
     }
 
     /**
@@ -462,7 +423,7 @@ public final class MessageRing implements AutoCloseable {
 
     /** Whether answers may be on their way. */
     public boolean answering() {
-        return inSendQueue > 0;
+        return posts.isSending();
     }
 
     /**
@@ -471,7 +432,7 @@ public final class MessageRing implements AutoCloseable {
      * @return whether there was one already
      */
     public boolean listen() {
-        completions.requestNotification();
+        posts.requestNotification();
         reap();
         return rung();
     }
@@ -485,10 +446,10 @@ public final class MessageRing implements AutoCloseable {
         if (ended || told == asleep) {
             return;
         }
-        if (inSendQueue == sendDepth) {
+        if (posts.room() == 0) {
             reap();
         }
-        if (inSendQueue < sendDepth) {
+        if (posts.room() > 0) {
             out.set(JAVA_LONG, RingShape.ASLEEP, ++announced);
             post(slots, SendRequests.WRITE, RingShape.ASLEEP, Long.BYTES);
         }
@@ -510,7 +471,7 @@ public final class MessageRing implements AutoCloseable {
             if (calls != null) {
                 calls.cancel();
             }
-            queuePair.fail();
+            posts.fail();
             LOG.log(
                     System.Logger.Level.WARNING,
                     "the message ring of client " + held.client() + " is closed: " + reason);
@@ -527,6 +488,6 @@ public final class MessageRing implements AutoCloseable {
     /** May be called again, as long as the device is busy. */
     @Override
     public void close() {
-        Closing.all(calls, queuePair, responseMemory, requestMemory, requests, completions);
+        Closing.all(calls, posts, responseMemory, requestMemory);
     }
 }

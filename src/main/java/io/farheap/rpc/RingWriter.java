@@ -6,11 +6,9 @@ import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
-import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.ProtectionDomain;
-import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
@@ -27,34 +25,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class RingWriter implements AutoCloseable {
 
-    private static final int RESERVED_REQUESTS = 2;
-    private static final int COMPLETION_BATCH = 16;
     private static final int WANTED_SHIFT = 32;
-    /**
-     * Ids of completions: how many requests have left the send queue, with a flag for control words; and the receive's.
-     */
-    private static final long CONTROL_ID = 1L << 32;
-
-    private static final long RECEIVE_ID = -1;
-
     private final int slots;
     private final ProtectionDomain domain;
-    private CompletionQueue completions;
-    private QueuePair queuePair;
-    private SendRequests requests;
+    private RingPosts posts;
     private RegisteredMemory staged;
     private RegisteredMemory responses;
     private MemorySegment out;
     private MemorySegment in;
 
-    private int sendDepth;
-    private int signalEvery;
-
-    private long ringAddress;
-    private int ringKey;
-
-    private int inSendQueue;
-    private int unsignaled;
     private boolean failed;
     private boolean controlling;
     private boolean notifying;
@@ -67,11 +46,7 @@ final class RingWriter implements AutoCloseable {
         this.slots = shape.slots();
         this.domain = context.allocateProtectionDomain();
         try {
-            sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
-            signalEvery = Math.max(1, sendDepth / 4);
-            completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
-            queuePair = domain.createQueuePair(completions, sendDepth, inlineBytes);
-            requests = new SendRequests(slots + 1);
+            posts = new RingPosts(context, domain, channel, slots, 1, inlineBytes);
             staged = RegisteredMemory.allocate(domain, "farheap-batches", shape.requestRingBytes(), Access.LOCAL_WRITE);
             responses = RegisteredMemory.allocate(
                     domain, "farheap-answers", shape.responseRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
@@ -94,7 +69,7 @@ final class RingWriter implements AutoCloseable {
     }
 
     Endpoint endpoint() {
-        return queuePair.endpoint();
+        return posts.endpoint();
     }
 
     long responseAddress() {
@@ -107,10 +82,7 @@ final class RingWriter implements AutoCloseable {
 
     /** @throws VerbsException where the device refuses */
     void connect(Endpoint server, long ringAddress, int ringKey) {
-        this.ringAddress = ringAddress;
-        this.ringKey = ringKey;
-        queuePair.connect(server);
-        queuePair.postReceive(RECEIVE_ID);
+        posts.connect(server, staged, ringAddress, ringKey);
     }
 
     boolean failed() {
@@ -120,16 +92,16 @@ final class RingWriter implements AutoCloseable {
     /** Nothing is sent any more. */
     void fail() {
         failed = true;
-        queuePair.fail();
+        posts.fail();
     }
 
     /** Whether the send queue has room for a batch, beside a control word. */
     boolean hasRoom() {
-        return inSendQueue < sendDepth - 1;
+        return posts.room() > 1;
     }
 
     boolean isSending() {
-        return inSendQueue > 0;
+        return posts.isSending();
     }
 
     /** Whether a control word is on its way. */
@@ -139,7 +111,7 @@ final class RingWriter implements AutoCloseable {
 
     /** Whether a control word may be written. */
     boolean canControl() {
-        return !controlling && inSendQueue < sendDepth;
+        return !controlling && posts.room() > 0;
     }
 
     /** Whether a wake-up was asked for and has not come. */
@@ -160,7 +132,7 @@ final class RingWriter implements AutoCloseable {
             rungFor = asleep;
             notifying |= notify;
         }
-        return post(slot, ring ? SendRequests.WRITE_WITH_IMMEDIATE : SendRequests.WRITE, where, bytes);
+        return posts.post(slot, ring ? SendRequests.WRITE_WITH_IMMEDIATE : SendRequests.WRITE, where, bytes, true) == 0;
     }
 
     private boolean wantsBell(long asleep) {
@@ -196,30 +168,7 @@ final class RingWriter implements AutoCloseable {
 
     private boolean control(int opcode, long where) {
         controlling = true;
-        return post(slots, opcode, where, Long.BYTES);
-    }
-
-    private boolean post(int request, int opcode, long where, int bytes) {
-        boolean control = request == slots;
-        int flags = bytes <= queuePair.inlineBytes() ? SendRequests.INLINE : 0;
-        if (++unsignaled >= signalEvery || control) {
-            flags |= SendRequests.SIGNALED;
-            // Its completion says that those before it have completed.
-            requests.id(request, unsignaled | (control ? CONTROL_ID : 0));
-            unsignaled = 0;
-        }
-        inSendQueue++;
-        requests.prepare(
-                request,
-                opcode,
-                flags,
-                staged.address() + where,
-                bytes,
-                staged.localKey(),
-                ringAddress + where,
-                ringKey);
-        int error = control ? queuePair.postUnbounded(requests, request) : queuePair.post(requests, request, bytes);
-        return error == 0;
+        return posts.post(slots, opcode, where, Long.BYTES, false) == 0;
     }
 
     /**
@@ -228,33 +177,20 @@ final class RingWriter implements AutoCloseable {
      * @return false where one is an error
      */
     boolean reap() {
-        boolean sound = true;
-        int polled = completions.poll();
-        for (int i = 0; i < polled; i++) {
-            long id = completions.id(i);
-            if (completions.status(i) != WcStatus.SUCCESS) {
-                sound = false;
-            } else if (id == RECEIVE_ID) {
-                notifying = false;
-                if (sound && !failed) {
-                    queuePair.postReceive(RECEIVE_ID);
-                }
-            } else {
-                inSendQueue -= (int) id;
-                controlling &= id < CONTROL_ID;
-            }
-        }
+        boolean sound = posts.reap() == WcStatus.SUCCESS;
+        notifying &= !posts.takeReceived();
+        controlling &= !posts.takeControlled();
         return sound;
     }
 
     /** Asks for one event on the channel at the next completion. */
     void requestNotification() {
-        completions.requestNotification();
+        posts.requestNotification();
     }
 
     @Override
     public void close() {
         failed = true;
-        Closing.all(queuePair, responses, staged, requests, completions, domain);
+        Closing.all(posts, responses, staged, domain);
     }
 }

@@ -256,7 +256,8 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         records.lookAtVersion();
         try {
             outcome = switch (pending.kind[place]) {
-                case PendingTable.READ -> records.read(pending.into[place], pending.offset[place], pending.room[place]);
+                case PendingTable.READ ->
+                    records.read(records.found(), pending.into[place], pending.offset[place], pending.room[place]);
                 case PendingTable.UPDATE -> updates.update(pending.update[place], pending.argument[place]);
                 default -> updates.onDevice();
             };

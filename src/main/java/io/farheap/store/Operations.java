@@ -122,18 +122,17 @@ final class Operations {
         }
     }
 
-    /** Brings the first record of the key's chain into the processor's cache, if it is in memory. */
-    long touch() {
-        long word = found();
+    /** Where the first record of an entry's chain is in memory; 0 where it is not. */
+    long firstOf(long word) {
         long first = HashIndex.address(word);
         if (cache != null && Copies.marks(first)) {
-            return Words.getOpaque(cache.memoryOf(first));
+            return cache.memoryOf(first);
         }
-        return first >= marks.head() ? Words.getOpaque(frames.memoryOf(first)) : 0;
+        return first >= marks.head() ? frames.memoryOf(first) : 0;
     }
 
-    int read(MemorySegment into, long offset, int room) {
-        long word = found();
+    /** @param word of the key's entry, as it was {@link #found} in this epoch */
+    int read(long word, MemorySegment into, long offset, int room) {
         if (word == 0) {
             return StoreStatus.NOT_FOUND;
         }

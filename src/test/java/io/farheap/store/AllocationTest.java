@@ -34,6 +34,9 @@ class AllocationTest {
     private static final int FENCES = 20_000;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final long[] many = new long[100];
+    private final MemorySegment values = Arena.ofAuto().allocate(many.length * 8L, 8);
+    private final StoreCompletion atOnceOrLater = (token, status, bytes) -> {};
     private long called;
     private final StoreCompletion completion = (token, status, bytes) -> called++;
 
@@ -88,6 +91,16 @@ class AllocationTest {
         }
     }
 
+    private void readAll(StoreSession session, int first) {
+        for (int i = 0; i < many.length; i++) {
+            many[i] = (first + i * 101) % KEYS;
+        }
+        for (int taken = 0; taken < many.length; ) {
+            taken += session.readAll(many, taken, many.length - taken, values, 0, 8, atOnceOrLater, 0);
+            session.poll();
+        }
+    }
+
     private void run(StoreSession session, MemorySegment memory, boolean longer) {
         for (int i = 0; i < OPERATIONS; i++) {
             int key = (i * 4_099) % KEYS;
@@ -109,6 +122,9 @@ class AllocationTest {
                 while (session.read(memory, 16, 11, memory, 32, 8, completion, i) == StoreStatus.FULL) {
                     session.poll();
                 }
+            }
+            if ((i & 63) == 0) {
+                readAll(session, i);
             }
             if ((i & 7) == 0) {
                 session.poll();

@@ -10,8 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A session of a store: of each group the buckets are touched first, then its operations begin; as many wait for the
- * device as the session takes. What was read is checked.
+ * A session of a store: a group of reads is one request; of another the buckets are touched first, then its operations
+ * begin. As many wait for the device as the session takes. What was read is checked.
  */
 final class StoreClient implements Client, StoreCompletion {
 
@@ -24,6 +24,7 @@ final class StoreClient implements Client, StoreCompletion {
     private final MemorySegment values;
     private final MemorySegment written;
     private final Update modification;
+    private final ReadGroups groups;
 
     // Places for what is read, of which the free ones are in a stack.
     private final int[] free;
@@ -40,6 +41,8 @@ final class StoreClient implements Client, StoreCompletion {
         this.data = data;
         this.tally = tally;
         int places = pending + 1;
+        // The groups of reads that have one that waits, and one more.
+        groups = new ReadGroups(session, data, pending + 2, tally, this::makeRoom);
         values = arena.allocate((long) places * data.valueBytes(), Long.BYTES);
         written = arena.allocate(data.valueBytes(), Long.BYTES);
         free = new int[places];
@@ -54,6 +57,15 @@ final class StoreClient implements Client, StoreCompletion {
 
     @Override
     public void run(OperationGroup group) {
+        if (group.readsOnly()) {
+            groups.read(group);
+        } else {
+            mixed(group);
+        }
+        session.poll();
+    }
+
+    private void mixed(OperationGroup group) {
         long touching = 0;
         for (int i = 0; i < OperationGroup.SIZE; i++) {
             touching += session.touch(group.keys[i]);
@@ -62,16 +74,9 @@ final class StoreClient implements Client, StoreCompletion {
             touching += session.touchRecord(group.keys[i]);
         }
         tally.touched += touching;
-        if (group.readsOnly()) {
-            for (int i = 0; i < OperationGroup.SIZE; i++) {
-                read(group.keys[i], group.timed(i));
-            }
-        } else {
-            for (int i = 0; i < OperationGroup.SIZE; i++) {
-                begin(group.kinds[i], group.keys[i], group.timed(i));
-            }
+        for (int i = 0; i < OperationGroup.SIZE; i++) {
+            begin(group.kinds[i], group.keys[i], group.timed(i));
         }
-        session.poll();
     }
 
     private void begin(byte kind, long key, boolean timed) {
@@ -188,6 +193,7 @@ final class StoreClient implements Client, StoreCompletion {
     @Override
     public void close() {
         session.close();
+        groups.close();
         arena.close();
     }
 

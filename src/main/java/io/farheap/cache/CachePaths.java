@@ -1,0 +1,133 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlException;
+import io.farheap.latency.OperationLatency;
+import io.farheap.verbs.VerbsException;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the requests of a cache's sessions travel, and the change of that. Sessions are opened while others are, and
+ * never while {@code alone} is held: so each session is seen by a change, or sees it.
+ */
+final class CachePaths implements AutoCloseable {
+
+    private final List<Session> sessions;
+    private final CacheServers servers;
+    private final Lock alone;
+    private final Function<CacheConfiguration, DataPaths> maker;
+    /** Replaced with {@code alone} held. */
+    private volatile DataPaths paths;
+    /** The change that sessions are prepared for, or null; replaced with {@code alone} held. */
+    private volatile @Nullable Reconfiguration changing;
+
+    /**
+     * @param sessions of the cache, which change meanwhile
+     * @param alone held while nobody opens a session
+     * @param maker makes paths of a configuration
+     */
+    CachePaths(
+            List<Session> sessions,
+            CacheServers servers,
+            Lock alone,
+            Function<CacheConfiguration, DataPaths> maker,
+            CacheConfiguration first) {
+        this.sessions = sessions;
+        this.servers = servers;
+        this.alone = alone;
+        this.maker = maker;
+        this.paths = maker.apply(first);
+    }
+
+    CacheConfiguration configuration() {
+        return paths.configuration();
+    }
+
+    /** For a new session, which has yet to be connected. */
+    DataPath open(Session session, @Nullable OperationLatency recorder) {
+        return paths.open(session, recorder);
+    }
+
+    /**
+     * Whoever opens a session while the configuration changes prepares it: else new ones could keep the change from
+     * coming to an end.
+     */
+    void join(Session session) {
+        Reconfiguration change = changing;
+        if (change != null) {
+            change.prepare(session);
+        }
+    }
+
+    /** A session has been closed. */
+    void forget(Session session) {
+        Reconfiguration change = changing;
+        if (change != null) {
+            change.forget(session);
+        }
+    }
+
+    /**
+     * Lets all sessions' requests travel in another way; one change at a time.
+     *
+     * @throws CacheException where that cannot be, and all stays as it is
+     */
+    void change(CacheConfiguration how) {
+        DataPaths previous = paths;
+        try (Reconfiguration change = new Reconfiguration(previous, maker.apply(how), servers::connect)) {
+            try {
+                begin(change).forEach(change::prepare);
+                change.awaitQuiet();
+                perform(change);
+            } finally {
+                end();
+            }
+        } catch (VerbsException | ControlException e) {
+            throw new CacheException("the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
+    private List<Session> begin(Reconfiguration change) {
+        alone.lock();
+        try {
+            changing = change;
+            return sessions.stream().filter(session -> !session.core().worker()).toList();
+        } finally {
+            alone.unlock();
+        }
+    }
+
+    private void perform(Reconfiguration change) {
+        alone.lock();
+        try {
+            paths = change.perform();
+            changing = null;
+        } finally {
+            alone.unlock();
+        }
+        // Before they go on.
+        servers.loseLost(sessions);
+    }
+
+    private void end() {
+        alone.lock();
+        try {
+            changing = null;
+        } finally {
+            alone.unlock();
+        }
+    }
+
+    /** Client threads end; sessions' paths stay. */
+    void stop() {
+        paths.stop();
+    }
+
+    @Override
+    public void close() {
+        paths.close();
+    }
+}

@@ -1,0 +1,190 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.SignedGrant;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.RemoteServer;
+import io.farheap.thread.Joining;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BiConsumer;
+import java.util.function.Predicate;
+
+/** The memory servers that a cache uses, from attaching to leaving, and sessions' connections to them. Any thread. */
+final class CacheServers {
+
+    private static final System.Logger LOG = System.getLogger(CacheServers.class.getName());
+
+    private final CacheOptions options;
+    private final CacheDevice device;
+    private final List<Session> sessions;
+    private final Lock alone;
+    private final BiConsumer<RemoteServer, ControlException> lost;
+    private final List<RemoteServer> all = new CopyOnWriteArrayList<>();
+    /** Guarded by the cache, which attaches one at a time. */
+    private int next;
+
+    /**
+     * @param sessions of the cache, which change meanwhile
+     * @param alone held while nobody opens a session
+     * @param lost told of a lost server, on a thread of that server's, when all sessions know
+     */
+    CacheServers(
+            CacheOptions options,
+            CacheDevice device,
+            List<Session> sessions,
+            Lock alone,
+            BiConsumer<RemoteServer, ControlException> lost) {
+        this.options = options;
+        this.device = device;
+        this.sessions = sessions;
+        this.alone = alone;
+        this.lost = lost;
+    }
+
+    /** All of them, also those that come and go. */
+    List<RemoteServer> all() {
+        return all;
+    }
+
+    List<String> addresses() {
+        return all.stream().map(RemoteServer::address).toList();
+    }
+
+    /**
+     * Attaches to a server, which is {@linkplain #add added} when it can be used.
+     *
+     * @throws CacheException where that cannot be
+     */
+    RemoteServer attach(String address) {
+        Management management = options.management();
+        try {
+            return management == null
+                    ? attach(address, SignedGrant.NONE)
+                    : management.granted(address, grant -> attach(address, grant));
+        } catch (ControlException e) {
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        }
+    }
+
+    private RemoteServer attach(String address, SignedGrant grant) {
+        return RemoteServer.attach(
+                address,
+                next++,
+                device.domain(),
+                options.name(),
+                options.cacheId(),
+                grant,
+                this::lost,
+                device.lifetime()::closesLater);
+    }
+
+    /** Another that is lost waits for nobody here. */
+    private void lost(RemoteServer server, ControlException cause) {
+        // Each by itself: one that is long in a callback must not keep the others' requests waiting.
+        List<Thread> losing = sessions.stream()
+                .map(session -> Thread.ofVirtual().start(() -> lose(session, server)))
+                .toList();
+        losing.forEach(Joining::join);
+        lost.accept(server, cause);
+    }
+
+    private static void lose(Session session, RemoteServer server) {
+        try {
+            session.core().lose(server);
+        } catch (Throwable e) {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "cannot fail a session's connections to lost memory server " + server,
+                    e);
+        }
+    }
+
+    /** @return the sessions to connect to it; those that are opened from now on do that themselves */
+    List<Session> add(RemoteServer server) {
+        alone.lock();
+        try {
+            all.add(server);
+            return List.copyOf(sessions);
+        } finally {
+            alone.unlock();
+        }
+    }
+
+    /** Sessions that are opened from now on know nothing of it. */
+    void remove(RemoteServer server) {
+        alone.lock();
+        try {
+            all.remove(server);
+        } finally {
+            alone.unlock();
+        }
+    }
+
+    /**
+     * One whose lease holds before one that is lost, which may have been started anew at its address.
+     *
+     * @throws CacheException where there is none
+     */
+    RemoteServer get(String address) {
+        RemoteServer gone = null;
+        for (RemoteServer server : all) {
+            if (server.address().equals(address)) {
+                if (server.lost() == null) {
+                    return server;
+                }
+                gone = server;
+            }
+        }
+        if (gone != null) {
+            return gone;
+        }
+        throw new CacheException("the cache does not use server " + address + "; it uses " + addresses());
+    }
+
+    /** Whether one at an address is so; lost ones are asked for too. */
+    boolean any(String address, Predicate<RemoteServer> what) {
+        return all.stream().anyMatch(server -> server.address().equals(address) && what.test(server));
+    }
+
+    /** Connects a new session's path to all; where that cannot be, the path is closed. */
+    void connect(DataPath path) {
+        try {
+            for (RemoteServer server : all) {
+                tolerantly(server, () -> path.links().connect(server));
+            }
+        } catch (Throwable e) {
+            Closing.after(e, path);
+            throw e;
+        }
+    }
+
+    /** Connects a session anew to those that it is not connected to. */
+    void reconnect(Session session) {
+        for (RemoteServer server : all) {
+            tolerantly(server, () -> session.core().participant().ensureConnected(server));
+        }
+    }
+
+    /** A server that is gone takes its own regions along, not the session's others. */
+    private static void tolerantly(RemoteServer server, Runnable connect) {
+        try {
+            connect.run();
+        } catch (ControlException e) {
+            switch (e.code()) {
+                case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> {}
+                default -> throw new CacheException("cannot connect a session to " + server + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /** What sessions have of servers that were lost before whoever fails that could see it. */
+    void loseLost(List<Session> unseen) {
+        for (RemoteServer server : all) {
+            if (server.lost() != null) {
+                unseen.forEach(session -> session.core().lose(server));
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package io.farheap.store;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads of many keys at once, for one session: first a word of each key's bucket is loaded, then one of each record,
+ * then the values are copied. The loads are in loops with nothing else in them: a processor looks ahead so far, and so
+ * has many of these misses under way. One thread at a time; nothing here allocates after construction.
+ */
+final class GroupReads {
+
+    /** More than a processor has misses under way, and few enough for what was loaded to stay in its cache. */
+    static final int GROUP = 64;
+
+    private final HashIndex index;
+    private final Operations records;
+    private final DeviceReads device;
+    private final long[] words = new long[GROUP];
+    /** Where records begin that are in memory. */
+    private final long[] first = new long[GROUP];
+
+    private final int[] statuses = new int[GROUP];
+    private final int[] bytes = new int[GROUP];
+    /** So that a load is not taken for one without an effect. */
+    @SuppressWarnings("unused")
+    private long touched;
+
+    private boolean callingBack;
+    private @Nullable GroupReads inner;
+
+    GroupReads(HashIndex index, Operations records, DeviceReads device) {
+        this.index = index;
+        this.records = records;
+        this.device = device;
+    }
+
+    /** These, or, within a callback of these, others. */
+    GroupReads unused() {
+        if (!callingBack) {
+            return this;
+        }
+        GroupReads other = inner;
+        if (other == null) {
+            other = new GroupReads(index, records, device);
+            inner = other;
+        }
+        return other.unused();
+    }
+
+    /**
+     * Begins the reads of a group, inside an epoch, in which each takes effect unless it is pending.
+     *
+     * @param from the first key
+     * @param end the last one's index, plus 1; at most {@link #GROUP} behind the first
+     * @param offset where key 0's value goes, and {@code room} bytes behind it key 1's
+     * @param token key 0's
+     * @return the index of the first key that there was no room for, or the end
+     */
+    int begin(
+            long[] keys,
+            int from,
+            int end,
+            MemorySegment into,
+            long offset,
+            int room,
+            StoreCompletion completion,
+            long token) {
+        long sum = 0;
+        for (int i = from; i < end; i++) {
+            sum += index.touch(Hashes.of(keys[i]));
+        }
+        int inMemory = 0;
+        for (int i = from; i < end; i++) {
+            records.key.use(keys[i]);
+            long word = records.found();
+            words[i - from] = word;
+            long record = records.firstOf(word);
+            if (record != 0) {
+                first[inMemory++] = record;
+            }
+        }
+        for (int i = 0; i < inMemory; i++) {
+            sum += Words.getOpaque(first[i]);
+        }
+        touched = sum;
+        for (int i = from; i < end; i++) {
+            records.key.use(keys[i]);
+            long to = offset + (long) i * room;
+            int status = records.read(words[i - from], into, to, room);
+            if (status == Operations.ON_DEVICE) {
+                status = device.startRead(into, to, room, completion, token + i);
+            }
+            if (status == StoreStatus.FULL) {
+                return i;
+            }
+            statuses[i - from] = status;
+            bytes[i - from] = status == StoreStatus.DONE ? records.bytes : 0;
+        }
+        return end;
+    }
+
+    /** Calls back those that {@link #begin} has ended, outside the epoch; all of them, whatever one throws. */
+    void callBack(int from, int end, StoreCompletion completion, long token) {
+        callingBack = true;
+        RuntimeException thrown = null;
+        try {
+            for (int i = from; i < end; i++) {
+                if (statuses[i - from] != StoreStatus.PENDING) {
+                    try {
+                        completion.completed(token + i, statuses[i - from], bytes[i - from]);
+                    } catch (RuntimeException e) {
+                        thrown = thrown == null ? e : thrown;
+                    }
+                }
+            }
+        } finally {
+            callingBack = false;
+        }
+        if (thrown != null) {
+            throw thrown;
+        }
+    }
+}
