@@ -26,6 +26,7 @@ final class GroupReads {
     @SuppressWarnings("unused")
     private long touched;
 
+    private int reached;
     private boolean callingBack;
     private @Nullable GroupReads inner;
 
@@ -49,15 +50,15 @@ final class GroupReads {
     }
 
     /**
-     * Begins the reads of a group, inside an epoch, in which each takes effect unless it is pending.
+     * Begins the reads of a group, behind {@link #startAt} and inside an epoch, in which each takes effect unless it is
+     * pending.
      *
      * @param from the first key
      * @param end the last one's index, plus 1; at most {@link #GROUP} behind the first
      * @param offset where key 0's value goes, and {@code room} bytes behind it key 1's
      * @param token key 0's
-     * @return the index of the first key that there was no room for, or the end
      */
-    int begin(
+    void begin(
             long[] keys,
             int from,
             int end,
@@ -84,7 +85,7 @@ final class GroupReads {
             sum += Words.getOpaque(first[i]);
         }
         touched = sum;
-        for (int i = from; i < end; i++) {
+        for (int i = from; i < end; i++, reached = i) {
             records.key.use(keys[i]);
             long to = offset + (long) i * room;
             int status = records.read(words[i - from], into, to, room);
@@ -92,12 +93,21 @@ final class GroupReads {
                 status = device.startRead(into, to, room, completion, token + i);
             }
             if (status == StoreStatus.FULL) {
-                return i;
+                return;
             }
             statuses[i - from] = status;
             bytes[i - from] = status == StoreStatus.DONE ? records.bytes : 0;
         }
-        return end;
+    }
+
+    /** None is begun from here on, yet. */
+    void startAt(int from) {
+        reached = from;
+    }
+
+    /** The index of the first key that was not begun: there was no room, or an exception. */
+    int reached() {
+        return reached;
     }
 
     /** Calls back those that {@link #begin} has ended, outside the epoch; all of them, whatever one throws. */

@@ -1,6 +1,9 @@
 package io.farheap.store;
 
-/** Told how an operation ended that was pending: in {@link StoreSession#poll}, on its thread. */
+/**
+ * Told how an operation ended that was pending, in {@link StoreSession#poll}, or one of many, in
+ * {@link StoreSession#readAll}; on the session's thread.
+ */
 @FunctionalInterface
 public interface StoreCompletion {
 

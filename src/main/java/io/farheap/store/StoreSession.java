@@ -186,22 +186,38 @@ public final class StoreSession implements AutoCloseable {
         int end = from + count;
         for (int at = from; at < end; ) {
             int last = Math.min(end, at + GroupReads.GROUP);
-            int taken = at;
-            enter();
+            mine.startAt(at);
             try {
-                taken = mine.begin(keys, at, last, into, offset, room, completion, token);
-                counts.reads += taken - at;
-                serial += taken - at;
+                beginGroup(mine, keys, at, last, into, offset, room, completion, token);
             } finally {
-                leave();
+                mine.callBack(at, mine.reached(), completion, token);
             }
-            mine.callBack(at, taken, completion, token);
-            if (taken < last) {
-                return taken - from;
+            if (mine.reached() < last) {
+                return mine.reached() - from;
             }
             at = last;
         }
         return count;
+    }
+
+    private void beginGroup(
+            GroupReads group,
+            long[] keys,
+            int from,
+            int end,
+            MemorySegment into,
+            long offset,
+            int room,
+            StoreCompletion completion,
+            long token) {
+        enter();
+        try {
+            group.begin(keys, from, end, into, offset, room, completion, token);
+        } finally {
+            counts.reads += group.reached() - from;
+            serial += group.reached() - from;
+            leave();
+        }
     }
 
     /** Of the value that the last read has found at once. */
