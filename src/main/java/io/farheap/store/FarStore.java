@@ -378,16 +378,21 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback, an update or a
-     * visitor, which would wait for themselves. The device stays open. Operations, polls, scans, compactions and
-     * checkpoints that are under way end first, as do calls of maps and what was submitted to sessions of futures;
-     * those that come later throw {@link IllegalStateException}. Sessions that other threads have used last, and not
-     * released, are left to these to close, before the device; the others' pending operations are called back here.
+     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback or a visitor,
+     * which throws, nor an update, which would wait for itself. The device stays open. Operations, polls, scans,
+     * compactions and checkpoints that are under way end first, as do calls of maps and what was submitted to sessions
+     * of futures; those that come later throw {@link IllegalStateException}. Sessions that other threads have used
+     * last, and not released, are left to these to close, before the device; the others' pending operations are called
+     * back here.
      */
     @Override
     public void close() {
         if (compacting.getReadHoldCount() > 0) {
             throw new IllegalStateException("who visits a store's records cannot close it: end the scan first");
+        }
+        if (sessions.polledHere()) {
+            throw new IllegalStateException(
+                    "a callback cannot close its store, which waits for callbacks to end: close it when the poll has returned");
         }
         closing = true;
         if (checkpointer != null) {

@@ -61,6 +61,12 @@ final class SessionList {
 
     record Snapshot(Set<StoreSession> open, Map<String, Long> closed) {}
 
+    /** Whether the calling thread is inside the poll of one. */
+    synchronized boolean polledHere() {
+        long here = Thread.currentThread().threadId();
+        return open.stream().anyMatch(session -> session.polledBy(here));
+    }
+
     /** None is opened any more. @return those that are open */
     synchronized Set<StoreSession> end() {
         ended = true;

@@ -37,7 +37,7 @@ public final class StoreSession implements AutoCloseable {
 
     static {
         try {
-            POLLING = MethodHandles.lookup().findVarHandle(StoreSession.class, "polling", boolean.class);
+            POLLING = MethodHandles.lookup().findVarHandle(StoreSession.class, "polling", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -71,9 +71,9 @@ public final class StoreSession implements AutoCloseable {
     private volatile long durable;
     private volatile boolean closed;
     private final AtomicBoolean ended = new AtomicBoolean();
-    /** Whether its thread is inside a poll, or waits for one: stored by that thread. */
+    /** The thread that is inside a poll, or waits for one, by its id, else 0: stored by that thread. */
     @SuppressWarnings("unused")
-    private boolean polling;
+    private long polling;
 
     StoreSession(
             String name,
@@ -418,7 +418,7 @@ public final class StoreSession implements AutoCloseable {
         try {
             return device.poll();
         } finally {
-            POLLING.setRelease(this, false);
+            POLLING.setRelease(this, 0L);
         }
     }
 
@@ -427,15 +427,15 @@ public final class StoreSession implements AutoCloseable {
         try {
             device.await();
         } finally {
-            POLLING.setRelease(this, false);
+            POLLING.setRelease(this, 0L);
         }
     }
 
     private void enterPoll() {
-        POLLING.setOpaque(this, true);
+        POLLING.setOpaque(this, Thread.currentThread().threadId());
         AsymmetricFence.light();
         if (closed) {
-            POLLING.setRelease(this, false);
+            POLLING.setRelease(this, 0L);
             checkOpen();
         }
     }
@@ -600,9 +600,14 @@ public final class StoreSession implements AutoCloseable {
         closed = true;
     }
 
+    /** Whether a thread, by its id, is inside a poll: the calling one sees that of itself. */
+    boolean polledBy(long thread) {
+        return (long) POLLING.getOpaque(this) == thread;
+    }
+
     /** By the store, behind {@link #refuse} and an epoch. */
     void awaitPoll() {
-        for (int rounds = 0; (boolean) POLLING.getAcquire(this); ) {
+        for (int rounds = 0; (long) POLLING.getAcquire(this) != 0; ) {
             rounds = Spin.wait(rounds);
         }
     }

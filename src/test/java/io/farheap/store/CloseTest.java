@@ -87,6 +87,27 @@ class CloseTest {
     }
 
     @Test
+    void aCallbackCannotCloseItsStore() {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofConfined();
+                FarStore store = how(device).open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(64);
+            for (long key = 0; key < KEYS; key++) {
+                new BlockingSession(session).upsert(key, memory, 0, 24);
+            }
+            List<String> told = new ArrayList<>();
+            StoreCompletion closes = (token, status, bytes) -> told.add(
+                    assertThrows(IllegalStateException.class, store::close).getMessage());
+            assertEquals(StoreStatus.PENDING, session.read(1, memory, 0, 64, closes, 0));
+            session.drain();
+            assertEquals(1, told.size());
+            assertTrue(told.getFirst().contains("callback"), told.getFirst());
+            assertEquals(StoreStatus.DONE, session.upsert(1, memory, 0, 24));
+        }
+    }
+
+    @Test
     void itWaitsForWhoIsInsideAndCallsBackWhatIsPending() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
                 Arena arena = Arena.ofShared();

@@ -31,6 +31,9 @@ class FarHistoryTest {
     private static final int KEYS = 3_000;
     private static final int ADDITIONS = 8_000;
     private static final int PENDING = 16;
+    /** Of a request for many. */
+    private static final int MANY = 100;
+
     private static final int REGIONS = 32;
     private static final int SEGMENT = (int) Cluster.REGION_BYTES;
     /** Of all regions, and back. */
@@ -51,11 +54,21 @@ class FarHistoryTest {
         private final StoreSession session;
         private final SplittableRandom random;
         private final Arena arena = Arena.ofShared();
-        private final MemorySegment into = arena.allocate(PENDING * 8, 8);
-        private final long[] least = new long[PENDING];
-        private final int[] key = new int[PENDING];
+        // Places of single operations, then those of a request for many.
+        private final MemorySegment into = arena.allocate((PENDING + MANY) * 8, 8);
+        private final long[] least = new long[PENDING + MANY];
+        private final int[] key = new int[PENDING + MANY];
+        private final long[] keys = new long[MANY];
+        private int left;
         private final List<Integer> free = new ArrayList<>();
-        private final StoreCompletion read = (place, status, bytes) -> found((int) place, status);
+        private final StoreCompletion read = (place, status, bytes) -> {
+            found((int) place, status);
+            free.add((int) place);
+        };
+        private final StoreCompletion oneOfMany = (place, status, bytes) -> {
+            found((int) place, status);
+            left--;
+        };
         private final StoreCompletion added = (place, status, bytes) -> {
             assertEquals(StoreStatus.DONE, status);
             ended.incrementAndGet(key[(int) place]);
@@ -73,12 +86,15 @@ class FarHistoryTest {
         /** Adds so often, and reads until regions have moved. */
         void run() {
             for (int additions = 0; additions < ADDITIONS || moves.get() < MOVES; ) {
+                if (left == 0 && random.nextInt(32) == 0) {
+                    readMany();
+                }
                 if (free.isEmpty()) {
                     Calls.goOn(session);
                     continue;
                 }
                 int place = free.removeLast();
-                key[place] = random.nextInt(4) == 0 ? random.nextInt(4) : random.nextInt(KEYS);
+                key[place] = anyKey();
                 if (additions < ADDITIONS && random.nextBoolean()) {
                     add(place);
                     additions++;
@@ -90,6 +106,32 @@ class FarHistoryTest {
                 }
             }
             session.drain();
+        }
+
+        private int anyKey() {
+            return random.nextInt(4) == 0 ? random.nextInt(4) : random.nextInt(KEYS);
+        }
+
+        private void readMany() {
+            left = MANY;
+            for (int i = 0; i < MANY; i++) {
+                key[PENDING + i] = anyKey();
+                keys[i] = key[PENDING + i];
+            }
+            int taken = 0;
+            while (taken < MANY) {
+                for (int i = taken; i < MANY; i++) {
+                    least[PENDING + i] = known(key[PENDING + i]);
+                }
+                taken += session.readAll(keys, taken, MANY - taken, into, PENDING * 8, 8, oneOfMany, PENDING);
+                if (taken < MANY) {
+                    Calls.goOn(session);
+                }
+            }
+        }
+
+        private long known(int counter) {
+            return Math.max(ended.get(counter), seen.get(counter));
         }
 
         private void add(int place) {
@@ -104,13 +146,13 @@ class FarHistoryTest {
         }
 
         private void read(int place) {
-            least[place] = Math.max(ended.get(key[place]), seen.get(key[place]));
+            least[place] = known(key[place]);
             int status;
             while ((status = session.read(key[place], into, place * 8L, 8, read, place)) == StoreStatus.FULL) {
                 Calls.goOn(session);
             }
             if (status != StoreStatus.PENDING) {
-                found(place, status);
+                read.completed(place, status, 8);
             }
         }
 
@@ -134,7 +176,6 @@ class FarHistoryTest {
                     () -> "seed " + seed + ": counter " + key[place] + " is " + value + ", and was " + least[place]
                             + " to " + most);
             seen.accumulateAndGet(key[place], value, Math::max);
-            free.add(place);
         }
 
         @Override
