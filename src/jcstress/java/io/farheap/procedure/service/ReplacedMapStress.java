@@ -34,7 +34,7 @@ public class ReplacedMapStress {
     private static final LeaseMap BEFORE = new LeaseMap(1, new int[] {0}, 16);
     private static final LeaseMap AFTER = new LeaseMap(2, new int[] {-1}, 16);
 
-    private final LeaseProcedures lease = new LeaseProcedures(() -> 0);
+    private final LeaseProcedures lease = new LeaseProcedures("test", () -> 0);
     private final Slices slices = new Slices();
     private boolean freed;
     private int usedFreed;

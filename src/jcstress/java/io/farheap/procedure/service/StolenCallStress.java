@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public class StolenCallStress {
 
     private static final int CALLS = 3;
-    private static final LeaseProcedures LEASE = new LeaseProcedures(() -> 0);
+    private static final LeaseProcedures LEASE = new LeaseProcedures("test", () -> 0);
     /** All tests': none is executed, and their native memory is dear. */
     private static final Running[] SHARED = {new Running(), new Running(), new Running()};
 

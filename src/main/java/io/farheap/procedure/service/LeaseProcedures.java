@@ -16,6 +16,7 @@ final class LeaseProcedures {
     static final int REGISTRATIONS_A_SECOND = 10;
     private static final long SECOND = 1_000_000_000L;
 
+    private final String client;
     private final LongSupplier clock;
 
     private final AtomicReferenceArray<@Nullable Registered> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
@@ -29,10 +30,18 @@ final class LeaseProcedures {
 
     private long tokensAt;
 
-    /** @param clock nanoseconds, as {@link System#nanoTime} */
-    LeaseProcedures(LongSupplier clock) {
+    /**
+     * @param client its name
+     * @param clock nanoseconds, as {@link System#nanoTime}
+     */
+    LeaseProcedures(String client, LongSupplier clock) {
+        this.client = client;
         this.clock = clock;
         this.tokensAt = clock.getAsLong();
+    }
+
+    String client() {
+        return client;
     }
 
     /** @param id any number */

@@ -53,6 +53,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     private volatile ThreadCalls[] threads = {};
 
     private final Runnable statistics = this::emitStatistics;
+    private final Runnable leaseTimes = this::emitLeaseTimes;
     private String name = "";
     /**
      * Guarded by {@code statistics}: whether threads were started and statistics are emitted, and that neither is any
@@ -229,6 +230,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             }
             begun = true;
             FlightRecorder.addPeriodicEvent(ProcedureStatisticsEvent.class, statistics);
+            FlightRecorder.addPeriodicEvent(ProcedureLeaseTimeEvent.class, leaseTimes);
         }
         try {
             startThreads.run();
@@ -244,12 +246,17 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         ProcedureStatisticsEvent.emit(name, counters());
     }
 
+    private void emitLeaseTimes() {
+        leases.forEach((id, lease) -> ProcedureLeaseTimeEvent.emit(name, lease.client(), id, lease.usedNanos()));
+    }
+
     @Override
     public void closed() {
         synchronized (statistics) {
             closed = true;
             if (begun) {
                 FlightRecorder.removePeriodicEvent(statistics);
+                FlightRecorder.removePeriodicEvent(leaseTimes);
             }
         }
     }
@@ -271,7 +278,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     }
 
     private LeaseProcedures lease(HeldRegions held) {
-        return leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures(System::nanoTime));
+        return leases.computeIfAbsent(held.lease(), _ -> new LeaseProcedures(held.client(), System::nanoTime));
     }
 
     private int map(HeldRegions held, Arguments in, Reply out) {

@@ -30,6 +30,7 @@ class CountersTest {
                 RawCalls client = server.client(1);
                 Recording recording = new Recording()) {
             recording.enable("io.farheap.ProcedureStatistics").with("period", "endChunk");
+            recording.enable("io.farheap.ProcedureLeaseTime").with("period", "endChunk");
             recording.start();
             SimpleMeterRegistry registry = new SimpleMeterRegistry();
             ServerMetrics metrics = new ServerMetrics(server.memory, "s");
@@ -79,7 +80,14 @@ class CountersTest {
 
             recording.stop();
             recording.dump(file);
-            List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
+            List<RecordedEvent> all = RecordingFile.readAllEvents(file);
+            RecordedEvent time = all.stream()
+                    .filter(event -> event.getEventType().getName().equals("io.farheap.ProcedureLeaseTime"))
+                    .toList()
+                    .getLast();
+            assertEquals("raw", time.getString("client"));
+            assertEquals(lease.callNanos(), time.getLong("time"));
+            List<RecordedEvent> events = all.stream()
                     .filter(event -> event.getEventType().getName().equals("io.farheap.ProcedureStatistics"))
                     .filter(event -> event.getLong("done") == 5 && event.getLong("left") == 1)
                     .toList();

@@ -18,7 +18,7 @@ class LeaseProceduresTest {
 
     // It may be anything at first.
     private long now = Long.MAX_VALUE - SECOND / 2;
-    private final LeaseProcedures lease = new LeaseProcedures(() -> now);
+    private final LeaseProcedures lease = new LeaseProcedures("test", () -> now);
 
     private static Registered registered(int id) {
         return new Registered(id, TRANSLATION);

@@ -17,7 +17,7 @@ class RunQueueTest {
     private final RunQueue queue = new RunQueue();
 
     private static LeaseProcedures lease() {
-        return new LeaseProcedures(() -> 0);
+        return new LeaseProcedures("test", () -> 0);
     }
 
     private Running add(LeaseProcedures lease) {

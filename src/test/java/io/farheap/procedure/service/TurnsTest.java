@@ -32,7 +32,7 @@ class TurnsTest {
     private final MemorySegment memory = arena.allocate((long) REGIONS << SHIFT, 4096);
     private final RegionHolders holders = new RegionHolders(memory, 1 << SHIFT, REGIONS);
     private final HeldRegions held = new HeldRegions(holders, LEASE, "test");
-    private final LeaseProcedures lease = new LeaseProcedures(() -> 0);
+    private final LeaseProcedures lease = new LeaseProcedures("test", () -> 0);
     private final Translation hops = Procs.translated(Procs.Hops.class);
     private final Translation add = Procs.translated(Procs.Add.class);
     private final Slices slices = new Slices();
