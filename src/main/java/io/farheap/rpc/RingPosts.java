@@ -96,6 +96,11 @@ final class RingPosts implements AutoCloseable {
         queuePair.fail();
     }
 
+    /** Whether nothing is to be posted any more. */
+    boolean failed() {
+        return failed;
+    }
+
     /** How many work requests may be posted. */
     int room() {
         return sendDepth - inSendQueue;

@@ -34,7 +34,6 @@ final class RingWriter implements AutoCloseable {
     private MemorySegment out;
     private MemorySegment in;
 
-    private boolean failed;
     private boolean controlling;
     private boolean notifying;
     /** The server's asleep word when its bell was rung last. */
@@ -86,12 +85,11 @@ final class RingWriter implements AutoCloseable {
     }
 
     boolean failed() {
-        return failed;
+        return posts.failed();
     }
 
     /** Nothing is sent any more. */
     void fail() {
-        failed = true;
         posts.fail();
     }
 
@@ -190,7 +188,6 @@ final class RingWriter implements AutoCloseable {
 
     @Override
     public void close() {
-        failed = true;
         Closing.all(posts, responses, staged, domain);
     }
 }
