@@ -127,7 +127,7 @@ final class ChangeSteps extends SetSteps {
     /** The first words of the key's block are there. */
     private void judge(int place) {
         long head = operations.head(place);
-        if (BlockFormat.incarnation(ALL, head) != SlotWord.incarnation(operations.word[place])) {
+        if (!operations.headIsOfWord(place)) {
             // Used again: the slot has changed.
             lookAnewUnlessBroken(place);
         } else if (BlockFormat.hash(ALL, head) != operations.hash[place]) {

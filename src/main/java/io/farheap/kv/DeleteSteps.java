@@ -4,7 +4,7 @@ import io.farheap.memory.NativeMemory;
 
 /**
  * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
- * slots of the key the highest goes first, as {@link SetSteps} needs it. The block, which is read before, says whether
+ * slots of the key the highest goes first, as {@link Settling} needs it. The block, which is read before, says whether
  * it is the key's, and whether its time was over, so that nothing was deleted.
  */
 final class DeleteSteps implements Steps {

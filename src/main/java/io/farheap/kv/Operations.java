@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RegisteredBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -257,6 +258,11 @@ final class Operations {
             attempts[place] = 0;
         }
         return ++attempts[place] > Probe.ATTEMPTS;
+    }
+
+    /** Whether the head is that of the block that the request's word names: else it was used again since. */
+    boolean headIsOfWord(int place) {
+        return BlockFormat.incarnation(NativeMemory.ALL, head(place)) == SlotWord.incarnation(word[place]);
     }
 
     // Where the memory of a place is: in the registered buffer, and as addresses.

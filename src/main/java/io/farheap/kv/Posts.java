@@ -179,6 +179,16 @@ final class Posts {
         return true;
     }
 
+    /**
+     * Reads the header of the block that the request's word names, to {@link Operations#head}.
+     *
+     * @return false where it names none that can be; the head is of no incarnation that there is then
+     */
+    boolean readHeader(int place) {
+        NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
+        return readStart(place, operations.word[place], Operations.headAt(place), BlockFormat.HEADER_BYTES);
+    }
+
     /** Writes a request's block, of which so many bytes are used, to its place. */
     void writeBlock(int place, int bytes) {
         long block = SlotWord.place(operations.block[place]);

@@ -7,18 +7,13 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the compare-and-swap
- * that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once more, to take out
- * a second slot of the key.
+ * that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once more, for
+ * {@link Settling}.
  *
  * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
  * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
  * swap found that the key's slot has the key by another word meanwhile, of a set; and an insertion that finds the key
  * in a lower slot.
- *
- * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in
- * it and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
- * other has not ended yet, and may take effect now. What {@link ChangeSteps} add may hide what a set has stored in a
- * higher slot at the same time; so who finds both takes both out, and nothing stale stays.
  */
 class SetSteps implements Steps {
 
@@ -27,16 +22,14 @@ class SetSteps implements Steps {
     private static final int SWAP = Operations.OWN_STEPS + 2;
     private static final int SWAP_LOST = Operations.OWN_STEPS + 3;
     private static final int INSERT = Operations.OWN_STEPS + 4;
-    private static final int SETTLE = Operations.OWN_STEPS + 5;
-    private static final int REMOVE = Operations.OWN_STEPS + 6;
+    private static final int INSERTED = Operations.OWN_STEPS + 5;
+    private static final int SETTLE = Operations.OWN_STEPS + 6;
     private static final int PROBE = Operations.OWN_STEPS + 7;
     static final int LOOK = Operations.OWN_STEPS + 8;
-    private static final int SURVIVOR = Operations.OWN_STEPS + 9;
-    private static final int WINNER = Operations.OWN_STEPS + 10;
-    private static final int SETTLE_PROBE = Operations.OWN_STEPS + 11;
-    private static final int PIECE_ROOM = Operations.OWN_STEPS + 12;
-    private static final int PIECES = Operations.OWN_STEPS + 13;
-    static final int MORE_STEPS = Operations.OWN_STEPS + 14;
+    private static final int WINNER = Operations.OWN_STEPS + 9;
+    private static final int PIECE_ROOM = Operations.OWN_STEPS + 10;
+    private static final int PIECES = Operations.OWN_STEPS + 11;
+    static final int MORE_STEPS = Operations.OWN_STEPS + 12;
 
     static final MemorySegment ALL = NativeMemory.ALL;
     /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
@@ -47,6 +40,7 @@ class SetSteps implements Steps {
     final Ending ending;
     final Room room;
     private final Probe probe;
+    private final Settling settling;
     final BlockAllocator allocator;
     final Reclaimer reclaimer;
     final ValueWriter writer;
@@ -58,10 +52,6 @@ class SetSteps implements Steps {
     final int extensionBytes;
     final int[] used;
     final long[] expirySeconds;
-    /** After an insertion, the slot that is looked at. */
-    private final int[] settling;
-    /** Whether the request has taken out a second slot of its key. */
-    private final boolean[] doubled;
 
     private final long version;
     private long sets;
@@ -93,8 +83,7 @@ class SetSteps implements Steps {
         units = new int[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
-        settling = new int[operations.count];
-        doubled = new boolean[operations.count];
+        settling = new Settling(operations, posts, ending, probe, reclaimer, counts);
         version = session << 40;
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
@@ -128,7 +117,6 @@ class SetSteps implements Steps {
     @Override
     public void begin(int place) {
         operations.attempts[place] = 0;
-        doubled[place] = false;
         if (writer.isOf(place)) {
             takePieces(place);
         } else {
@@ -228,13 +216,11 @@ class SetSteps implements Steps {
             case SWAP -> swapped(place);
             case SWAP_LOST -> lookAgain(place);
             case INSERT -> inserted(place);
-            case SETTLE -> settle(place);
-            case REMOVE -> removed(place);
+            case INSERTED -> settle(place);
+            case SETTLE -> settling.advance(place);
             case PROBE -> probed(place);
             case LOOK -> look(place, 0);
-            case SURVIVOR -> survived(place);
             case WINNER -> lost(place);
-            case SETTLE_PROBE -> settleProbed(place);
             case PIECE_ROOM -> findRoomForPiece(place);
             case PIECES -> wrotePieces(place);
             default -> throw new IllegalStateException("step " + operations.step[place]);
@@ -357,28 +343,17 @@ class SetSteps implements Steps {
         int slot = operations.slot[place];
         // In another slot it may have been before.
         if (Bucket.sure(bucket, slot, operations.hash[place]) && Bucket.word(bucket, slot) != operations.word[place]) {
-            readHeadOf(place, slot, WINNER);
+            operations.word[place] = Bucket.word(bucket, slot);
+            operations.step[place] = WINNER;
+            posts.readHeader(place);
         } else {
             look(place, 0);
         }
     }
 
-    private void readHeadOf(int place, int slot, int step) {
-        operations.slot[place] = slot;
-        operations.word[place] = Bucket.word(operations.bucket(place), slot);
-        operations.step[place] = step;
-        ALL.set(JAVA_LONG, operations.head(place), 0);
-        // What cannot be read is of no incarnation that there is.
-        posts.readStart(place, operations.word[place], Operations.headAt(place), BlockFormat.HEADER_BYTES);
-    }
-
-    private boolean headIsOfWord(int place) {
-        return BlockFormat.incarnation(ALL, operations.head(place)) == SlotWord.incarnation(operations.word[place]);
-    }
-
     /** This one comes right before another set, but not before what has looked at the object in between. */
     private void lost(int place) {
-        if (headIsOfWord(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
+        if (operations.headIsOfWord(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
             giveBack(place);
             ending.end(place, KvStatus.DONE);
         } else {
@@ -426,7 +401,7 @@ class SetSteps implements Steps {
         }
         reclaimCrowdedOut(place);
         operations.word[place] = operations.block[place];
-        operations.step[place] = SETTLE;
+        operations.step[place] = INSERTED;
         posts.beginList();
         posts.writeMetadata(
                 place,
@@ -444,103 +419,19 @@ class SetSteps implements Steps {
         }
     }
 
-    /** The bucket after the insertion: a second slot of the key goes, the highest first. */
+    /** The insertion is done, and the bucket was read after it. */
     final void settle(int place) {
-        operations.slot[place] = Bucket.NONE;
-        settle(place, SpaceShape.BUCKET_SLOTS);
-    }
-
-    /** Looks at slots below one, until there are two that have the key, of which the request's is the higher. */
-    private void settle(int place, int below) {
-        long bucket = operations.bucket(place);
-        int slot = Bucket.findLast(bucket, operations.hash[place], below);
-        if (slot == Bucket.NONE
-                || operations.slot[place] == Bucket.NONE && Bucket.find(bucket, operations.hash[place], 0) == slot) {
-            settled(place, operations.slot[place] == Bucket.NONE ? slot : operations.slot[place]);
-            return;
-        }
-        settling[place] = slot;
-        if (Bucket.word(bucket, slot) == operations.block[place]) {
-            settleWith(place);
-        } else if (!probe.take()) {
-            operations.step[place] = SETTLE;
-            posts.readBucket(place);
-        } else {
-            operations.step[place] = SETTLE_PROBE;
-            if (!posts.readBlock(place, Bucket.word(bucket, slot), probe.memory(), 0)) {
-                probe.give();
-                settle(place, slot);
-            }
-        }
-    }
-
-    private void settleProbed(int place) {
-        long word = Bucket.word(operations.bucket(place), settling[place]);
-        boolean whole = probe.whole(word);
-        boolean mine = whole && Keys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
-        probe.give();
-        if (mine) {
-            settleWith(place);
-        } else if (!whole && !operations.staysBroken(place, word)) {
-            operations.step[place] = SETTLE;
-            posts.readBucket(place);
-        } else {
-            settle(place, settling[place]);
-        }
-    }
-
-    /** One more slot that has the key: the first that is found is the highest. */
-    private void settleWith(int place) {
-        if (operations.slot[place] == Bucket.NONE) {
-            operations.slot[place] = settling[place];
-            settle(place, settling[place]);
-            return;
-        }
-        counts.add(Counts.DUPLICATES);
-        doubled[place] = true;
-        operations.word[place] = Bucket.word(operations.bucket(place), operations.slot[place]);
-        remove(place);
-    }
-
-    /** No two slots have the key, and at most this one has. */
-    private void settled(int place, int slot) {
-        if (doubled[place] && slot != Bucket.NONE) {
-            readHeadOf(place, slot, SURVIVOR);
-        } else {
-            ending.end(place, KvStatus.DONE);
-        }
-    }
-
-    private void remove(int place) {
-        operations.step[place] = REMOVE;
-        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
-    }
-
-    /** What is left of two slots may have hidden what was set: then nothing is. */
-    private void survived(int place) {
-        long head = operations.head(place);
-        if (headIsOfWord(place)
-                && BlockFormat.hash(ALL, head) == operations.hash[place]
-                && BlockFormat.conditional(ALL, head)) {
-            remove(place);
-        } else {
-            ending.end(place, KvStatus.DONE);
-        }
-    }
-
-    private void removed(int place) {
-        if (posts.found(place) == operations.word[place]) {
-            reclaimer.reclaim(operations.word[place]);
-        }
         operations.step[place] = SETTLE;
-        posts.readBucket(place);
+        settling.begin(place);
     }
 
     /** What the swap has done is not known: the block is nobody's until the session's blocks are reclaimed. */
     @Override
     public void abandon(int place) {
-        if (operations.step[place] == PROBE || operations.step[place] == SETTLE_PROBE) {
+        if (operations.step[place] == PROBE) {
             probe.give();
+        } else if (operations.step[place] == SETTLE) {
+            settling.abandon(place);
         }
         room.abandon(place);
         ending.end(place, KvStatus.LOST);

@@ -1,9 +1,6 @@
 package io.farheap.kv;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.farheap.memory.NativeMemory;
-import java.lang.foreign.MemorySegment;
 
 /**
  * Takes an object out that is said to be absent then. If its time is over: else who found it earlier, and touches it or
@@ -18,8 +15,6 @@ final class TakeOut {
     static final int DONE = 1;
     /** The bucket has changed and is to be read anew. */
     static final int CHANGED = 2;
-
-    private static final MemorySegment ALL = NativeMemory.ALL;
 
     private final Operations operations;
     private final Posts posts;
@@ -65,8 +60,7 @@ final class TakeOut {
             swap(place);
             return;
         }
-        ALL.set(JAVA_LONG, operations.head(place), 0);
-        if (!posts.readStart(place, operations.word[place], Operations.headAt(place), BlockFormat.HEADER_BYTES)) {
+        if (!posts.readHeader(place)) {
             next(place, highest);
         }
     }
@@ -81,11 +75,10 @@ final class TakeOut {
         long word = operations.word[place];
         int at = operations.slot[place];
         if (!swaps[place]) {
-            long head = operations.head(place);
-            if (BlockFormat.incarnation(ALL, head) != SlotWord.incarnation(word)) {
+            if (!operations.headIsOfWord(place)) {
                 return CHANGED;
             }
-            if (BlockFormat.hash(ALL, head) == operations.hash[place]) {
+            if (BlockFormat.hash(NativeMemory.ALL, operations.head(place)) == operations.hash[place]) {
                 swap(place);
             } else {
                 next(place, at);
