@@ -2,8 +2,6 @@ package io.farheap.resilience;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.remote.CompletionHandler;
-import io.farheap.remote.Outcome;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -24,9 +22,6 @@ import java.util.List;
  */
 public final class CodedSession implements AutoCloseable {
 
-    /** Pages that are under way at once. */
-    private static final int OPERATIONS = 128;
-
     /** Splits of all of them; more wait for their turn. */
     private static final int MOST_IN_FLIGHT = 1024;
 
@@ -37,29 +32,12 @@ public final class CodedSession implements AutoCloseable {
     private static final int SPINS = 4_000;
     private static final long NAP_NANOS = 200_000;
     private static final long CLOSE_NANOS = 10_000_000_000L;
-    private static final Requests.Request NOBODY = new Requests.Request();
-
     private final SpaceState space;
     private final RemoteQueue queue;
     private final Parts parts;
-    private final Gather gather;
-    private final PageReads reads;
-    private final PageWrites writes;
     private final Requests requests;
-    private final Order order = new Order(OPERATIONS);
-    private final CompletionHandler handler = this::partEnded;
+    private final PageOps ops;
     private final Runnable waker;
-
-    private final PageOp[] ops = new PageOp[OPERATIONS];
-    private final int[] free = new int[OPERATIONS];
-    private int freeCount;
-    /** Operations that nothing will tell when they can go on, in the order of issue. */
-    private final PageOp[] waiting = new PageOp[OPERATIONS];
-
-    private int waitingCount;
-    /** Writes that have been called back and have not all their splits yet: their words are taken until they do. */
-    private int owing;
-
     /** Polls since something ended, while it is being closed. */
     private int idle;
 
@@ -88,9 +66,9 @@ public final class CodedSession implements AutoCloseable {
         this.space = space;
         this.requests = new Requests(most);
         Resilience resilience = space.resilience;
-        int slots = OPERATIONS + LATE_SLOTS;
+        int slots = PageOps.CAPACITY + LATE_SLOTS;
         int splits = resilience.splits();
-        int depth = Math.min(OPERATIONS, space.memory.maxQueueDepth());
+        int depth = Math.min(PageOps.CAPACITY, space.memory.maxQueueDepth());
         try (CloseStack opened = new CloseStack()) {
             this.queue = opened.add(space.memory.openQueue(
                     new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes())));
@@ -99,13 +77,7 @@ public final class CodedSession implements AutoCloseable {
             this.parts = new Parts(space, queue, buffer, slots, seed);
             opened.keep();
         }
-        this.gather = new Gather(parts);
-        this.reads = new PageReads(parts, gather);
-        this.writes = new PageWrites(parts, gather, this::calledEarly);
-        for (int i = OPERATIONS - 1; i >= 0; i--) {
-            ops[i] = new PageOp(i);
-            free[freeCount++] = i;
-        }
+        this.ops = new PageOps(space, parts, requests);
         this.waker = queue::wake;
         space.sessions.add(parts.lines);
         space.counts.add(parts.counts);
@@ -169,180 +141,8 @@ public final class CodedSession implements AutoCloseable {
         request.at = at;
         request.completion = completion;
         request.token = token;
-        cut();
+        ops.cut();
         return true;
-    }
-
-    /** Makes operations of requests, in their order, and begins them. */
-    private void cut() {
-        while (freeCount > 0) {
-            Requests.Request request = requests.cutting();
-            if (request == null) {
-                return;
-            }
-            PageOp op = ops[free[--freeCount]];
-            op.begin();
-            op.request = requests.cuttingPlace();
-            aim(op, request);
-            request.open++;
-            request.cut += op.bytes;
-            order.add(op);
-            step(op, begin(op, request));
-        }
-    }
-
-    private void aim(PageOp op, Requests.Request request) {
-        Resilience resilience = space.resilience;
-        int pageBytes = resilience.pageBytes();
-        int splitBytes = resilience.splitBytes();
-        long address = request.address + request.cut;
-        op.write = request.write;
-        op.page = address / pageBytes;
-        op.range = (int) (op.page / space.pagesPerSlab);
-        op.slabOffset = op.page % space.pagesPerSlab * splitBytes;
-        op.pageFrom = (int) (address % pageBytes);
-        op.bytes = (int) Math.min(pageBytes - op.pageFrom, request.length - request.cut);
-        op.memoryAt = request.cut;
-        int firstSplit = op.pageFrom / splitBytes;
-        int lastSplit = (op.pageFrom + op.bytes - 1) / splitBytes;
-        boolean one = firstSplit == lastSplit;
-        op.touched = (2 << lastSplit) - (1 << firstSplit);
-        op.columnFrom = one ? op.pageFrom % splitBytes : 0;
-        op.columnBytes = one ? op.bytes : splitBytes;
-        op.whole = op.bytes == pageBytes || resilience.dataSplits() == 1;
-        if (!op.write) {
-            op.want = op.touched;
-        } else {
-            op.want = one ? op.touched | space.code.parity() : space.code.data();
-        }
-    }
-
-    private int begin(PageOp op, Requests.Request request) {
-        if (order.waits(op)) {
-            return PageReads.NOT_YET;
-        }
-        return op.write ? writes.begin(op, request) : reads.begin(op, request);
-    }
-
-    private Requests.Request requestOf(PageOp op) {
-        return op.request < 0 ? NOBODY : requests.at(op.request);
-    }
-
-    /** What becomes of an operation after it was looked at. */
-    private void step(PageOp op, int status) {
-        if (status != PageReads.NOT_YET) {
-            end(op, status);
-            return;
-        }
-        Slot slot = op.slot;
-        boolean tellsNobody = op.state != PageOp.GATHERING && op.state != PageOp.SENDING
-                || op.failed != 0
-                || slot != null && slot.unposted != 0;
-        if (tellsNobody && !op.listed) {
-            op.listed = true;
-            waiting[waitingCount++] = op;
-        }
-    }
-
-    private void end(PageOp op, int status) {
-        op.active = false;
-        owing -= op.called ? 1 : 0;
-        order.remove(op);
-        if (op.request >= 0) {
-            requests.ended(op.request, status);
-        }
-        if (op.listed) {
-            // It leaves the list, and is free, when that is next gone through.
-            op.state = PageOp.ENDED;
-        } else {
-            free[freeCount++] = op.index;
-        }
-    }
-
-    private void calledEarly(PageOp op) {
-        requests.ended(op.request, CodedStatus.OK);
-        op.request = -1;
-        owing++;
-    }
-
-    private void partEnded(long tag, int outcome) {
-        if (Lines.isReconnect(tag)) {
-            parts.lines.reconnected(tag, outcome, parts.clock());
-            return;
-        }
-        int split = (int) tag & Parts.SPLIT_MASK;
-        Slot slot = parts.slot((int) (tag >>> Parts.SPLIT_BITS));
-        boolean done = outcome == Outcome.DONE;
-        if (!done) {
-            parts.lines.broke(slot.slabs[split].region().server(), parts.clock());
-        }
-        int waits = parts.returned(slot, split);
-        if (waits == Slot.NOBODY) {
-            return;
-        }
-        PageOp op = ops[waits];
-        int status;
-        if (op.state == PageOp.GATHERING) {
-            status = op.write
-                    ? writes.arrived(op, slot, split, done, requestOf(op))
-                    : reads.arrived(op, slot, split, done, requestOf(op));
-        } else {
-            status = writes.written(op, slot, split, done);
-        }
-        step(op, status);
-    }
-
-    /** Tries again what nothing tells. */
-    private void goThroughWaiting() {
-        int count = waitingCount;
-        waitingCount = 0;
-        for (int i = 0; i < count; i++) {
-            PageOp op = waiting[i];
-            op.listed = false;
-            if (op.state == PageOp.ENDED) {
-                free[freeCount++] = op.index;
-            } else {
-                step(op, again(op));
-            }
-        }
-    }
-
-    private int again(PageOp op) {
-        Slot slot = op.slot;
-        if (op.state == PageOp.WAITING) {
-            return begin(op, requestOf(op));
-        }
-        if (op.state == PageOp.GATHERING && slot != null) {
-            gather.retry(op, slot);
-            int found = gather.look(op, slot);
-            return op.write
-                    ? writes.gathered(op, slot, requestOf(op), found)
-                    : reads.after(op, slot, requestOf(op), found);
-        }
-        return writes.again(op, requestOf(op));
-    }
-
-    /** Looks at times: what is late, and whose servers are gone. */
-    private void tick() {
-        long now = parts.step();
-        parts.lines.tick(parts.clock());
-        for (PageOp op : ops) {
-            Slot slot = op.slot;
-            if (slot == null) {
-                continue;
-            }
-            if (op.state == PageOp.GATHERING && !op.hedged && now - op.hedgeAt >= 0) {
-                gather.hedge(op, slot);
-                int found = gather.look(op, slot);
-                step(
-                        op,
-                        op.write
-                                ? writes.gathered(op, slot, requestOf(op), found)
-                                : reads.after(op, slot, requestOf(op), found));
-            } else if (op.state == PageOp.SENDING) {
-                step(op, writes.tick(op, slot));
-            }
-        }
     }
 
     /**
@@ -354,20 +154,16 @@ public final class CodedSession implements AutoCloseable {
         if (inCallback) {
             throw new IllegalStateException("poll from a callback; issue requests there, and return");
         }
-        int came = queue.poll(handler);
+        int came = queue.poll(ops);
         parts.lines.mend(parts.clock());
         polls++;
-        boolean idle = came == 0 && freeCount < OPERATIONS;
+        boolean idle = came == 0 && !ops.isEmpty();
         if (slept || polls % POLLS_PER_TICK == 0 && (idle || polls % (8 * POLLS_PER_TICK) == 0)) {
             slept = false;
-            tick();
+            ops.tick();
         }
-        if (waitingCount > 0) {
-            goThroughWaiting();
-        }
-        if (freeCount > 0) {
-            cut();
-        }
+        ops.retryHeld();
+        ops.cut();
         return callBack();
     }
 
@@ -403,7 +199,7 @@ public final class CodedSession implements AutoCloseable {
             poll();
         }
         int idle = 0;
-        while (!blockingEnded || owing > 0) {
+        while (!blockingEnded || ops.owing() > 0) {
             if (poll() > 0) {
                 idle = 0;
             } else if (++idle > SPINS) {
@@ -418,14 +214,14 @@ public final class CodedSession implements AutoCloseable {
     /** Sleeps until something may have happened, at most so many ns; to be polled then. */
     public void await(long nanos) {
         slept = true;
-        if (waitingCount == 0) {
-            queue.await(freeCount == OPERATIONS ? nanos : Math.min(nanos, NAP_NANOS));
+        if (ops.held() == 0) {
+            queue.await(ops.isEmpty() ? nanos : Math.min(nanos, NAP_NANOS));
             return;
         }
         space.words.beginWaiting();
         try {
-            goThroughWaiting();
-            queue.await(waitingCount == 0 ? 0 : Math.min(nanos, NAP_NANOS));
+            ops.retryHeld();
+            queue.await(ops.held() == 0 ? 0 : Math.min(nanos, NAP_NANOS));
         } finally {
             space.words.endWaiting();
         }
@@ -434,7 +230,7 @@ public final class CodedSession implements AutoCloseable {
     /** Polls until no request is pending, and no write that was called back early owes a split. */
     public void drain() {
         int idle = 0;
-        while (requests.pending() > 0 || owing > 0) {
+        while (requests.pending() > 0 || ops.owing() > 0) {
             if (poll() > 0) {
                 idle = 0;
             } else if (++idle > SPINS) {
@@ -458,7 +254,7 @@ public final class CodedSession implements AutoCloseable {
 
     /** Whether writes that have been called back have splits that are not there yet: it is to be polled until not. */
     public boolean owes() {
-        return owing > 0;
+        return ops.owing() > 0;
     }
 
     /** Whether splits are to come that nobody waits for. */
@@ -472,11 +268,7 @@ public final class CodedSession implements AutoCloseable {
      */
     public void abandonUnposted() {
         requests.closeUncut();
-        for (PageOp op : ops) {
-            if (op.state == PageOp.WAITING || op.state == PageOp.STARVED || op.state == PageOp.STRICT) {
-                abandon(op);
-            }
-        }
+        ops.abandonUnposted();
     }
 
     /** Operations that it has posted since it was opened: splits, those that came late included. Its thread. */
@@ -486,7 +278,7 @@ public final class CodedSession implements AutoCloseable {
 
     /** Operations that wait for a stripe word, for an earlier request, for room or for a connection. */
     public int held() {
-        return waitingCount;
+        return ops.held();
     }
 
     /** Whether a request that is pending uses some memory. */
@@ -501,7 +293,7 @@ public final class CodedSession implements AutoCloseable {
 
     /** Whether nothing of it is under way, splits that are owed included. */
     boolean isQuiet() {
-        return freeCount == OPERATIONS && waitingCount == 0;
+        return ops.isEmpty() && ops.held() == 0;
     }
 
     /**
@@ -526,8 +318,9 @@ public final class CodedSession implements AutoCloseable {
         while (going && (!isQuiet() || requests.pending() > 0) && System.nanoTime() - deadline < 0) {
             going = tryTo(this::pollOrNap, ends);
         }
-        for (PageOp op : ops) {
-            tryTo(() -> abandon(op), ends);
+        for (int i = 0; i < PageOps.CAPACITY; i++) {
+            int op = i;
+            tryTo(() -> ops.abandon(op), ends);
         }
         int before;
         do {
@@ -567,17 +360,5 @@ public final class CodedSession implements AutoCloseable {
             });
             return requests.pending() < pending;
         }
-    }
-
-    private void abandon(PageOp op) {
-        if (!op.active) {
-            return;
-        }
-        if (op.write) {
-            writes.abandon(op);
-        } else {
-            reads.abandon(op);
-        }
-        end(op, CodedStatus.CLOSED);
     }
 }
