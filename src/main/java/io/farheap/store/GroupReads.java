@@ -1,6 +1,7 @@
 package io.farheap.store;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +15,11 @@ final class GroupReads {
     static final int GROUP = 64;
 
     private final HashIndex index;
+    private final SessionGate gate;
+    private final SessionSerials serials;
     private final Operations records;
     private final DeviceReads device;
+    private final SessionCounts counts;
     private final long[] words = new long[GROUP];
     /** Where records begin that are in memory. */
     private final long[] first = new long[GROUP];
@@ -26,39 +30,106 @@ final class GroupReads {
     @SuppressWarnings("unused")
     private long touched;
 
+    /** The index of the first key that was not begun: there was no room, or an exception. */
     private int reached;
+
     private boolean callingBack;
     private @Nullable GroupReads inner;
 
-    GroupReads(HashIndex index, Operations records, DeviceReads device) {
+    GroupReads(
+            HashIndex index,
+            SessionGate gate,
+            SessionSerials serials,
+            Operations records,
+            DeviceReads device,
+            SessionCounts counts) {
         this.index = index;
+        this.gate = gate;
+        this.serials = serials;
         this.records = records;
         this.device = device;
+        this.counts = counts;
+    }
+
+    /** As {@link StoreSession#readAll}. */
+    int read(
+            long[] keys,
+            int from,
+            int count,
+            MemorySegment into,
+            long offset,
+            int room,
+            StoreCompletion completion,
+            long token) {
+        Objects.checkFromIndexSize(from, count, keys.length);
+        // Before the first is taken: in the midst of them it would be too late to throw.
+        Objects.checkFromIndexSize(offset + (long) from * room, (long) count * room, into.byteSize());
+        if (into.isReadOnly() || !into.isAccessibleBy(Thread.currentThread())) {
+            throw new IllegalArgumentException("the segment is read-only, or another thread's");
+        }
+        return unused().readGroups(keys, from, from + count, into, offset, room, completion, token);
     }
 
     /** These, or, within a callback of these, others. */
-    GroupReads unused() {
+    private GroupReads unused() {
         if (!callingBack) {
             return this;
         }
         GroupReads other = inner;
         if (other == null) {
-            other = new GroupReads(index, records, device);
+            other = new GroupReads(index, gate, serials, records, device, counts);
             inner = other;
         }
         return other.unused();
     }
 
-    /**
-     * Begins the reads of a group, behind {@link #startAt} and inside an epoch, in which each takes effect unless it is
-     * pending.
-     *
-     * @param from the first key
-     * @param end the last one's index, plus 1; at most {@link #GROUP} behind the first
-     * @param offset where key 0's value goes, and {@code room} bytes behind it key 1's
-     * @param token key 0's
-     */
-    void begin(
+    private int readGroups(
+            long[] keys,
+            int from,
+            int end,
+            MemorySegment into,
+            long offset,
+            int room,
+            StoreCompletion completion,
+            long token) {
+        for (int at = from; at < end; ) {
+            int last = Math.min(end, at + GROUP);
+            reached = at;
+            try {
+                beginGroup(keys, at, last, into, offset, room, completion, token);
+            } finally {
+                callBack(at, reached, completion, token);
+            }
+            if (reached < last) {
+                return reached - from;
+            }
+            at = last;
+        }
+        return end - from;
+    }
+
+    private void beginGroup(
+            long[] keys,
+            int from,
+            int end,
+            MemorySegment into,
+            long offset,
+            int room,
+            StoreCompletion completion,
+            long token) {
+        gate.enter();
+        try {
+            serials.look();
+            begin(keys, from, end, into, offset, room, completion, token);
+        } finally {
+            counts.reads += reached - from;
+            serials.accept(reached - from);
+            gate.leave();
+        }
+    }
+
+    /** Begins the reads of a group, inside an epoch, in which each takes effect unless it is pending. */
+    private void begin(
             long[] keys,
             int from,
             int end,
@@ -100,18 +171,8 @@ final class GroupReads {
         }
     }
 
-    /** None is begun from here on, yet. */
-    void startAt(int from) {
-        reached = from;
-    }
-
-    /** The index of the first key that was not begun: there was no room, or an exception. */
-    int reached() {
-        return reached;
-    }
-
     /** Calls back those that {@link #begin} has ended, outside the epoch; all of them, whatever one throws. */
-    void callBack(int from, int end, StoreCompletion completion, long token) {
+    private void callBack(int from, int end, StoreCompletion completion, long token) {
         callingBack = true;
         RuntimeException thrown = null;
         try {

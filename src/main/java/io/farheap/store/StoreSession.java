@@ -1,12 +1,7 @@
 package io.farheap.store;
 
-import io.farheap.posix.AsymmetricFence;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -33,47 +28,21 @@ public final class StoreSession implements AutoCloseable {
     private static final long NAP_NANOS = 20_000;
 
     private static final long DURABLE_NAP_NANOS = 200_000;
-    private static final VarHandle POLLING;
-
-    static {
-        try {
-            POLLING = MethodHandles.lookup().findVarHandle(StoreSession.class, "polling", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     private final Consumer<StoreSession> owner;
-    private final Epochs epochs;
-    private final int epoch;
     private final HashIndex index;
     private final LogThread logThread;
     private final SessionVersion version;
+    private final SessionSerials serials;
+    private final SessionGate gate;
     private final Operations records;
     private final Updates updates;
     private final DeviceReads device;
     private final GroupReads groups;
     private final SessionCounts counts = new SessionCounts();
-    private final long keyScratch;
-    /** Nobody frees it under an operation. */
-    private final Arena scratch = Arena.ofAuto();
-
+    private final SessionKeys keys;
     private final String name;
-    private final int maxKeyBytes;
-    private final boolean words;
-
-    /** Operations that were accepted: stored inside the epoch, read by who saw the session outside. */
-    private long serial;
-    /** How many there were when it last passed to another version, and which. */
-    private long passedSerial;
-
-    private volatile long passedVersion;
-    private volatile long durable;
-    private volatile boolean closed;
     private final AtomicBoolean ended = new AtomicBoolean();
-    /** The thread that is inside a poll, or waits for one, by its id, else 0: stored by that thread. */
-    @SuppressWarnings("unused")
-    private long polling;
 
     StoreSession(
             String name,
@@ -83,26 +52,20 @@ public final class StoreSession implements AutoCloseable {
             LogThread logThread,
             SessionOptions options) {
         this.name = name;
-        this.serial = serial;
-        this.durable = serial;
         this.owner = owner;
-        this.epochs = parts.epochs();
         this.index = parts.index();
         this.logThread = logThread;
         this.version = new SessionVersion(parts.version());
-        this.passedVersion = version.own();
+        this.serials = new SessionSerials(version, serial);
         this.records = new Operations(parts, version);
         this.updates = new Updates(parts, version, records);
-        this.keyScratch = scratch.allocate(Layout.padded(options.maxKeyBytes()), Long.BYTES)
-                .address();
-        this.maxKeyBytes = options.maxKeyBytes();
-        this.words = parts.log().layout == Layout.COMPACT;
-        this.epoch = epochs.take();
+        this.keys = new SessionKeys(records.key, parts.log().layout, options.maxKeyBytes());
+        this.gate = new SessionGate(parts.epochs());
         try {
-            this.device = new DeviceReads(parts, options, records, updates, epoch, counts, this::full);
-            this.groups = new GroupReads(index, records, device);
+            this.device = new DeviceReads(parts, options, records, updates, gate.epoch(), counts, this::full);
+            this.groups = new GroupReads(parts.index(), gate, serials, records, device, counts);
         } catch (Throwable e) {
-            epochs.giveBack(epoch);
+            gate.giveBack();
             throw e;
         }
     }
@@ -144,11 +107,11 @@ public final class StoreSession implements AutoCloseable {
             }
             if (outcome != StoreStatus.FULL) {
                 counts.reads++;
-                serial++;
+                serials.accept(1);
             }
             return outcome;
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -176,48 +139,7 @@ public final class StoreSession implements AutoCloseable {
             int room,
             StoreCompletion completion,
             long token) {
-        Objects.checkFromIndexSize(from, count, keys.length);
-        // Before the first is taken: in the midst of them it would be too late to throw.
-        Objects.checkFromIndexSize(offset + (long) from * room, (long) count * room, into.byteSize());
-        if (into.isReadOnly() || !into.isAccessibleBy(Thread.currentThread())) {
-            throw new IllegalArgumentException("the segment is read-only, or another thread's");
-        }
-        GroupReads mine = groups.unused();
-        int end = from + count;
-        for (int at = from; at < end; ) {
-            int last = Math.min(end, at + GroupReads.GROUP);
-            mine.startAt(at);
-            try {
-                beginGroup(mine, keys, at, last, into, offset, room, completion, token);
-            } finally {
-                mine.callBack(at, mine.reached(), completion, token);
-            }
-            if (mine.reached() < last) {
-                return mine.reached() - from;
-            }
-            at = last;
-        }
-        return count;
-    }
-
-    private void beginGroup(
-            GroupReads group,
-            long[] keys,
-            int from,
-            int end,
-            MemorySegment into,
-            long offset,
-            int room,
-            StoreCompletion completion,
-            long token) {
-        enter();
-        try {
-            group.begin(keys, from, end, into, offset, room, completion, token);
-        } finally {
-            counts.reads += group.reached() - from;
-            serial += group.reached() - from;
-            leave();
-        }
+        return groups.read(keys, from, count, into, offset, room, completion, token);
     }
 
     /** Of the value that the last read has found at once. */
@@ -249,10 +171,10 @@ public final class StoreSession implements AutoCloseable {
                 return full();
             }
             counts.upserts++;
-            serial++;
+            serials.accept(1);
             return StoreStatus.DONE;
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -280,10 +202,10 @@ public final class StoreSession implements AutoCloseable {
                 return full();
             }
             counts.deletes++;
-            serial++;
+            serials.accept(1);
             return outcome;
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -324,10 +246,10 @@ public final class StoreSession implements AutoCloseable {
                 return full();
             }
             counts.updates++;
-            serial++;
+            serials.accept(1);
             return outcome;
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -342,23 +264,13 @@ public final class StoreSession implements AutoCloseable {
         records.useKeyOf(record);
         enter();
         try {
-            int outcome = updates.onDevice();
-            if (outcome == Operations.ON_DEVICE && records.address == address) {
-                outcome = updates.updateWith(
-                        address,
-                        page,
-                        records.valueAt(record) - page.address(),
-                        records.valueBytes(record),
-                        Move.UPDATE,
-                        0);
-                outcome = outcome == Operations.AGAIN ? StoreStatus.FULL : outcome;
-            }
+            int outcome = updates.move(page, record, address);
             if (outcome == Operations.ON_DEVICE) {
                 outcome = version.draining() ? StoreStatus.FULL : device.startMove(address, completion);
             }
             return outcome == StoreStatus.FULL ? full() : outcome;
         } finally {
-            leave();
+            gate.leave();
         }
     }
 
@@ -366,77 +278,34 @@ public final class StoreSession implements AutoCloseable {
         return logThread.failure() == null ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
-    private void checkOpen() {
-        if (closed) {
-            throw new IllegalStateException("the session is closed, by its close or the store's");
-        }
-    }
-
-    /** Who closes it stores that, then waits for who is inside: so either it waits, or it is seen here. */
     private void enter() {
-        epochs.enter(epoch);
-        if (closed) {
-            leave();
-            checkOpen();
-        }
-        if (version.look()) {
-            pass();
-        }
-    }
-
-    private void pass() {
-        passedSerial = serial;
-        version.pass();
-        passedVersion = version.own();
-    }
-
-    private void leave() {
-        epochs.leave(epoch);
+        gate.enter();
+        serials.look();
     }
 
     private void useKey(MemorySegment key, long offset, int bytes) {
-        checkKey(bytes);
+        keys.check(bytes);
         // It may be copied to memory that ends with the session.
-        checkOpen();
-        records.key.use(key, offset, bytes, keyScratch);
-    }
-
-    private void checkKey(int bytes) {
-        if (words && bytes != Long.BYTES) {
-            throw new IllegalArgumentException("a key of " + bytes
-                    + " bytes; this store has keys of 8 bytes: create it for others (FarStoreBuilder.records)");
-        }
-        if (bytes < 1 || bytes > maxKeyBytes) {
-            throw new IllegalArgumentException("a key of " + bytes + " bytes; this store has keys of 1 to "
-                    + maxKeyBytes + ": create it for longer ones");
-        }
+        gate.checkOpen();
+        keys.use(key, offset, bytes);
     }
 
     /** Lets what is pending make progress, and calls back. @return whether something happened */
     public boolean poll() {
-        enterPoll();
+        gate.enterPoll();
         try {
             return device.poll();
         } finally {
-            POLLING.setRelease(this, 0L);
+            gate.leavePoll();
         }
     }
 
     private void await() {
-        enterPoll();
+        gate.enterPoll();
         try {
             device.await();
         } finally {
-            POLLING.setRelease(this, 0L);
-        }
-    }
-
-    private void enterPoll() {
-        POLLING.setOpaque(this, Thread.currentThread().threadId());
-        AsymmetricFence.light();
-        if (closed) {
-            POLLING.setRelease(this, 0L);
-            checkOpen();
+            gate.leavePoll();
         }
     }
 
@@ -470,7 +339,7 @@ public final class StoreSession implements AutoCloseable {
     public long touch(long key) {
         enter();
         long touched = index.touch(Hashes.of(key));
-        leave();
+        gate.leave();
         return touched;
     }
 
@@ -493,7 +362,7 @@ public final class StoreSession implements AutoCloseable {
         records.key.use(key);
         long record = records.firstOf(records.found());
         long touched = record == 0 ? 0 : Words.getOpaque(record);
-        leave();
+        gate.leave();
         return touched;
     }
 
@@ -511,12 +380,12 @@ public final class StoreSession implements AutoCloseable {
      * checkpoint has. By the session's thread.
      */
     public long serial() {
-        return serial;
+        return serials.accepted();
     }
 
     /** How many of its operations, the first so many, are in a checkpoint that is durable. Any thread. */
     public long durableSerial() {
-        return durable;
+        return serials.durable();
     }
 
     /**
@@ -531,7 +400,7 @@ public final class StoreSession implements AutoCloseable {
         boolean interrupted = false;
         long began = System.nanoTime();
         try {
-            while (durable < operations) {
+            while (serials.durable() < operations) {
                 interrupted |= Thread.interrupted();
                 Throwable failure = logThread.failure();
                 if (failure != null) {
@@ -553,8 +422,8 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /** A checkpoint is durable that has so many of its operations. */
-    void durable(long serials) {
-        durable = serials;
+    void durable(long operations) {
+        serials.durable(operations);
     }
 
     /** Whether one of its updates waits, for the device or for another session. Any thread; a moment old. */
@@ -562,24 +431,9 @@ public final class StoreSession implements AutoCloseable {
         return device.pending.updates() > 0;
     }
 
-    /**
-     * How many operations belong to versions before that one, by another thread: {@code epochs.advance} was called
-     * behind the version's beginning.
-     *
-     * @return negative where that is not known yet, as the session is inside an operation
-     */
+    /** As {@link SessionSerials#before}. */
     long serialBefore(long version) {
-        if (passedVersion < version) {
-            if (epochs.inside(epoch)) {
-                return -1;
-            }
-            // It is outside. If it has entered since, it has passed first.
-            long now = serial;
-            if (passedVersion < version) {
-                return now;
-            }
-        }
-        return passedSerial;
+        return serials.before(version, gate);
     }
 
     /** What is pending is called back first. */
@@ -588,7 +442,7 @@ public final class StoreSession implements AutoCloseable {
         try {
             drain();
         } catch (IllegalStateException e) {
-            if (!closed) {
+            if (!gate.closed()) {
                 throw e;
             }
         }
@@ -597,19 +451,17 @@ public final class StoreSession implements AutoCloseable {
 
     /** No operation begins any more. By the store: one may be under way until the present epoch has passed. */
     void refuse() {
-        closed = true;
+        gate.close();
     }
 
     /** Whether a thread, by its id, is inside a poll: the calling one sees that of itself. */
     boolean polledBy(long thread) {
-        return (long) POLLING.getOpaque(this) == thread;
+        return gate.polledBy(thread);
     }
 
     /** By the store, behind {@link #refuse} and an epoch. */
     void awaitPoll() {
-        for (int rounds = 0; (long) POLLING.getAcquire(this) != 0; ) {
-            rounds = Spin.wait(rounds);
-        }
+        gate.awaitPoll();
     }
 
     /**
@@ -628,14 +480,14 @@ public final class StoreSession implements AutoCloseable {
 
     /** By the store, or the session's thread. */
     void end() {
-        closed = true;
+        gate.close();
         if (!ended.compareAndSet(false, true)) {
             return;
         }
         try {
             device.close();
         } finally {
-            epochs.giveBack(epoch);
+            gate.giveBack();
             owner.accept(this);
         }
     }

@@ -206,6 +206,22 @@ final class Updates {
                 : Operations.ON_DEVICE;
     }
 
+    /**
+     * Copies a record to the tail, if it is the newest of its key.
+     *
+     * @param record a copy of it, in {@code page}
+     * @param address where it is in the log
+     * @return ON_DEVICE where the device has another that may be the newest
+     */
+    int move(MemorySegment page, long record, long address) {
+        int outcome = onDevice();
+        if (outcome == Operations.ON_DEVICE && records.address == address) {
+            long value = records.valueAt(record) - page.address();
+            outcome = updateWith(address, page, value, records.valueBytes(record), Move.UPDATE, 0);
+        }
+        return outcome == Operations.AGAIN ? StoreStatus.FULL : outcome;
+    }
+
     private int initial(long entry, long word, Update update, long argument) {
         int length = update.initialBytes(argument);
         if (length < 0) {

@@ -1,0 +1,104 @@
+package io.farheap.store;
+
+import io.farheap.posix.AsymmetricFence;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Where a session's thread goes into an operation, which is a place in the {@linkplain Epochs epochs}, or into a poll,
+ * until the session is closed. It says that it is inside and then looks whether the session is closed; who closes it,
+ * which may be another thread, stores that and then looks who is inside, behind an epoch: so either the one waits, or
+ * the other sees it and does nothing.
+ */
+final class SessionGate {
+
+    private static final VarHandle POLLING;
+
+    static {
+        try {
+            POLLING = MethodHandles.lookup().findVarHandle(SessionGate.class, "polling", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Epochs epochs;
+    private final int epoch;
+    private volatile boolean closed;
+    /** The thread that is inside a poll, or waits for one, by its id, else 0: stored by that thread. */
+    @SuppressWarnings("unused")
+    private long polling;
+
+    SessionGate(Epochs epochs) {
+        this.epochs = epochs;
+        this.epoch = epochs.take();
+    }
+
+    /** The session's place in the epochs, until it {@linkplain #giveBack gives} it back. */
+    int epoch() {
+        return epoch;
+    }
+
+    void giveBack() {
+        epochs.giveBack(epoch);
+    }
+
+    /** @throws IllegalStateException where the session is closed; it is outside then */
+    void enter() {
+        epochs.enter(epoch);
+        if (closed) {
+            leave();
+            checkOpen();
+        }
+    }
+
+    void leave() {
+        epochs.leave(epoch);
+    }
+
+    /** Whether it is inside an operation. What it did before it left is seen by who is told no. */
+    boolean inside() {
+        return epochs.inside(epoch);
+    }
+
+    /** @throws IllegalStateException where the session is closed; it is outside then */
+    void enterPoll() {
+        POLLING.setOpaque(this, Thread.currentThread().threadId());
+        AsymmetricFence.light();
+        if (closed) {
+            leavePoll();
+            checkOpen();
+        }
+    }
+
+    void leavePoll() {
+        POLLING.setRelease(this, 0L);
+    }
+
+    /** Whether a thread, by its id, is inside a poll: the calling one sees that of itself. */
+    boolean polledBy(long thread) {
+        return (long) POLLING.getOpaque(this) == thread;
+    }
+
+    /** Returns when nobody is inside a poll: behind {@link #close} and an epoch. */
+    void awaitPoll() {
+        for (int rounds = 0; (long) POLLING.getAcquire(this) != 0; ) {
+            rounds = Spin.wait(rounds);
+        }
+    }
+
+    void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the session is closed, by its close or the store's");
+        }
+    }
+
+    /** Nobody goes in any more. Who is in an operation may be until the present epoch has passed. */
+    void close() {
+        closed = true;
+    }
+
+    boolean closed() {
+        return closed;
+    }
+}
