@@ -1,10 +1,5 @@
 package io.farheap.tier;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
-
 /**
  * A log in this process's own memory, which is allocated as it is appended to, a segment at a time: for tests, with
  * {@link #faults}, and as a tier that is nothing but fast. Requests take effect in the poll that calls them back.
@@ -15,15 +10,9 @@ public final class MemoryDevice extends BaseDevice {
 
     public static final int DEFAULT_REQUESTS = 128;
 
-    private final long capacity;
     private final int requests;
     private final MemoryFaults faults = new MemoryFaults();
-    private final SegmentTable<Piece> pieces = new SegmentTable<>();
-    private final Mark begin = new Mark(0);
-    private final Mark end = new Mark(0);
-
-    /** A segment of the log. */
-    record Piece(Arena arena, MemorySegment memory) {}
+    private final MemoryLog log;
 
     /** One without a limit. */
     public MemoryDevice(long segmentBytes, int alignment) {
@@ -42,8 +31,8 @@ public final class MemoryDevice extends BaseDevice {
             throw new IllegalArgumentException(
                     "a capacity of " + capacity + " bytes; it must be a multiple of the segment's " + segmentBytes);
         }
-        this.capacity = capacity;
         this.requests = requests;
+        this.log = new MemoryLog(segmentBytes, capacity);
     }
 
     /** When its requests end, and how. */
@@ -58,7 +47,7 @@ public final class MemoryDevice extends BaseDevice {
 
     @Override
     public long capacity() {
-        return capacity;
+        return log.capacity();
     }
 
     @Override
@@ -68,55 +57,26 @@ public final class MemoryDevice extends BaseDevice {
 
     @Override
     public long begin() {
-        return begin.get();
+        return log.begin();
     }
 
     @Override
     public long end() {
-        return end.get();
+        return log.end();
     }
 
     @Override
     public void truncate(long below) {
-        if (begin.raise(below)) {
-            free(pieces.removeBelow(begin.get() / segmentBytes()));
-        }
-    }
-
-    /** Where an address is, or null where nothing was appended there. */
-    @Nullable
-    MemorySegment find(long address) {
-        Piece piece = pieces.get(address / segmentBytes());
-        return piece == null ? null : piece.memory;
-    }
-
-    /** Room for a part of the log; what it takes the place of is gone then. */
-    MemorySegment make(long address, long length) {
-        truncate(address + length - capacity);
-        MemorySegment there = find(address);
-        return there != null ? there : pieces.getOrAdd(address / segmentBytes(), this::allocate).memory;
-    }
-
-    private Piece allocate(long segment) {
-        Arena arena = Arena.ofShared();
-        return new Piece(arena, arena.allocate(segmentBytes(), PAGE_BYTES));
-    }
-
-    void wrote(long to) {
-        end.raise(to);
+        log.truncate(below);
     }
 
     @Override
     BaseHandle openHandle() {
-        return new MemoryHandle(this, requests);
+        return new MemoryHandle(this, log, faults, requests);
     }
 
     @Override
     void free() {
-        free(pieces.removeBelow(Long.MAX_VALUE));
-    }
-
-    private static void free(List<Piece> gone) {
-        gone.forEach(piece -> piece.arena.close());
+        log.free();
     }
 }

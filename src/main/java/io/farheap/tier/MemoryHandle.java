@@ -13,7 +13,7 @@ final class MemoryHandle extends BaseHandle {
 
     private static final long NAP_NANOS = 100_000;
 
-    private final MemoryDevice device;
+    private final MemoryLog log;
     private final MemoryFaults faults;
     /** Slots in the order of their requests, and the poll that each ends with. */
     private final int[] waiting;
@@ -27,10 +27,10 @@ final class MemoryHandle extends BaseHandle {
     private long polls;
     private boolean ending;
 
-    MemoryHandle(MemoryDevice device, int requests) {
+    MemoryHandle(BaseDevice device, MemoryLog log, MemoryFaults faults, int requests) {
         super(device, requests);
-        this.device = device;
-        this.faults = device.faults();
+        this.log = log;
+        this.faults = faults;
         this.waiting = new int[requests];
         this.due = new long[requests];
         this.ready = new int[requests];
@@ -128,11 +128,11 @@ final class MemoryHandle extends BaseHandle {
         if (fault == Fault.FAILED || fault == Fault.LOST) {
             return status(fault);
         }
-        if (address < device.begin()) {
+        if (address < log.begin()) {
             return IoStatus.GONE;
         }
-        MemorySegment to = device.make(address, length);
-        long at = address & device.segmentBytes() - 1;
+        MemorySegment to = log.make(address, length);
+        long at = log.place(address);
         try {
             copy(slots.memory(slot).segment(), slots.offset[slot], to, at, length, fault);
         } catch (IllegalStateException e) {
@@ -141,7 +141,7 @@ final class MemoryHandle extends BaseHandle {
         }
         int status = status(fault);
         if (status == IoStatus.OK) {
-            device.wrote(address + length);
+            log.wrote(address + length);
         }
         return status;
     }
@@ -176,27 +176,27 @@ final class MemoryHandle extends BaseHandle {
         long address = slots.address[slot];
         long length = slots.length[slot];
         int status = status(fault);
-        if (address < device.begin()) {
+        if (address < log.begin()) {
             return IoStatus.GONE;
         }
-        @Nullable MemorySegment from = device.find(address);
+        @Nullable MemorySegment from = log.find(address);
         if (status != IoStatus.OK) {
             return status;
         }
         if (from == null) {
             // Never appended: nobody may ask.
-            return address < device.begin() ? IoStatus.GONE : IoStatus.FAILED;
+            return address < log.begin() ? IoStatus.GONE : IoStatus.FAILED;
         }
         MemorySegment to = slots.memory(slot).segment();
         try {
-            MemorySegment.copy(from, address & device.segmentBytes() - 1, to, slots.offset[slot], length);
+            MemorySegment.copy(from, log.place(address), to, slots.offset[slot], length);
         } catch (IllegalStateException e) {
             return IoStatus.GONE;
         }
         if (fault == Fault.FLIPPED_UNNOTICED) {
             flip(to, slots.offset[slot] + Math.floorMod(faults.step(), length));
         }
-        return address < device.begin() ? IoStatus.GONE : IoStatus.OK;
+        return address < log.begin() ? IoStatus.GONE : IoStatus.OK;
     }
 
     /** Polls alone make progress, but where a test holds it up. */

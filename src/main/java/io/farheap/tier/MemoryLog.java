@@ -1,0 +1,83 @@
+package io.farheap.tier;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The segments of a {@link MemoryDevice}: each is allocated when something is appended to it, and freed when the log's
+ * beginning has passed it. Any thread; who copies to or from one that is freed meanwhile gets an
+ * {@link IllegalStateException}.
+ */
+final class MemoryLog {
+
+    private final long segmentBytes;
+    private final long capacity;
+    private final SegmentTable<Piece> pieces = new SegmentTable<>();
+    private final Mark begin = new Mark(0);
+    private final Mark end = new Mark(0);
+
+    /** A segment of the log. */
+    private record Piece(Arena arena, MemorySegment memory) {}
+
+    MemoryLog(long segmentBytes, long capacity) {
+        this.segmentBytes = segmentBytes;
+        this.capacity = capacity;
+    }
+
+    long capacity() {
+        return capacity;
+    }
+
+    long begin() {
+        return begin.get();
+    }
+
+    long end() {
+        return end.get();
+    }
+
+    void truncate(long below) {
+        if (begin.raise(below)) {
+            free(pieces.removeBelow(begin.get() / segmentBytes));
+        }
+    }
+
+    /** The segment of an address, or null where nothing was appended there. */
+    @Nullable
+    MemorySegment find(long address) {
+        Piece piece = pieces.get(address / segmentBytes);
+        return piece == null ? null : piece.memory;
+    }
+
+    /** The segment for a part of the log; what that takes the place of is gone then. */
+    MemorySegment make(long address, long length) {
+        truncate(address + length - capacity);
+        MemorySegment there = find(address);
+        return there != null ? there : pieces.getOrAdd(address / segmentBytes, this::allocate).memory;
+    }
+
+    private Piece allocate(long segment) {
+        Arena arena = Arena.ofShared();
+        return new Piece(arena, arena.allocate(segmentBytes, BaseDevice.PAGE_BYTES));
+    }
+
+    /** Where an address is in its segment. */
+    long place(long address) {
+        return address & segmentBytes - 1;
+    }
+
+    void wrote(long to) {
+        end.raise(to);
+    }
+
+    /** All of it: nobody uses it any more. */
+    void free() {
+        free(pieces.removeBelow(Long.MAX_VALUE));
+    }
+
+    private static void free(List<Piece> gone) {
+        gone.forEach(piece -> piece.arena.close());
+    }
+}
