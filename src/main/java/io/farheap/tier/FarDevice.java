@@ -1,6 +1,5 @@
 package io.farheap.tier;
 
-import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import java.lang.foreign.MemorySegment;
 
@@ -25,14 +24,7 @@ public final class FarDevice extends BaseDevice {
 
     private final Cache cache;
     private final int requests;
-    private final long segments;
-    /** Of {@code segments}, where these are a power of two; else 0. */
-    private final long segmentMask;
-
-    private final int segmentShift;
-    private final Mark begin = new Mark(0);
-    private final Mark end = new Mark(0);
-    private final AllPending appends = new AllPending();
+    private final FarLog log;
 
     /** With {@value #DEFAULT_REQUESTS} requests a handle. */
     public FarDevice(Cache cache, long segmentBytes) {
@@ -47,13 +39,12 @@ public final class FarDevice extends BaseDevice {
         super(segmentBytes, ALIGNMENT);
         this.cache = cache;
         this.requests = requests;
-        this.segments = cache.capacity() / segmentBytes;
+        long segments = cache.capacity() / segmentBytes;
         if (segments == 0) {
             throw new IllegalArgumentException("segments of " + segmentBytes + " bytes; the cache has "
                     + cache.capacity() + " bytes: make it larger, or the segments smaller");
         }
-        this.segmentMask = Long.bitCount(segments) == 1 ? segments - 1 : 0;
-        this.segmentShift = Long.numberOfTrailingZeros(segmentBytes);
+        this.log = new FarLog(segments, segmentBytes);
     }
 
     @Override
@@ -63,7 +54,7 @@ public final class FarDevice extends BaseDevice {
 
     @Override
     public long capacity() {
-        return segments << segmentShift;
+        return log.capacity();
     }
 
     @Override
@@ -73,42 +64,17 @@ public final class FarDevice extends BaseDevice {
 
     @Override
     public long begin() {
-        return begin.get();
+        return log.begin();
     }
 
     @Override
     public long end() {
-        return end.get();
+        return log.end();
     }
 
     @Override
     public void truncate(long below) {
-        begin.raise(below);
-    }
-
-    /** In the cache. */
-    long place(long address) {
-        long segment = address >>> segmentShift;
-        long slot = segmentMask != 0 || segments == 1 ? segment & segmentMask : segment % segments;
-        return (slot << segmentShift) + (address & segmentBytes() - 1);
-    }
-
-    /**
-     * Gives up what an append up to an address takes the place of.
-     *
-     * @return whether nothing is on its way there; ask again where something is
-     */
-    boolean makeRoom(long to) {
-        long first = to - capacity();
-        if (first <= 0) {
-            return true;
-        }
-        begin.raise(first);
-        return appends.lowest() >= first;
-    }
-
-    void wrote(long to) {
-        end.raise(to);
+        log.truncate(below);
     }
 
     @Override
@@ -118,31 +84,9 @@ public final class FarDevice extends BaseDevice {
 
     @Override
     BaseHandle openHandle() {
-        FarHandle handle = new FarHandle(this, cache, requests);
-        appends.add(handle.appends());
-        return handle;
-    }
-
-    void ended(PendingAppends ofHandle) {
-        appends.remove(ofHandle);
+        return new FarHandle(this, log, cache, requests);
     }
 
     @Override
     void free() {}
-
-    /** Registered with the cache too. */
-    static final class FarMemory extends OwnedMemory {
-
-        final Buffer buffer;
-
-        FarMemory(FarDevice device, MemorySegment memory, Buffer buffer) {
-            super(device, memory);
-            this.buffer = buffer;
-        }
-
-        @Override
-        void free() {
-            buffer.close();
-        }
-    }
 }

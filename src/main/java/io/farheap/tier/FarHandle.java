@@ -8,7 +8,7 @@ import io.farheap.cache.Status;
 /** Requests of one thread to a {@link FarDevice}: a session of its cache. */
 final class FarHandle extends BaseHandle implements Completion {
 
-    private final FarDevice device;
+    private final FarLog log;
     private final Session session;
     private final PendingAppends appends;
     /** What ended and is not called back. */
@@ -22,29 +22,26 @@ final class FarHandle extends BaseHandle implements Completion {
     /** The cache is closed. */
     private boolean lost;
 
-    FarHandle(FarDevice device, Cache cache, int requests) {
+    FarHandle(BaseDevice device, FarLog log, Cache cache, int requests) {
         super(device, requests);
-        this.device = device;
+        this.log = log;
         this.appends = new PendingAppends(requests);
         this.ended = new SlotQueue(requests);
         this.sent = new boolean[requests];
         this.session = cache.openSession();
-    }
-
-    PendingAppends appends() {
-        return appends;
+        log.began(appends);
     }
 
     @Override
     boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
-        if (!device.makeRoom(address + length)) {
+        if (!log.makeRoom(address + length)) {
             return false;
         }
         int slot = slots.take(RequestSlots.APPEND, address, source, offset, length, token);
         slots.appends[slot] = completion;
         appends.add(slot, address);
-        if (address < device.begin()) {
+        if (address < log.begin()) {
             return endWith(slot, IoStatus.GONE);
         }
         return send(true, slot);
@@ -54,7 +51,7 @@ final class FarHandle extends BaseHandle implements Completion {
     boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
-        if (address < device.begin()) {
+        if (address < log.begin()) {
             return endWith(slot, IoStatus.GONE);
         }
         return send(false, slot);
@@ -75,8 +72,8 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     private boolean send(boolean write, int slot) {
-        long place = device.place(slots.address[slot]);
-        FarDevice.FarMemory memory = (FarDevice.FarMemory) slots.memory(slot);
+        long place = log.place(slots.address[slot]);
+        FarMemory memory = (FarMemory) slots.memory(slot);
         long offset = slots.offset[slot];
         long length = slots.length[slot];
         if (lost) {
@@ -122,12 +119,12 @@ final class FarHandle extends BaseHandle implements Completion {
     private void end(int slot) {
         if (slots.kind[slot] == RequestSlots.APPEND) {
             if (slots.status[slot] == IoStatus.OK) {
-                device.wrote(slots.address[slot] + slots.length[slot]);
+                log.wrote(slots.address[slot] + slots.length[slot]);
             }
             appends.remove(slot);
         }
         // First the mark moves, then the place is written: what was read may be what came later.
-        if (slots.kind[slot] != RequestSlots.SYNC && slots.address[slot] < device.begin()) {
+        if (slots.kind[slot] != RequestSlots.SYNC && slots.address[slot] < log.begin()) {
             slots.status[slot] = IoStatus.GONE;
         }
         calling = true;
@@ -191,7 +188,7 @@ final class FarHandle extends BaseHandle implements Completion {
 
     @Override
     void end() {
-        device.ended(appends);
+        log.ended(appends);
         session.close();
     }
 }

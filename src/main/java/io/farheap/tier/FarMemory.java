@@ -1,0 +1,20 @@
+package io.farheap.tier;
+
+import io.farheap.cache.Buffer;
+import java.lang.foreign.MemorySegment;
+
+/** Memory that is registered with a {@link FarDevice}, and so with its cache. */
+final class FarMemory extends OwnedMemory {
+
+    final Buffer buffer;
+
+    FarMemory(BaseDevice device, MemorySegment memory, Buffer buffer) {
+        super(device, memory);
+        this.buffer = buffer;
+    }
+
+    @Override
+    void free() {
+        buffer.close();
+    }
+}
