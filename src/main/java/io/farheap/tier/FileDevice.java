@@ -1,10 +1,8 @@
 package io.farheap.tier;
 
 import io.farheap.lifetime.Closing;
+import io.farheap.tier.FileOptions.Engine;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,31 +17,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FileDevice extends BaseDevice {
 
-    /** Files that one append makes: none is missing between two. */
-    private static final long MOST_BETWEEN = 1024;
-
     private final Storage storage;
-    private final LogDirectory directory;
     private final FileEngine engine;
-    private final SegmentTable<FileSegment> segments = new SegmentTable<>();
-    /** Held by who makes files, or deletes them. */
-    private final ReentrantLock changing = new ReentrantLock();
-
-    private final Mark begin;
-    private final Mark end;
-    private final AtomicLong failures = new AtomicLong();
-    private volatile @Nullable String refusal;
+    private final FileLog log;
 
     private FileDevice(Storage storage, long segmentBytes, FileEngine engine) {
         super(segmentBytes, storage.alignment());
         this.storage = storage;
         this.engine = engine;
-        this.directory = new LogDirectory(storage);
-        directory.claim(segmentBytes);
-        List<FileSegment> opened = directory.open(segmentBytes);
-        opened.forEach(segment -> segments.getOrAdd(segment.number, number -> segment));
-        this.begin = new Mark(opened.isEmpty() ? 0 : opened.getFirst().number * segmentBytes);
-        this.end = new Mark(opened.isEmpty() ? 0 : end(opened.getLast()));
+        this.log = new FileLog(storage, segmentBytes);
     }
 
     /** As {@link #open(Path, long, FileOptions)}, with {@link FileOptions#DEFAULT}. */
@@ -64,7 +46,7 @@ public final class FileDevice extends BaseDevice {
     public static FileDevice open(Storage storage, long segmentBytes, FileOptions options) {
         FileEngine engine = null;
         try {
-            engine = FileEngine.open(options, storage);
+            engine = engine(options, storage);
             return new FileDevice(storage, segmentBytes, engine);
         } catch (Throwable e) {
             Closing.after(e, engine, storage);
@@ -72,8 +54,16 @@ public final class FileDevice extends BaseDevice {
         }
     }
 
-    private long end(FileSegment last) {
-        return last.number * segmentBytes() + (last.file.size() & -alignment());
+    private static FileEngine engine(FileOptions options, Storage storage) {
+        return switch (options.engine()) {
+            case THREADS -> new FileThreads(options);
+            case POLLER -> new PollerEngine(options.requests());
+            case IO_URING -> UringEngine.open(options.requests());
+            case FASTEST ->
+                UringEngine.allowed() && storage instanceof DiskStorage
+                        ? UringEngine.open(options.requests())
+                        : new FileThreads(options.with(Engine.THREADS));
+        };
     }
 
     @Override
@@ -93,125 +83,36 @@ public final class FileDevice extends BaseDevice {
 
     @Override
     public long begin() {
-        return begin.get();
+        return log.begin();
     }
 
     @Override
     public long end() {
-        return end.get();
+        return log.end();
     }
 
     /** How many requests the storage refused. */
     public long failures() {
-        return failures.get();
+        return log.failures();
     }
 
     /** Why no file could be made for an append, the last time; null where one could each time. */
     public @Nullable String refusal() {
-        return refusal;
-    }
-
-    void wrote(long to) {
-        end.raise(to);
-    }
-
-    void failed() {
-        failures.incrementAndGet();
-    }
-
-    void refused(StorageException why) {
-        refusal = why.getMessage();
-    }
-
-    @Nullable
-    FileSegment find(long address) {
-        return segments.get(address / segmentBytes());
-    }
-
-    /** The lowest segment from one on that has what is not durable; -1 where none has. */
-    long nextDirty(long from) {
-        long last = (end.get() - 1) / segmentBytes();
-        for (long number = Math.max(from, begin.get() / segmentBytes()); number <= last; number++) {
-            FileSegment segment = segments.get(number);
-            if (segment != null && segment.dirty()) {
-                return number;
-            }
-        }
-        return -1;
-    }
-
-    @Nullable
-    FileSegment segment(long number) {
-        return segments.get(number);
-    }
-
-    /** @return null where it is below the beginning */
-    @Nullable
-    FileSegment make(long address) {
-        changing.lock();
-        try {
-            long number = address / segmentBytes();
-            List<FileSegment> present = segments.all();
-            long first = present.isEmpty() ? number : present.getLast().number + 1;
-            if (number - first > MOST_BETWEEN
-                    || !present.isEmpty() && present.getFirst().number - number > MOST_BETWEEN) {
-                throw new StorageException("an append to segment " + number + " of " + storage.name() + ", more than "
-                        + MOST_BETWEEN + " from those that are there: append to a log where it ends");
-            }
-            for (long missing = first; missing <= number; missing++) {
-                segments.getOrAdd(missing, directory::create);
-            }
-            if (!present.isEmpty() && number < present.getFirst().number) {
-                return makeBelow(number, present.getFirst().number);
-            }
-            return segments.get(number);
-        } finally {
-            changing.unlock();
-        }
-    }
-
-    /** Where a log was begun in its middle, and nothing was given back. */
-    private @Nullable FileSegment makeBelow(long number, long first) {
-        if (number < begin.get() / segmentBytes()) {
-            return null;
-        }
-        for (long missing = first - 1; missing >= number; missing--) {
-            segments.getOrAdd(missing, directory::create);
-        }
-        return segments.get(number);
+        return log.refusal();
     }
 
     @Override
     public void truncate(long below) {
-        if (!begin.raise(below)) {
-            return;
-        }
-        changing.lock();
-        try {
-            List<FileSegment> present = segments.all();
-            long keep = begin.get() / segmentBytes();
-            for (FileSegment segment : present) {
-                if (segment.number < keep && segment != present.getLast()) {
-                    segments.removeBelow(segment.number + 1);
-                    try {
-                        directory.delete(segment.number);
-                    } finally {
-                        segment.release();
-                    }
-                }
-            }
-        } finally {
-            changing.unlock();
-        }
+        log.truncate(below);
     }
 
     @Override
     BaseHandle openHandle() {
-        return engine.open(this);
+        return engine.open(this, log);
     }
 
     @Override
     void free() {
-        Closing.all(engine, () -> segments.removeBelow(Long.MAX_VALUE).forEach(FileSegment::release), storage);
+        Closing.all(engine, log::close, storage);
     }
 }

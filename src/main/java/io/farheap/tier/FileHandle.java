@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class FileHandle extends BaseHandle {
 
-    final FileDevice device;
+    private final FileLog log;
     private final long offsetMask;
+    private final int alignment;
     /** Of each request; of a sync the one that is being synced, which it may have none of. */
     final @Nullable FileSegment[] segments;
     /** Bytes that are done of a read or a write; of a sync, what its segment had written. */
@@ -17,10 +18,11 @@ abstract class FileHandle extends BaseHandle {
     /** What ended without help of the storage. */
     private final SlotQueue ended;
 
-    FileHandle(FileDevice device, int requests) {
+    FileHandle(BaseDevice device, FileLog log, int requests) {
         super(device, requests);
-        this.device = device;
+        this.log = log;
         this.offsetMask = device.segmentBytes() - 1;
+        this.alignment = device.alignment();
         this.segments = new FileSegment[requests];
         this.done = new long[requests];
         this.ended = new SlotQueue(requests);
@@ -29,15 +31,15 @@ abstract class FileHandle extends BaseHandle {
     @Override
     boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
-        FileSegment segment = device.find(address);
+        FileSegment segment = log.find(address);
         int status = IoStatus.OK;
-        if (address < device.begin()) {
+        if (address < log.begin()) {
             status = IoStatus.GONE;
         } else if (segment == null) {
             try {
-                segment = device.make(address);
+                segment = log.make(address);
             } catch (StorageException e) {
-                device.refused(e);
+                log.refused(e);
                 status = IoStatus.FAILED;
             }
         }
@@ -50,9 +52,9 @@ abstract class FileHandle extends BaseHandle {
     boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
-        FileSegment segment = device.find(address);
+        FileSegment segment = log.find(address);
         int missing = segment == null ? IoStatus.FAILED : IoStatus.OK;
-        return start(slot, segment, address < device.begin() ? IoStatus.GONE : missing);
+        return start(slot, segment, address < log.begin() ? IoStatus.GONE : missing);
     }
 
     private boolean start(int slot, @Nullable FileSegment segment, int status) {
@@ -103,8 +105,8 @@ abstract class FileHandle extends BaseHandle {
 
     /** @return whether there is one, which is the slot's now: to be synced, and handed to {@link #synced} */
     private boolean nextToSync(int slot, long from) {
-        for (long number = device.nextDirty(from); number >= 0; number = device.nextDirty(number + 1)) {
-            FileSegment segment = device.segment(number);
+        for (long number = log.nextDirty(from); number >= 0; number = log.nextDirty(number + 1)) {
+            FileSegment segment = log.segment(number);
             if (segment != null && segment.acquire()) {
                 segments[slot] = segment;
                 done[slot] = segment.written();
@@ -142,7 +144,7 @@ abstract class FileHandle extends BaseHandle {
         }
         // What goes on is as aligned as what began.
         long whole = done[slot] + bytes;
-        long next = whole == slots.length[slot] ? whole : whole & -device.alignment();
+        long next = whole == slots.length[slot] ? whole : whole & -alignment;
         if (next == done[slot] && slots.kind[slot] != RequestSlots.APPEND) {
             // The file ends within a block, which a power cut may leave: again it would be the same.
             slots.status[slot] = IoStatus.FAILED;
@@ -195,14 +197,14 @@ abstract class FileHandle extends BaseHandle {
             FileSegment segment = segments[slot];
             if (slots.kind[slot] == RequestSlots.APPEND && slots.status[slot] == IoStatus.OK && segment != null) {
                 segment.wrote();
-                device.wrote(address + slots.length[slot]);
+                log.wrote(address + slots.length[slot]);
             }
-            if (address < device.begin()) {
+            if (address < log.begin()) {
                 slots.status[slot] = IoStatus.GONE;
             }
         }
         if (slots.status[slot] == IoStatus.FAILED) {
-            device.failed();
+            log.failed();
         }
         forget(slot);
         finish(slot);

@@ -62,8 +62,8 @@ final class FileThreads implements FileEngine {
     }
 
     @Override
-    public FileHandle open(FileDevice device) {
-        Handle handle = new Handle(device, requests);
+    public FileHandle open(BaseDevice device, FileLog log) {
+        Handle handle = new Handle(device, log, requests);
         for (int i = 0; i < MAX_HANDLES; i++) {
             handle.number = i;
             if (handles.compareAndSet(i, null, handle)) {
@@ -129,8 +129,8 @@ final class FileThreads implements FileEngine {
 
         private volatile @Nullable Thread sleeper;
 
-        Handle(FileDevice device, int requests) {
-            super(device, requests);
+        Handle(BaseDevice device, FileLog log, int requests) {
+            super(device, log, requests);
             performed = new SharedLongs(requests);
         }
 

@@ -9,8 +9,8 @@ record PollerEngine(int requests) implements FileEngine {
     }
 
     @Override
-    public FileHandle open(FileDevice device) {
-        return new Handle(device, requests);
+    public FileHandle open(BaseDevice device, FileLog log) {
+        return new Handle(device, log, requests);
     }
 
     @Override
@@ -20,8 +20,8 @@ record PollerEngine(int requests) implements FileEngine {
 
         private final SlotQueue submitted;
 
-        Handle(FileDevice device, int requests) {
-            super(device, requests);
+        Handle(BaseDevice device, FileLog log, int requests) {
+            super(device, log, requests);
             submitted = new SlotQueue(requests);
         }
 

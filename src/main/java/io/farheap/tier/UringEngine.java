@@ -38,8 +38,8 @@ record UringEngine(int requests) implements FileEngine {
     }
 
     @Override
-    public FileHandle open(FileDevice device) {
-        return new Handle(device, requests);
+    public FileHandle open(BaseDevice device, FileLog log) {
+        return new Handle(device, log, requests);
     }
 
     @Override
@@ -52,8 +52,8 @@ record UringEngine(int requests) implements FileEngine {
 
         private final IoUring ring;
 
-        Handle(FileDevice device, int requests) {
-            super(device, requests);
+        Handle(BaseDevice device, FileLog log, int requests) {
+            super(device, log, requests);
             ring = IoUring.open(requests);
         }
 
