@@ -76,7 +76,7 @@ class LayersTest {
             entry("rpc", 5),
             entry("server", 10),
             entry("store", 2),
-            entry("tier", 8),
+            entry("tier", 4),
             entry("verbs", 8));
 
     private static Collection<JavaClass> classes;

@@ -9,6 +9,9 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Tier {
 
+    /** Ids are below it. */
+    static final int IDS = Byte.SIZE;
+
     final Device device;
     /** By which handles know it; another's once nobody uses it. */
     final int id;
@@ -33,7 +36,7 @@ final class Tier {
     private long fillTo;
     private boolean overtaken;
 
-    /** Handles that have one of its device's open, under the tiered device's lock; removed: no more will. */
+    /** Handles that have one of its device's open, under the log's lock; removed: no more will. */
     int users;
 
     boolean removed;

@@ -26,7 +26,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     final int bit;
 
     final PendingAppends appends;
-    private final TieredDevice device;
+    private final TieredLog log;
     private final User user;
     /** Null where the tier's device could not open one: it is passed by. */
     private final @Nullable DeviceHandle handle;
@@ -37,8 +37,9 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     private final int coarse;
     private long reads;
 
-    TierAccess(TieredDevice device, Tier tier, User user, int requests) {
-        this.device = device;
+    /** @param readAlignment of the user's requests, which may be finer than the tier's */
+    TierAccess(TieredLog log, Tier tier, User user, int requests, int readAlignment) {
+        this.log = log;
         this.tier = tier;
         this.bit = 1 << tier.id;
         this.user = user;
@@ -49,9 +50,9 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         DeviceMemory part = null;
         DeviceHandle opened = null;
         try {
-            opened = device.use(tier, appends);
+            opened = log.use(tier, appends);
             // What is in use is not closed, if it is removed meanwhile.
-            if (opened != null && coarse > device.readAlignment()) {
+            if (opened != null && coarse > readAlignment) {
                 memory = Arena.ofShared();
                 between = memory.allocate(requests * bounceBytes(), BaseDevice.PAGE_BYTES);
                 part = tier.device.register(between);
@@ -59,7 +60,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         } catch (RuntimeException e) {
             if (opened != null) {
                 DeviceHandle unused = opened;
-                Closing.after(e, unused, memory, () -> device.leave(tier, appends));
+                Closing.after(e, unused, memory, () -> log.leave(tier, appends));
                 opened = null;
                 memory = null;
             }
@@ -131,7 +132,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     }
 
     private static DeviceMemory part(RequestSlots slots, int slot, int id) {
-        return ((TieredDevice.TieredMemory) slots.memory(slot)).part(id);
+        return ((TieredMemory) slots.memory(slot)).part(id);
     }
 
     private DeviceMemory part(RequestSlots slots, int slot) {
@@ -173,7 +174,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         tier.reads.addAndGet(reads);
         Closing.all(handle, registered, arena, () -> {
             if (handle != null) {
-                device.leave(tier, appends);
+                log.leave(tier, appends);
             }
         });
     }

@@ -18,7 +18,8 @@ final class TierFill implements AutoCloseable {
 
     private static final long PIECE_BYTES = 256 * 1024;
 
-    private final TieredDevice device;
+    private final Device device;
+    private final TieredLog log;
     private final Tier tier;
     private final double nanosPerByte;
     private final Arena arena = Arena.ofShared();
@@ -36,7 +37,7 @@ final class TierFill implements AutoCloseable {
 
         Lane(Tier of) {
             this.of = of;
-            this.handle = device.use(of, appends);
+            this.handle = log.use(of, appends);
             this.memory = handle == null ? null : of.device.register(piece);
         }
 
@@ -86,16 +87,17 @@ final class TierFill implements AutoCloseable {
         @Override
         public void close() {
             if (handle != null) {
-                Closing.all(handle, memory, () -> device.leave(of, appends));
+                Closing.all(handle, memory, () -> log.leave(of, appends));
             }
         }
     }
 
-    TierFill(TieredDevice device, Tier tier, long bytesPerSecond) {
+    TierFill(Device device, TieredLog log, Tier tier, long bytesPerSecond) {
         if (bytesPerSecond < 1) {
             throw new IllegalArgumentException(bytesPerSecond + " bytes a second; it must be at least 1");
         }
         this.device = device;
+        this.log = log;
         this.tier = tier;
         this.nanosPerByte = 1e9 / bytesPerSecond;
     }
@@ -116,7 +118,7 @@ final class TierFill implements AutoCloseable {
         long copied = 0;
         long due = System.nanoTime();
         while (!Thread.currentThread().isInterrupted()) {
-            List<Tier> all = device.now().all();
+            List<Tier> all = log.tiers().all();
             int index = all.indexOf(tier);
             long to = tier.low();
             long from = from(to);
@@ -142,7 +144,7 @@ final class TierFill implements AutoCloseable {
 
     /** Where the piece begins that ends at an address; not below it where there is none. */
     private long from(long to) {
-        long floor = Math.max(device.begin(), device.issuedEnd() - tier.device.capacity());
+        long floor = Math.max(log.begin(), log.issuedEnd() - tier.device.capacity());
         floor = Math.max(floor, tier.device.begin());
         long aligned = floor + device.alignment() - 1 & -device.alignment();
         long segment = to - 1 & -device.segmentBytes();

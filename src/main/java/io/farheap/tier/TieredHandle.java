@@ -14,9 +14,10 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
 
     private static final long NAP_NANOS = 20_000;
 
-    private final TieredDevice device;
+    private final TieredLog log;
     private final int requests;
-    private TieredDevice.@Nullable Tiers seen;
+    private final int readAlignment;
+    private @Nullable Tiers seen;
     /** In the order of the tiers, and by bit. */
     private TierAccess[] accesses = {};
 
@@ -37,14 +38,15 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     /** Of an append, its own; of a sync, that of the first that it is not for. */
     private final long[] number;
     /** The tiers that there were when the append went out. */
-    private final TieredDevice.@Nullable Tiers[] tiers;
+    private final @Nullable Tiers[] tiers;
 
     private int calledBack;
 
-    TieredHandle(TieredDevice device, int requests) {
+    TieredHandle(BaseDevice device, TieredLog log, int requests) {
         super(device, requests);
-        this.device = device;
+        this.log = log;
         this.requests = requests;
+        this.readAlignment = device.readAlignment();
         this.waiting = new SlotQueue(requests);
         this.ended = new SlotQueue(requests);
         this.asked = new int[requests];
@@ -55,18 +57,18 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
         this.told = new boolean[requests];
         this.queued = new boolean[requests];
         this.number = new long[requests];
-        this.tiers = new TieredDevice.Tiers[requests];
+        this.tiers = new Tiers[requests];
         look();
     }
 
     /** Which tiers there are. */
-    private TieredDevice.Tiers look() {
-        TieredDevice.Tiers now = device.now();
+    private Tiers look() {
+        Tiers now = log.tiers();
         if (now != seen) {
             List<TierAccess> next = new ArrayList<>();
             for (Tier tier : now.all()) {
                 TierAccess known = find(tier);
-                next.add(known != null ? known : new TierAccess(device, tier, this, requests));
+                next.add(known != null ? known : new TierAccess(log, tier, this, requests, readAlignment));
             }
             for (TierAccess access : accesses) {
                 if (!next.contains(access)) {
@@ -94,7 +96,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
         long end = address + length;
-        long issued = device.issue(end);
+        long issued = log.issue(end);
         look();
         for (int i = 0; i + 1 < accesses.length; i++) {
             if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier)) {
@@ -103,7 +105,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
         }
         int slot = slots.take(RequestSlots.APPEND, address, source, offset, length, token);
         slots.appends[slot] = completion;
-        if (address < device.begin()) {
+        if (address < log.begin()) {
             return endWith(slot, IoStatus.GONE);
         }
         number[slot] = issued;
@@ -128,15 +130,15 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
      * Makes an append known as pending at each tier. Whoever fills one that comes meanwhile sees either that it is
      * pending, or that it knows of the tier.
      */
-    private TieredDevice.Tiers announce(int slot) {
+    private Tiers announce(int slot) {
         while (true) {
-            TieredDevice.Tiers now = look();
+            Tiers now = look();
             toPost[slot] = 0;
             for (TierAccess access : accesses) {
                 access.appends.add(slot, slots.address[slot], slots.address[slot] + slots.length[slot], number[slot]);
                 toPost[slot] |= access.bit;
             }
-            if (device.now() == now) {
+            if (log.tiers() == now) {
                 return now;
             }
             for (TierAccess access : accesses) {
@@ -192,7 +194,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
 
     /** Calls back once the tiers up to the commit point have ended it and one from there on has it, or all failed. */
     private void tell(int slot, int status) {
-        TieredDevice.Tiers at = tiers[slot];
+        Tiers at = tiers[slot];
         assert at != null;
         if (told[slot]) {
             return;
@@ -211,7 +213,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
         told[slot] = true;
         calledBack++;
         if (outcome == IoStatus.OK) {
-            device.wrote(slots.address[slot] + slots.length[slot]);
+            log.wrote(slots.address[slot] + slots.length[slot]);
         }
         AppendCompletion completion = slots.appends[slot];
         assert completion != null;
@@ -238,7 +240,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
 
     @Override
     boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
-        TieredDevice.Tiers now = look();
+        Tiers now = look();
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
         asked[slot] = 0;
@@ -255,7 +257,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
      *
      * @return false where that has no room
      */
-    private boolean postRead(TieredDevice.Tiers now, int slot) {
+    private boolean postRead(Tiers now, int slot) {
         long address = slots.address[slot];
         long length = slots.length[slot];
         for (int i = 0; i < accesses.length; i++) {
@@ -278,7 +280,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
 
     /** No tier has it. */
     private int unfound(int slot) {
-        if (slots.address[slot] < device.begin()) {
+        if (slots.address[slot] < log.begin()) {
             return IoStatus.GONE;
         }
         boolean hole = accesses[accesses.length - 1].tier.holes.overlap(slots.address[slot], slots.length[slot]);
@@ -310,7 +312,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     boolean startSync(IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.SYNC, token);
         slots.completions[slot] = completion;
-        number[slot] = device.nextNumber();
+        number[slot] = log.nextNumber();
         look();
         if (!postSync(slot)) {
             await(slot);
@@ -353,7 +355,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     @Override
     int progress() {
         calledBack = 0;
-        TieredDevice.Tiers now = look();
+        Tiers now = look();
         for (int count = waiting.size(); count > 0; count--) {
             retry(now, waiting.remove());
         }
@@ -369,7 +371,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
         return calledBack;
     }
 
-    private void retry(TieredDevice.Tiers now, int slot) {
+    private void retry(Tiers now, int slot) {
         queued[slot] = false;
         switch (slots.kind[slot]) {
             case RequestSlots.APPEND -> retryAppend(slot);

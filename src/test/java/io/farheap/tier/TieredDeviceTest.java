@@ -29,13 +29,14 @@ class TieredDeviceTest extends DeviceContract {
     private Shape shape;
 
     private MemoryDevice fast;
+    private MemoryDevice middle;
     private MemoryDevice last;
 
     @Override
     Device create() {
         fast = new MemoryDevice(SEGMENT, 8, 32, 4L * SEGMENT);
         last = new MemoryDevice(SEGMENT, 4096, 32, Device.MAX_ADDRESS);
-        MemoryDevice middle = new MemoryDevice(SEGMENT, 512, 32, 6L * SEGMENT);
+        middle = new MemoryDevice(SEGMENT, 512, 32, 6L * SEGMENT);
         return new TieredDevice(shape.tiers == 2 ? List.of(fast, last) : List.of(fast, middle, last), shape.commit, 32);
     }
 
@@ -198,9 +199,9 @@ class TieredDeviceTest extends DeviceContract {
 
     @Test
     void anAppendThatAllRefuseFails() {
-        ((TieredDevice) device).now().all().forEach(tier -> ((MemoryDevice) tier.device)
-                .faults()
-                .inject((kind, address, length) -> Fault.FAILED));
+        for (MemoryDevice tier : List.of(fast, middle, last)) {
+            tier.faults().inject((kind, address, length) -> Fault.FAILED);
+        }
         Calls failing = new Calls();
         assertTrue(handle.append(0, memory, 0, SEGMENT, failing, 1));
         Calls.finish(handle);

@@ -1,0 +1,44 @@
+package io.farheap.tier;
+
+import io.farheap.lifetime.Closing;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Memory that is registered with a {@link TieredDevice}, and so with each of its tiers. */
+final class TieredMemory extends OwnedMemory {
+
+    private final Consumer<TieredMemory> forget;
+    /** By the tier's id; one is written before a handle sees its tier. */
+    private final @Nullable DeviceMemory[] parts = new DeviceMemory[Tier.IDS];
+
+    /** @param forget told when it is freed */
+    TieredMemory(BaseDevice device, MemorySegment memory, Consumer<TieredMemory> forget) {
+        super(device, memory);
+        this.forget = forget;
+    }
+
+    void add(Tier tier) {
+        parts[tier.id] = tier.device.register(segment());
+    }
+
+    void remove(Tier tier) {
+        DeviceMemory part = parts[tier.id];
+        if (part != null) {
+            parts[tier.id] = null;
+            part.close();
+        }
+    }
+
+    DeviceMemory part(int id) {
+        DeviceMemory part = parts[id];
+        assert part != null;
+        return part;
+    }
+
+    @Override
+    void free() {
+        forget.accept(this);
+        Closing.all(parts);
+    }
+}
