@@ -76,7 +76,6 @@ class LayersTest {
             entry("rpc", 5),
             entry("server", 10),
             entry("store", 2),
-            entry("tier", 4),
             entry("verbs", 8));
 
     private static Collection<JavaClass> classes;

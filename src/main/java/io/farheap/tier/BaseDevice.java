@@ -1,12 +1,8 @@
 package io.farheap.tier;
 
-import io.farheap.posix.AsymmetricFence;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 
-/** What devices have in common: their shape, and which handles and memory are open. */
+/** What devices have in common: their shape, and what is open of them. */
 abstract class BaseDevice implements Device {
 
     /** What registered memory begins and ends at. */
@@ -15,12 +11,7 @@ abstract class BaseDevice implements Device {
     private final long segmentBytes;
     private final int alignment;
     private final int readAlignment;
-    /** Guards what is open, for short. */
-    private final ReentrantLock opened = new ReentrantLock();
-
-    private final List<BaseHandle> handles = new ArrayList<>();
-    private final List<OwnedMemory> memories = new ArrayList<>();
-    private boolean closed;
+    private final OpenParts parts = new OpenParts();
 
     BaseDevice(long segmentBytes, int alignment) {
         this(segmentBytes, alignment, alignment);
@@ -65,99 +56,26 @@ abstract class BaseDevice implements Device {
             throw new IllegalArgumentException(memory.byteSize() + " bytes at " + Long.toHexString(memory.address())
                     + " cannot be registered; take memory that begins and ends at multiples of " + PAGE_BYTES);
         }
-        opened.lock();
-        try {
-            checkOpen();
-            OwnedMemory registered = own(memory);
-            memories.add(registered);
-            return registered;
-        } finally {
-            opened.unlock();
-        }
+        return parts.register(() -> own(parts, memory));
     }
 
-    OwnedMemory own(MemorySegment memory) {
-        return new OwnedMemory(this, memory);
+    /** Memory that passed the checks, to be this device's. */
+    OwnedMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
+        return new OwnedMemory(registry, memory);
     }
 
     @Override
     public final DeviceHandle open() {
-        opened.lock();
-        try {
-            checkOpen();
-            BaseHandle handle = openHandle();
-            handles.add(handle);
-            return handle;
-        } finally {
-            opened.unlock();
-        }
+        return parts.open(() -> openHandle(parts));
     }
 
-    abstract BaseHandle openHandle();
-
-    final void close(OwnedMemory memory) {
-        opened.lock();
-        try {
-            if (!memories.contains(memory)) {
-                return;
-            }
-            memory.closed(true);
-            AsymmetricFence.heavy();
-            for (BaseHandle handle : handles) {
-                if (handle.uses(memory)) {
-                    memory.closed(false);
-                    throw new IllegalStateException(
-                            "a request that uses the memory has not ended; poll its handle until it has");
-                }
-            }
-            memory.free();
-            memories.remove(memory);
-        } finally {
-            opened.unlock();
-        }
-    }
-
-    /** The handle is closed: nobody need look at it. */
-    final void forget(BaseHandle handle) {
-        opened.lock();
-        try {
-            handles.remove(handle);
-        } finally {
-            opened.unlock();
-        }
-    }
-
-    final List<BaseHandle> handles() {
-        opened.lock();
-        try {
-            return List.copyOf(handles);
-        } finally {
-            opened.unlock();
-        }
-    }
-
-    final void checkOpen() {
-        if (closed) {
-            throw new IllegalStateException("the device is closed");
-        }
-    }
+    abstract BaseHandle openHandle(BaseHandle.Registry registry);
 
     @Override
     public final void close() {
-        opened.lock();
-        try {
-            if (closed) {
-                return;
-            }
-            if (!handles.isEmpty() || !memories.isEmpty()) {
-                throw new IllegalStateException("the device has " + handles.size() + " handles and " + memories.size()
-                        + " pieces of memory open; close them before it");
-            }
-            closed = true;
-        } finally {
-            opened.unlock();
+        if (parts.end()) {
+            free();
         }
-        free();
     }
 
     /** Once: nothing of it is open. */

@@ -17,8 +17,15 @@ abstract class BaseHandle implements DeviceHandle {
         }
     }
 
+    /** Where it, and the memory of its requests, is registered. */
+    interface Registry extends OwnedMemory.Registry {
+
+        /** It is closed: nobody need look at it. */
+        void forget(BaseHandle handle);
+    }
+
     final RequestSlots slots;
-    private final BaseDevice device;
+    private final Registry registry;
     // The device's, a step nearer.
     private final long segmentBytes;
     private final long segmentMask;
@@ -30,12 +37,16 @@ abstract class BaseHandle implements DeviceHandle {
     private boolean closing;
     private boolean closed;
 
-    /** @param requests how many it has at a time */
-    BaseHandle(BaseDevice device, int requests) {
+    /**
+     * @param device whose handle it is, which says what requests may be
+     * @param registry the device's, which its memory is registered with too
+     * @param requests how many it has at a time
+     */
+    BaseHandle(Device device, Registry registry, int requests) {
         if (requests < 1) {
             throw new IllegalArgumentException(requests + " requests at a time; a handle needs at least 1");
         }
-        this.device = device;
+        this.registry = registry;
         this.slots = new RequestSlots(requests);
         this.segmentBytes = device.segmentBytes();
         this.segmentMask = segmentBytes - 1;
@@ -134,7 +145,7 @@ abstract class BaseHandle implements DeviceHandle {
             }
         }
         closed = true;
-        device.forget(this);
+        registry.forget(this);
         end();
         if (first != null) {
             throw first;
@@ -237,7 +248,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     private OwnedMemory check(long address, DeviceMemory memory, long offset, long length, int unaligned) {
-        if (!(memory instanceof OwnedMemory owned) || owned.device() != device) {
+        if (!(memory instanceof OwnedMemory owned) || owned.registry() != registry) {
             throw new IllegalArgumentException("the memory belongs to another device; register it with this one");
         }
         if ((address | length - 1 | Device.MAX_ADDRESS - address - length) < 0) {

@@ -78,13 +78,13 @@ public final class FarDevice extends BaseDevice {
     }
 
     @Override
-    OwnedMemory own(MemorySegment memory) {
-        return new FarMemory(this, memory, cache.register(memory));
+    OwnedMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
+        return new FarMemory(registry, memory, cache.register(memory));
     }
 
     @Override
-    BaseHandle openHandle() {
-        return new FarHandle(this, log, cache, requests);
+    BaseHandle openHandle(BaseHandle.Registry registry) {
+        return new FarHandle(this, registry, log, cache, requests);
     }
 
     @Override

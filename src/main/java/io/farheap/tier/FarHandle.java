@@ -22,8 +22,8 @@ final class FarHandle extends BaseHandle implements Completion {
     /** The cache is closed. */
     private boolean lost;
 
-    FarHandle(BaseDevice device, FarLog log, Cache cache, int requests) {
-        super(device, requests);
+    FarHandle(Device device, Registry registry, FarLog log, Cache cache, int requests) {
+        super(device, registry, requests);
         this.log = log;
         this.appends = new PendingAppends(requests);
         this.ended = new SlotQueue(requests);

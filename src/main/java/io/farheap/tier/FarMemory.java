@@ -8,8 +8,8 @@ final class FarMemory extends OwnedMemory {
 
     final Buffer buffer;
 
-    FarMemory(BaseDevice device, MemorySegment memory, Buffer buffer) {
-        super(device, memory);
+    FarMemory(Registry registry, MemorySegment memory, Buffer buffer) {
+        super(registry, memory);
         this.buffer = buffer;
     }
 

@@ -107,8 +107,8 @@ public final class FileDevice extends BaseDevice {
     }
 
     @Override
-    BaseHandle openHandle() {
-        return engine.open(this, log);
+    BaseHandle openHandle(BaseHandle.Registry registry) {
+        return engine.open(this, registry, log);
     }
 
     @Override

@@ -6,7 +6,7 @@ interface FileEngine extends AutoCloseable {
     /** For reports. */
     String name();
 
-    FileHandle open(BaseDevice device, FileLog log);
+    FileHandle open(Device device, BaseHandle.Registry registry, FileLog log);
 
     /** Its handles are closed. */
     @Override

@@ -18,8 +18,8 @@ abstract class FileHandle extends BaseHandle {
     /** What ended without help of the storage. */
     private final SlotQueue ended;
 
-    FileHandle(BaseDevice device, FileLog log, int requests) {
-        super(device, requests);
+    FileHandle(Device device, Registry registry, FileLog log, int requests) {
+        super(device, registry, requests);
         this.log = log;
         this.offsetMask = device.segmentBytes() - 1;
         this.alignment = device.alignment();

@@ -62,8 +62,8 @@ final class FileThreads implements FileEngine {
     }
 
     @Override
-    public FileHandle open(BaseDevice device, FileLog log) {
-        Handle handle = new Handle(device, log, requests);
+    public FileHandle open(Device device, BaseHandle.Registry registry, FileLog log) {
+        Handle handle = new Handle(device, registry, log, requests);
         for (int i = 0; i < MAX_HANDLES; i++) {
             handle.number = i;
             if (handles.compareAndSet(i, null, handle)) {
@@ -129,8 +129,8 @@ final class FileThreads implements FileEngine {
 
         private volatile @Nullable Thread sleeper;
 
-        Handle(BaseDevice device, FileLog log, int requests) {
-            super(device, log, requests);
+        Handle(Device device, Registry registry, FileLog log, int requests) {
+            super(device, registry, log, requests);
             performed = new SharedLongs(requests);
         }
 

@@ -71,8 +71,8 @@ public final class MemoryDevice extends BaseDevice {
     }
 
     @Override
-    BaseHandle openHandle() {
-        return new MemoryHandle(this, log, faults, requests);
+    BaseHandle openHandle(BaseHandle.Registry registry) {
+        return new MemoryHandle(this, registry, log, faults, requests);
     }
 
     @Override

@@ -27,8 +27,8 @@ final class MemoryHandle extends BaseHandle {
     private long polls;
     private boolean ending;
 
-    MemoryHandle(BaseDevice device, MemoryLog log, MemoryFaults faults, int requests) {
-        super(device, requests);
+    MemoryHandle(Device device, Registry registry, MemoryLog log, MemoryFaults faults, int requests) {
+        super(device, registry, requests);
         this.log = log;
         this.faults = faults;
         this.waiting = new int[requests];

@@ -17,7 +17,18 @@ class OwnedMemory implements DeviceMemory {
         }
     }
 
-    private final BaseDevice device;
+    /** Where it is registered: one for each device. */
+    interface Registry {
+
+        /**
+         * Frees it, unless it is freed.
+         *
+         * @throws IllegalStateException where a request uses it
+         */
+        void free(OwnedMemory memory);
+    }
+
+    private final Registry registry;
     private final MemorySegment segment;
     /** A step nearer: every request reads it. */
     private final long bytes;
@@ -25,8 +36,8 @@ class OwnedMemory implements DeviceMemory {
     @SuppressWarnings("unused")
     private boolean closed;
 
-    OwnedMemory(BaseDevice device, MemorySegment segment) {
-        this.device = device;
+    OwnedMemory(Registry registry, MemorySegment segment) {
+        this.registry = registry;
         this.segment = segment;
         this.bytes = segment.byteSize();
     }
@@ -36,8 +47,8 @@ class OwnedMemory implements DeviceMemory {
         return segment;
     }
 
-    final BaseDevice device() {
-        return device;
+    final Registry registry() {
+        return registry;
     }
 
     final long bytes() {
@@ -54,7 +65,7 @@ class OwnedMemory implements DeviceMemory {
 
     @Override
     public final void close() {
-        device.close(this);
+        registry.free(this);
     }
 
     /** The device lets go of it; no request uses it. */

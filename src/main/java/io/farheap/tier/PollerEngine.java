@@ -9,8 +9,8 @@ record PollerEngine(int requests) implements FileEngine {
     }
 
     @Override
-    public FileHandle open(BaseDevice device, FileLog log) {
-        return new Handle(device, log, requests);
+    public FileHandle open(Device device, BaseHandle.Registry registry, FileLog log) {
+        return new Handle(device, registry, log, requests);
     }
 
     @Override
@@ -20,8 +20,8 @@ record PollerEngine(int requests) implements FileEngine {
 
         private final SlotQueue submitted;
 
-        Handle(BaseDevice device, FileLog log, int requests) {
-            super(device, log, requests);
+        Handle(Device device, Registry registry, FileLog log, int requests) {
+            super(device, registry, log, requests);
             submitted = new SlotQueue(requests);
         }
 

@@ -187,13 +187,13 @@ public final class TieredDevice extends BaseDevice {
     }
 
     @Override
-    OwnedMemory own(MemorySegment memory) {
-        return log.own(this, memory);
+    OwnedMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
+        return log.own(registry, memory);
     }
 
     @Override
-    BaseHandle openHandle() {
-        return new TieredHandle(this, log, requests);
+    BaseHandle openHandle(BaseHandle.Registry registry) {
+        return new TieredHandle(this, registry, log, requests);
     }
 
     @Override

@@ -42,8 +42,8 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
 
     private int calledBack;
 
-    TieredHandle(BaseDevice device, TieredLog log, int requests) {
-        super(device, requests);
+    TieredHandle(Device device, Registry registry, TieredLog log, int requests) {
+        super(device, registry, requests);
         this.log = log;
         this.requests = requests;
         this.readAlignment = device.readAlignment();

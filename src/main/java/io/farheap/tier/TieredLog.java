@@ -211,10 +211,10 @@ final class TieredLog {
     }
 
     /** Memory that is registered with each tier, with those too that come. */
-    TieredMemory own(BaseDevice device, MemorySegment memory) {
+    TieredMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
         changing.lock();
         try {
-            TieredMemory made = new TieredMemory(device, memory, this::forget);
+            TieredMemory made = new TieredMemory(registry, memory, this::forget);
             try {
                 tiers.all().forEach(made::add);
             } catch (Throwable e) {

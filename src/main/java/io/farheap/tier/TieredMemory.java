@@ -13,8 +13,8 @@ final class TieredMemory extends OwnedMemory {
     private final @Nullable DeviceMemory[] parts = new DeviceMemory[Tier.IDS];
 
     /** @param forget told when it is freed */
-    TieredMemory(BaseDevice device, MemorySegment memory, Consumer<TieredMemory> forget) {
-        super(device, memory);
+    TieredMemory(Registry registry, MemorySegment memory, Consumer<TieredMemory> forget) {
+        super(registry, memory);
         this.forget = forget;
     }
 

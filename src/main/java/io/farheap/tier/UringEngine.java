@@ -38,8 +38,8 @@ record UringEngine(int requests) implements FileEngine {
     }
 
     @Override
-    public FileHandle open(BaseDevice device, FileLog log) {
-        return new Handle(device, log, requests);
+    public FileHandle open(Device device, BaseHandle.Registry registry, FileLog log) {
+        return new Handle(device, registry, log, requests);
     }
 
     @Override
@@ -52,8 +52,8 @@ record UringEngine(int requests) implements FileEngine {
 
         private final IoUring ring;
 
-        Handle(BaseDevice device, FileLog log, int requests) {
-            super(device, log, requests);
+        Handle(Device device, Registry registry, FileLog log, int requests) {
+            super(device, registry, log, requests);
             ring = IoUring.open(requests);
         }
 
