@@ -14,14 +14,6 @@ final class AvailableMemory {
     private static final String AVAILABLE = "MemAvailable:";
     private static final String TOTAL = "MemTotal:";
 
-    /** Of whom, for people, how much, and of how much. */
-    record Available(String where, long bytes, long total) {
-
-        Available least(Available other) {
-            return other.bytes < bytes ? other : this;
-        }
-    }
-
     private AvailableMemory() {}
 
     /** @throws IllegalArgumentException where {@code bytes} are not there */
@@ -31,31 +23,31 @@ final class AvailableMemory {
 
     /** @param root of the file system */
     static void require(long bytes, Path root) {
-        Available available = of(root);
-        if (bytes > available.bytes) {
-            throw new IllegalArgumentException("memory of " + (bytes >> 20) + " MiB; " + available.where + " has "
-                    + (available.bytes >> 20) + " MiB available, so donate less");
+        AvailableBytes available = of(root);
+        if (bytes > available.bytes()) {
+            throw new IllegalArgumentException("memory of " + (bytes >> 20) + " MiB; " + available.where() + " has "
+                    + (available.bytes() >> 20) + " MiB available, so donate less");
         }
     }
 
     static long bytes() {
-        return of(Path.of("/")).bytes;
+        return of(Path.of("/")).bytes();
     }
 
-    static Available of(Path root) {
+    static AvailableBytes of(Path root) {
         return machine(root).least(ControlGroups.least(root));
     }
 
     /** Of the machine and its most loaded control group the one with less left, as a part of what it has. */
-    static Available tightest(Path root) {
-        Available machine = machine(root);
-        Available group = ControlGroups.least(root);
-        boolean less = (double) group.bytes / group.total < (double) machine.bytes / machine.total;
+    static AvailableBytes tightest(Path root) {
+        AvailableBytes machine = machine(root);
+        AvailableBytes group = ControlGroups.least(root);
+        boolean less = (double) group.bytes() / group.total() < (double) machine.bytes() / machine.total();
         return less ? group : machine;
     }
 
-    private static Available machine(Path root) {
-        return new Available("this machine", meminfo(root, AVAILABLE), meminfo(root, TOTAL));
+    private static AvailableBytes machine(Path root) {
+        return new AvailableBytes("this machine", meminfo(root, AVAILABLE), meminfo(root, TOTAL));
     }
 
     private static long meminfo(Path root, String field) {

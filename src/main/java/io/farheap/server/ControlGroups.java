@@ -1,6 +1,5 @@
 package io.farheap.server;
 
-import io.farheap.server.AvailableMemory.Available;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -32,13 +31,14 @@ final class ControlGroups {
         }
     }
 
-    private static final Available UNLIMITED = new Available("no control group", Long.MAX_VALUE, Long.MAX_VALUE);
+    private static final AvailableBytes UNLIMITED =
+            new AvailableBytes("no control group", Long.MAX_VALUE, Long.MAX_VALUE);
 
     private ControlGroups() {}
 
     /** @param root of the file system */
-    static Available least(Path root) {
-        Available least = UNLIMITED;
+    static AvailableBytes least(Path root) {
+        AvailableBytes least = UNLIMITED;
         // N:controllers:path, where v2 has number 0 and no controllers.
         for (String line : lines(root.resolve("proc/self/cgroup"))) {
             String[] fields = line.split(":", 3);
@@ -52,7 +52,7 @@ final class ControlGroups {
     }
 
     /** Where the hierarchy is mounted: a container may see a part of it, of which its own group is then the root. */
-    private static Available least(Path root, Version version, String path) {
+    private static AvailableBytes least(Path root, Version version, String path) {
         // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER-OPTIONS
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             String[] halves = line.split(" - ", 2);
@@ -82,8 +82,8 @@ final class ControlGroups {
         return path.equals(mounted) || path.startsWith(mounted + "/") ? path.substring(mounted.length()) : "";
     }
 
-    private static Available least(Path root, Version version, String mountPoint, String below) {
-        Available least = UNLIMITED;
+    private static AvailableBytes least(Path root, Version version, String mountPoint, String below) {
+        AvailableBytes least = UNLIMITED;
         try {
             Path top = root.resolve(relative(mountPoint)).normalize();
             Path group = top.resolve(relative(below)).normalize();
@@ -102,7 +102,7 @@ final class ControlGroups {
         return least;
     }
 
-    private static Available left(Version version, Path group) {
+    private static AvailableBytes left(Version version, Path group) {
         long limit = number(group.resolve(version.limit));
         long usage = number(group.resolve(version.usage));
         if (limit == Long.MAX_VALUE || usage == Long.MAX_VALUE) {
@@ -116,7 +116,7 @@ final class ControlGroups {
                 cache = bytes == Long.MAX_VALUE ? 0 : bytes;
             }
         }
-        return new Available("control group " + group, Math.max(0, limit - Math.max(0, usage - cache)), limit);
+        return new AvailableBytes("control group " + group, Math.max(0, limit - Math.max(0, usage - cache)), limit);
     }
 
     /** The one number in a file; "max", v1's near 2^63, and no file at all are no limit. */

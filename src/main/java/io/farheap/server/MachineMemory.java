@@ -1,6 +1,5 @@
 package io.farheap.server;
 
-import io.farheap.server.AvailableMemory.Available;
 import java.nio.file.Path;
 
 /**
@@ -13,7 +12,7 @@ public record MachineMemory(long totalBytes, long freeBytes) {
 
     /** Of this machine now, or of the control group of this process that has the smaller part left. */
     public static MachineMemory now() {
-        Available available = AvailableMemory.tightest(Path.of("/"));
+        AvailableBytes available = AvailableMemory.tightest(Path.of("/"));
         return new MachineMemory(available.total(), available.bytes());
     }
 }

@@ -59,7 +59,7 @@ final class RegionPool implements AutoCloseable {
         for (int id = regions - 1; id >= 0; id--) {
             free[freeCount++] = id;
         }
-        zeroing = new Zeroing(this);
+        zeroing = new Zeroing(this::segment, this::free);
     }
 
     long regionBytes() {

@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,14 +18,20 @@ final class Zeroing implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Zeroing.class.getName());
     private static final long PIECE_BYTES = 1 << 20;
 
-    private final RegionPool pool;
+    private final IntFunction<MemorySegment> segments;
+    private final IntConsumer zeroed;
     private final ConcurrentLinkedQueue<Integer> regions = new ConcurrentLinkedQueue<>();
     private final Thread thread;
     final TestFault fault = new TestFault();
     private volatile boolean stopped;
 
-    Zeroing(RegionPool pool) {
-        this.pool = pool;
+    /**
+     * @param segments the memory of each region, by its id
+     * @param zeroed told of each region that is zero, on a thread of its own
+     */
+    Zeroing(IntFunction<MemorySegment> segments, IntConsumer zeroed) {
+        this.segments = segments;
+        this.zeroed = zeroed;
         thread = new Thread(this::run, "farheap-zeroing");
         thread.setDaemon(true);
         thread.start();
@@ -49,8 +57,8 @@ final class Zeroing implements AutoCloseable {
             }
             try {
                 fault.strike();
-                if (zero(pool.segment(region), this)) {
-                    pool.free(region);
+                if (zero(segments.apply(region), this)) {
+                    zeroed.accept(region);
                 }
                 regions.remove();
             } catch (Throwable e) {
