@@ -74,7 +74,6 @@ class LayersTest {
             entry("procedure", 6),
             entry("remote", 11),
             entry("rpc", 5),
-            entry("server", 6),
             entry("store", 2),
             entry("verbs", 8));
 

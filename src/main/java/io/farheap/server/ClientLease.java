@@ -1,23 +1,18 @@
 package io.farheap.server;
 
 import io.farheap.control.Caller;
-import io.farheap.control.Connected;
-import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.RingRequest;
 import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
-import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.ProtectionDomain;
-import io.farheap.verbs.QueuePair;
-import io.farheap.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -25,7 +20,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.collections.Int2ObjectHashMap;
-import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,26 +31,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientLease {
 
-    /**
-     * How long a call waits for the device before it says that it has to be made again: well below what the caller
-     * waits.
-     */
-    private static final long PATIENCE_NANOS = 2_000_000_000L;
-
-    private final long id;
-    private final String clientName;
+    private final Borrower client;
     private final long cacheId;
-    private final @Nullable Caller caller;
     private final long durationNanos;
     private final RegionPool pool;
     private final CompletionQueue completions;
     private final ProtectionDomain domain;
-    private final Budgets budgets;
     private final Budget.Loan loan;
-    /** Queue pairs and message rings. What is closed and busy stays until it is gone. */
-    private final Long2ObjectHashMap<Lent> connections = new Long2ObjectHashMap<>();
-
-    private final ClientRings rings;
+    private final ClientConnections connections;
     private final SpaceOpenings spaces;
     private final RegionHolders holders;
     private final ServerThreads threads;
@@ -74,8 +56,6 @@ final class ClientLease {
     private @Nullable Fence fence;
 
     private List<Integer> fenced = List.of();
-    /** A connection could not be closed. */
-    private volatile boolean unfenced;
 
     private final AbandonedAllocations abandoned = new AbandonedAllocations();
     private volatile long renewedAt = System.nanoTime();
@@ -101,16 +81,13 @@ final class ClientLease {
             ServerThreads threads,
             Budgets budgets,
             Retired retired) {
-        this.id = id;
-        this.clientName = clientName;
+        this.client = new Borrower(id, clientName, caller, budgets);
         this.cacheId = cacheId;
-        this.caller = caller;
         this.durationNanos = durationNanos;
         this.pool = pool;
         this.completions = completions;
         this.holders = holders;
         this.threads = threads;
-        this.budgets = budgets;
         this.retired = retired;
         this.loan = budgets.leases().lend(caller, null, 1);
         try {
@@ -119,21 +96,32 @@ final class ClientLease {
             loan.close();
             throw e;
         }
-        this.rings = new ClientRings(this, context, domain, holders, handlers, threads);
-        this.spaces = new SpaceOpenings(domain, pool, amount -> lend(budgets.registrations(), amount), Leases::expired);
+        ClientRings rings = new ClientRings(client, context, domain, holders, handlers, threads, retired);
+        this.connections = new ClientConnections(client, domain, completions, rings, retired, ClientLease::notOpen);
+        this.spaces = new SpaceOpenings(
+                domain, pool, amount -> client.lend(budgets.registrations(), amount), ClientLease::notOpen);
     }
 
     long id() {
-        return id;
+        return client.leaseId();
     }
 
     String clientName() {
-        return clientName;
+        return client.clientName();
     }
 
     /** Of a manager's cache, or {@link ControlPlane#NO_CACHE}. */
     long cacheId() {
         return cacheId;
+    }
+
+    /** Whom things are lent to under it. */
+    Borrower client() {
+        return client;
+    }
+
+    ClientConnections connections() {
+        return connections;
     }
 
     /** The shared spaces that it has open. */
@@ -150,85 +138,6 @@ final class ClientLease {
         return System.nanoTime() - renewedAt > durationNanos;
     }
 
-    /** @throws ControlException INVALID_ARGUMENT where that would be too much */
-    Budget.Loan lend(Budget budget, long amount) {
-        return budget.lend(caller, id, amount);
-    }
-
-    Budgets budgets() {
-        return budgets;
-    }
-
-    synchronized Connected connect(long connectionId, Endpoint client) {
-        requireOpen();
-        Budget.Loan lent = lend(budgets.queuePairs(), 1);
-        QueuePair queuePair;
-        try {
-            queuePair = domain.createQueuePair(completions, 1, 0);
-        } catch (Throwable e) {
-            lent.close();
-            throw e;
-        }
-        Lent connection = new Lent(queuePair, List.of(lent));
-        try {
-            queuePair.connect(client);
-        } catch (VerbsException e) {
-            retired.close("a queue pair of client " + clientName, connection);
-            throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
-        }
-        connections.put(connectionId, connection);
-        return new Connected(connectionId, queuePair.endpoint());
-    }
-
-    synchronized ConnectedRing connectRing(long connectionId, RingRequest request) {
-        requireOpen();
-        ClientRings.Served served = rings.connect(request, retired);
-        connections.put(connectionId, served.lent());
-        return new ConnectedRing(
-                connectionId,
-                served.ring().endpoint(),
-                served.ring().address(),
-                served.ring().remoteKey());
-    }
-
-    /**
-     * When it returns, nothing of that connection takes effect any more.
-     *
-     * @throws ControlException INTERNAL where the device is busy with it
-     */
-    void disconnect(long connectionId) {
-        Lent connection;
-        synchronized (this) {
-            connection = connections.get(connectionId);
-        }
-        if (connection != null) {
-            closePatiently(connection, "the connection");
-            synchronized (this) {
-                connections.remove(connectionId, connection);
-            }
-        }
-    }
-
-    private void closePatiently(AutoCloseable resource, String what) {
-        try {
-            if (!Retired.closed(resource, PATIENCE_NANOS)) {
-                throw new ControlException(
-                        Code.INTERNAL,
-                        what + " is closed, but an operation that a client began has " + "been under way for "
-                                + PATIENCE_NANOS / 1_000_000 + " ms, as if its process were stopped; disconnect again");
-            }
-        } catch (ControlException e) {
-            throw e;
-        } catch (Exception e) {
-            unfenced = true;
-            throw new ControlException(
-                    Code.INTERNAL,
-                    "the device did not close " + what + " (" + e.getMessage()
-                            + "); the regions of the lease are withdrawn when it ends",
-                    e);
-        }
-    }
-
     synchronized List<RegionGrant> allocate(int regions, long allocationId) {
         requireOpen();
         abandoned.refuse(allocationId);
@@ -240,7 +149,7 @@ final class ClientLease {
         List<Grant> granted = new ArrayList<>();
         try {
             for (int regionId : ids) {
-                granted.add(new Grant(this, regionId, allocationId, domain.register(pool.segment(regionId), rights)));
+                granted.add(grant(regionId, allocationId, rights));
             }
         } catch (Throwable e) {
             for (Grant grant : granted) {
@@ -253,9 +162,15 @@ final class ClientLease {
         }
         for (Grant grant : granted) {
             grants.put(grant.regionId, grant);
-            holders.hold(grant.regionId, id);
+            holders.hold(grant.regionId, client.leaseId());
         }
         return granted.stream().map(Grant::described).toList();
+    }
+
+    private Grant grant(int regionId, long allocationId, int rights) {
+        MemorySegment region = pool.segment(regionId);
+        RegionExport export = new RegionExport(regionId, region, client, completions, retired);
+        return new Grant(regionId, allocationId, domain.register(region, rights), export);
     }
 
     /**
@@ -264,7 +179,7 @@ final class ClientLease {
      */
     void release(int regionId, long allocationId) {
         Grant grant;
-        Fence wait = new Fence("client " + clientName);
+        Fence wait = new Fence("client " + client.clientName());
         synchronized (this) {
             grant = grant(regionId);
             if (allocationId != ControlPlane.ANY_ALLOCATION && allocationId != grant.allocationId) {
@@ -275,11 +190,11 @@ final class ClientLease {
             leaving.add(grant);
             cutOff(List.of(grant), wait);
         }
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
         while (!wait.close()) {
             LockSupport.parkNanos(1_000_000L);
             if (System.nanoTime() - deadline > 0) {
-                retired.add("region " + regionId + " of client " + clientName, () -> {
+                retired.add("region " + regionId + " of client " + client.clientName(), () -> {
                     boolean done = wait.close();
                     if (done && left(grant, wait)) {
                         pool.giveBackLater(List.of(regionId));
@@ -289,7 +204,7 @@ final class ClientLease {
                 throw new ControlException(
                         Code.INTERNAL,
                         "region " + regionId + " is taken back, but an operation on "
-                                + "it has been under way for " + PATIENCE_NANOS / 1_000_000
+                                + "it has been under way for " + Retired.PATIENCE_NANOS / 1_000_000
                                 + " ms, as if a process were stopped; it stays withdrawn "
                                 + "until that is over");
             }
@@ -345,64 +260,8 @@ final class ClientLease {
         }
     }
 
-    synchronized ExportTicket export(int regionId, ExportTickets tickets) {
-        Grant grant = grant(regionId);
-        if (grant.ticket != null) {
-            grant.ticket.revoke();
-        }
-        grant.ticket = tickets.issue(grant);
-        return grant.ticket;
-    }
-
-    /** Ends the pull that read the region before, if any. */
-    SourcePull openPull(Grant grant, long pullId, Context context, Endpoint puller) {
-        SourcePull before;
-        SourcePull opened;
-        synchronized (this) {
-            if (closed || grants.get(grant.regionId) != grant) {
-                throw new ControlException(Code.TICKET_REFUSED, "the exported region was given back");
-            }
-            if (grant.busy() > 0) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT,
-                        "region " + grant.regionId
-                                + " was read by another server that has stopped in"
-                                + " the middle of a read; wait until that goes on or ends");
-            }
-            before = grant.source;
-            Budget.Loan lent = lend(budgets.queuePairs(), 1);
-            opened = new SourcePull(pullId, context, completions, pool.segment(grant.regionId), puller, lent, retired);
-            grant.source = opened;
-            if (before != null) {
-                grant.leave(before);
-            }
-        }
-        if (before != null) {
-            end(grant, before);
-        }
-        return opened;
-    }
-
-    void closePull(Grant grant, long pullId) {
-        SourcePull source;
-        synchronized (this) {
-            if (grant.source == null || grant.source.id() != pullId) {
-                return;
-            }
-            source = grant.source;
-            grant.source = null;
-            grant.leave(source);
-        }
-        end(grant, source);
-    }
-
-    private void end(Grant grant, SourcePull source) {
-        retired.close("a pull from region " + grant.regionId + " of client " + clientName, () -> {
-            source.close();
-            synchronized (this) {
-                grant.left(source);
-            }
-        });
+    synchronized ExportTicket<RegionExport> export(int regionId, ExportTickets<RegionExport> tickets) {
+        return grant(regionId).export.issue(tickets);
     }
 
     /** Fails where the lease does not hold the region. */
@@ -472,7 +331,7 @@ final class ClientLease {
     }
 
     void abandon(PreparedPull pull) {
-        retired.close("a pull of client " + clientName, pull::abandon);
+        retired.close("a pull of client " + client.clientName(), pull::abandon);
     }
 
     /**
@@ -485,7 +344,7 @@ final class ClientLease {
             return;
         }
         running.cancel();
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
         while (copy(regionId) == running && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(100_000L);
         }
@@ -535,7 +394,7 @@ final class ClientLease {
             return false;
         }
         loan.close();
-        spaces.ended(!unfenced && !begun.failed());
+        spaces.ended(!connections.unfenced() && !begun.failed());
         return true;
     }
 
@@ -543,8 +402,8 @@ final class ClientLease {
         Fence begun = fence;
         if (begun == null) {
             closed = true;
-            Fence made = new Fence("client " + clientName);
-            connections.values().forEach(connection -> made.add("a connection", connection));
+            Fence made = new Fence("client " + client.clientName());
+            connections.cutOff(made);
             List<Grant> all = new ArrayList<>(grants.values());
             all.addAll(leaving);
             cutOff(all, made);
@@ -563,17 +422,18 @@ final class ClientLease {
      * fenced.
      */
     synchronized List<Integer> takeRegions() {
-        List<Integer> regions = unfenced || fence == null || fence.failed() ? List.of() : fenced;
+        List<Integer> regions = connections.unfenced() || fence == null || fence.failed() ? List.of() : fenced;
         fenced = List.of();
         grants.clear();
-        connections.clear();
+        connections.forget();
         return regions;
     }
 
     /** @param callNanos that server threads have spent on its calls */
     synchronized LeaseStatus status(long callNanos) {
         long left = durationNanos - (System.nanoTime() - renewedAt);
-        return new LeaseStatus(clientName, cacheId, regions(), connections.size(), Math.max(0, left), callNanos);
+        return new LeaseStatus(
+                client.clientName(), cacheId, regions(), connections.count(), Math.max(0, left), callNanos);
     }
 
     /** For the log. */
@@ -593,7 +453,14 @@ final class ClientLease {
 
     private void requireOpen() {
         if (closed) {
-            throw Leases.expired();
+            throw notOpen();
         }
+    }
+
+    /** What is said of a lease that is none, or none any more. */
+    static ControlException notOpen() {
+        return new ControlException(
+                Code.LEASE_EXPIRED,
+                "the lease is unknown, closed, or was not renewed in time; what it held is given back, so open another");
     }
 }

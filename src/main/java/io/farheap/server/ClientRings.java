@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the message rings of one lease. Guarded by its {@link ClientLease}. */
+/** Makes the message rings of one lease. Guarded by its {@link ClientConnections}. */
 final class ClientRings {
 
     /**
@@ -24,44 +24,47 @@ final class ClientRings {
      */
     record Served(MessageRing ring, Lent lent) {}
 
-    private final ClientLease lease;
+    private final Borrower client;
     private final Context context;
     private final ProtectionDomain domain;
     private final HeldRegions held;
     private final RpcHandlers handlers;
     private final ServerThreads threads;
+    private final Retired retired;
     /** Leases begin at different threads, or a server of many small clients would use its first thread only. */
     private final int firstThread;
 
     private int connected;
 
+    /** @param retired closes what cannot be connected */
     ClientRings(
-            ClientLease lease,
+            Borrower client,
             Context context,
             ProtectionDomain domain,
             RegionHolders holders,
             RpcHandlers handlers,
-            ServerThreads threads) {
-        this.lease = lease;
+            ServerThreads threads,
+            Retired retired) {
+        this.client = client;
         this.context = context;
         this.domain = domain;
-        this.held = new HeldRegions(holders, lease.id(), lease.clientName());
+        this.held = new HeldRegions(holders, client.leaseId(), client.clientName());
         this.handlers = handlers;
         this.threads = threads;
-        this.firstThread = (int) lease.id();
+        this.retired = retired;
+        this.firstThread = (int) client.leaseId();
     }
 
-    /** @param retired closes what cannot be connected */
-    Served connect(RingRequest request, Retired retired) {
+    Served connect(RingRequest request) {
         RingShape shape = shape(request);
         List<Budget.Loan> loans = new ArrayList<>();
         try {
-            Budgets budgets = lease.budgets();
-            loans.add(lease.lend(budgets.rings(), 1));
-            loans.add(lease.lend(budgets.queuePairs(), 1));
-            loans.add(lease.lend(budgets.ringBytes(), shape.requestRingBytes() + shape.responseRingBytes()));
+            Budgets budgets = client.budgets();
+            loans.add(client.lend(budgets.rings(), 1));
+            loans.add(client.lend(budgets.queuePairs(), 1));
+            loans.add(client.lend(budgets.ringBytes(), shape.requestRingBytes() + shape.responseRingBytes()));
             while (true) {
-                Served served = connect(request, shape, loans, retired);
+                Served served = connect(request, shape, loans);
                 if (served != null) {
                     connected++;
                     return served;
@@ -74,7 +77,7 @@ final class ClientRings {
     }
 
     /** @return null where the thread that was to serve it has died meanwhile */
-    private @Nullable Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans, Retired retired) {
+    private @Nullable Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans) {
         ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
         MessageRing ring = new MessageRing(
                 context,
@@ -94,7 +97,7 @@ final class ClientRings {
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         } finally {
             if (!added) {
-                retired.close("a message ring of client " + lease.clientName(), ring);
+                retired.close("a message ring of client " + client.clientName(), ring);
             }
         }
         return added ? new Served(ring, new Lent(() -> end(thread, ring), loans)) : null;

@@ -2,18 +2,20 @@ package io.farheap.server;
 
 import java.util.HexFormat;
 
-/** The right to read a granted region once. Whoever takes it out of {@link ExportTickets} has used it. */
-final class ExportTicket {
+/**
+ * The right to read a granted region once. Whoever takes it out of {@link ExportTickets} has used it.
+ *
+ * @param <E> what stands for a region that is exported
+ */
+final class ExportTicket<E> {
 
-    final Grant grant;
+    final E export;
     final long deadline;
-    private final ExportTickets tickets;
     private final byte[] token;
 
-    ExportTicket(ExportTickets tickets, byte[] token, Grant grant, long deadline) {
-        this.tickets = tickets;
+    ExportTicket(byte[] token, E export, long deadline) {
         this.token = token;
-        this.grant = grant;
+        this.export = export;
         this.deadline = deadline;
     }
 
@@ -23,9 +25,5 @@ final class ExportTicket {
 
     String key() {
         return HexFormat.of().formatHex(token);
-    }
-
-    void revoke() {
-        tickets.remove(this);
     }
 }

@@ -8,11 +8,15 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Tickets that are neither used nor revoked; at most one per granted region. Thread-safe. */
-final class ExportTickets {
+/**
+ * Tickets that are neither used nor revoked; at most one per granted region. Thread-safe.
+ *
+ * @param <E> what stands for a region that is exported
+ */
+final class ExportTickets<E> {
 
     private final SecureRandom random = new SecureRandom();
-    private final Map<String, ExportTicket> open = new ConcurrentHashMap<>();
+    private final Map<String, ExportTicket<E>> open = new ConcurrentHashMap<>();
     private final long validNanos;
 
     ExportTickets(long validNanos) {
@@ -23,17 +27,17 @@ final class ExportTickets {
         return validNanos;
     }
 
-    ExportTicket issue(Grant grant) {
+    ExportTicket<E> issue(E export) {
         byte[] token = new byte[ControlPlane.TOKEN_BYTES];
         random.nextBytes(token);
-        ExportTicket ticket = new ExportTicket(this, token, grant, System.nanoTime() + validNanos);
+        ExportTicket<E> ticket = new ExportTicket<>(token, export, System.nanoTime() + validNanos);
         open.put(ticket.key(), ticket);
         return ticket;
     }
 
     /** Uses a ticket up. */
-    ExportTicket redeem(byte[] token) {
-        ExportTicket ticket = open.remove(HexFormat.of().formatHex(token));
+    ExportTicket<E> redeem(byte[] token) {
+        ExportTicket<E> ticket = open.remove(HexFormat.of().formatHex(token));
         if (ticket == null) {
             throw new ControlException(
                     Code.TICKET_REFUSED,
@@ -48,7 +52,7 @@ final class ExportTickets {
         return ticket;
     }
 
-    void remove(ExportTicket ticket) {
+    void remove(ExportTicket<E> ticket) {
         open.remove(ticket.key(), ticket);
     }
 }

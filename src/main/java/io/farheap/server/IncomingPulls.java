@@ -58,7 +58,7 @@ final class IncomingPulls {
 
     private PreparedPull open(
             ClientLease lease, String sourceAddress, int regionId, byte[] token, @Nullable PullPace pace) {
-        Budget.Loan loan = lease.lend(budgets.pulls(), 1);
+        Budget.Loan loan = lease.client().lend(budgets.pulls(), 1);
         ControlClient source = null;
         try {
             ControlClient taken = sources.take(sourceAddress);

@@ -86,12 +86,6 @@ final class Leases {
         told = listener;
     }
 
-    static ControlException expired() {
-        return new ControlException(
-                Code.LEASE_EXPIRED,
-                "the lease is unknown, closed, or was not renewed in time; what it held is given back, so open another");
-    }
-
     void add(ClientLease lease) {
         leases.put(lease.id(), lease);
         if (stopped) {
@@ -125,7 +119,7 @@ final class Leases {
     ClientLease require(long id) {
         ClientLease lease = leases.get(id);
         if (lease == null) {
-            throw expired();
+            throw ClientLease.notOpen();
         }
         return lease;
     }

@@ -70,9 +70,9 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private final ServerOptions options;
     private final Context context;
     /** What is being read by other servers; entries of grants that are over go with the next one. */
-    private final Map<Long, Grant> pulls = new ConcurrentHashMap<>();
+    private final Map<Long, RegionExport> pulls = new ConcurrentHashMap<>();
 
-    private final ExportTickets tickets;
+    private final ExportTickets<RegionExport> tickets;
     private final SourceServers sources = new SourceServers();
     private final RpcHandlers handlers = new RpcHandlers();
     private final List<ServerService> services = new ArrayList<>();
@@ -93,7 +93,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     private MemoryServer(ServerOptions options, long ticketNanos, long pullNanos) {
         this.options = options;
-        this.tickets = new ExportTickets(ticketNanos);
+        this.tickets = new ExportTickets<>(ticketNanos);
         context = Devices.open(options.device());
         try {
             context.requireActivePort();
@@ -354,19 +354,19 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     @Override
     public Connected connect(long leaseId, Endpoint client) {
-        return OnDevice.call(() -> leases.require(leaseId).connect(random.nextLong(), client));
+        return OnDevice.call(() -> leases.require(leaseId).connections().connect(random.nextLong(), client));
     }
 
     @Override
     public ConnectedRing connectRing(long leaseId, RingRequest request) {
-        return OnDevice.call(() -> leases.require(leaseId).connectRing(random.nextLong(), request));
+        return OnDevice.call(() -> leases.require(leaseId).connections().connectRing(random.nextLong(), request));
     }
 
     @Override
     public void disconnect(long leaseId, long connectionId) {
         ClientLease lease = leases.find(leaseId);
         if (lease != null) {
-            lease.disconnect(connectionId);
+            lease.connections().disconnect(connectionId);
         }
     }
 
@@ -394,27 +394,27 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     @Override
     public Ticket export(long leaseId, int regionId) {
-        ExportTicket ticket = leases.require(leaseId).export(regionId, tickets);
+        ExportTicket<RegionExport> ticket = leases.require(leaseId).export(regionId, tickets);
         return new Ticket(ticket.token(), tickets.validNanos());
     }
 
     @Override
     public PullSource openPull(byte[] token, Endpoint puller) {
-        Grant grant = tickets.redeem(token).grant;
+        RegionExport export = tickets.redeem(token).export;
         long pullId = random.nextLong();
-        PullSource source = OnDevice.call(
-                () -> grant.lease.openPull(grant, pullId, context, puller).described());
-        pulls.values().removeIf(other -> other == grant || other.over());
-        pulls.put(pullId, grant);
+        PullSource source =
+                OnDevice.call(() -> export.openPull(pullId, context, puller).described());
+        pulls.values().removeIf(other -> other == export || other.over());
+        pulls.put(pullId, export);
         return source;
     }
 
     @Override
     public void closePull(long pullId) {
-        Grant grant = pulls.get(pullId);
-        if (grant != null) {
-            grant.lease.closePull(grant, pullId);
-            pulls.remove(pullId, grant);
+        RegionExport export = pulls.get(pullId);
+        if (export != null) {
+            export.closePull(pullId);
+            pulls.remove(pullId, export);
         }
     }
 

@@ -12,6 +12,12 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Retired implements AutoCloseable {
 
+    /**
+     * How long a call waits for the device before it says that it has to be made again: well below what the caller
+     * waits.
+     */
+    static final long PATIENCE_NANOS = 2_000_000_000L;
+
     private static final System.Logger LOG = System.getLogger(Retired.class.getName());
     private static final long LEAST_PAUSE_NANOS = 20_000_000L;
     private static final long MOST_PAUSE_NANOS = 250_000_000L;

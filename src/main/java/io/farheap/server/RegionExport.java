@@ -1,0 +1,118 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Endpoint;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What other servers have of one granted region: the ticket by which one of them may read it, and the pulls of those
+ * that do. Thread-safe. Its lock is taken with the lease's held, and the lease's is not taken with it held.
+ */
+final class RegionExport {
+
+    private final int regionId;
+    private final MemorySegment region;
+    private final Borrower client;
+    private final CompletionQueue completions;
+    private final Retired retired;
+    /** Ends the latest ticket for it. A new one replaces it. */
+    private Runnable revoke = () -> {};
+    /** The other server that reads it, or null. A new one replaces it. */
+    private @Nullable SourcePull source;
+    /** Other servers that read it, that are closed and that the device is busy with. */
+    private final List<SourcePull> leaving = new ArrayList<>();
+    /** Set when the region goes back. Read without the lock. */
+    private volatile boolean over;
+
+    /**
+     * @param client whose region it is
+     * @param completions of queue pairs that post nothing, so it stays empty
+     */
+    RegionExport(int regionId, MemorySegment region, Borrower client, CompletionQueue completions, Retired retired) {
+        this.regionId = regionId;
+        this.region = region;
+        this.client = client;
+        this.completions = completions;
+        this.retired = retired;
+    }
+
+    /** Another ticket instead of the one before. */
+    synchronized ExportTicket<RegionExport> issue(ExportTickets<RegionExport> tickets) {
+        revoke.run();
+        ExportTicket<RegionExport> ticket = tickets.issue(this);
+        revoke = () -> tickets.remove(ticket);
+        return ticket;
+    }
+
+    /** Ends the pull that read the region before, if any. */
+    SourcePull openPull(long pullId, Context context, Endpoint puller) {
+        SourcePull before;
+        SourcePull opened;
+        synchronized (this) {
+            if (over) {
+                throw new ControlException(Code.TICKET_REFUSED, "the exported region was given back");
+            }
+            if (!leaving.isEmpty()) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "region " + regionId
+                                + " was read by another server that has stopped in"
+                                + " the middle of a read; wait until that goes on or ends");
+            }
+            before = source;
+            Budget.Loan lent = client.lend(client.budgets().queuePairs(), 1);
+            opened = new SourcePull(pullId, context, completions, region, puller, lent, retired);
+            source = opened;
+            if (before != null) {
+                leaving.add(before);
+            }
+        }
+        if (before != null) {
+            end(before);
+        }
+        return opened;
+    }
+
+    void closePull(long pullId) {
+        SourcePull closed;
+        synchronized (this) {
+            if (source == null || source.id() != pullId) {
+                return;
+            }
+            closed = source;
+            source = null;
+            leaving.add(closed);
+        }
+        end(closed);
+    }
+
+    private void end(SourcePull pull) {
+        retired.close("a pull from region " + regionId + " of client " + client.clientName(), () -> {
+            pull.close();
+            synchronized (this) {
+                leaving.remove(pull);
+            }
+        });
+    }
+
+    /** Whether the region has gone back. */
+    boolean over() {
+        return over;
+    }
+
+    /** The region goes back: nobody reads it any more, at the latest when the fence is closed. */
+    synchronized void cutOff(Fence fence) {
+        over = true;
+        revoke.run();
+        leaving.forEach(pull -> fence.add("a pull from region " + regionId, pull));
+        if (source != null) {
+            fence.add("a pull from region " + regionId, source);
+        }
+    }
+}
