@@ -73,7 +73,7 @@ class LayersTest {
             entry("migration", 2),
             entry("procedure", 6),
             entry("remote", 11),
-            entry("rpc", 5),
+            entry("rpc", 2),
             entry("store", 2),
             entry("verbs", 8));
 

@@ -1,7 +1,9 @@
 package io.farheap.rpc;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
@@ -86,6 +88,13 @@ public final class BatchFormat {
     /** What is padded to whole words. */
     public static int padded(int bytes) {
         return bytes + 7 & ~7;
+    }
+
+    /** Zeroes what lies between the end of a payload, at an address, and the next whole word. */
+    static void pad(long at, int length) {
+        for (int i = length; i < padded(length); i++) {
+            NativeMemory.ALL.set(JAVA_BYTE, at + i, (byte) 0);
+        }
     }
 
     /** The sequence that a slot holds, so that what is read after it is at least as new. */

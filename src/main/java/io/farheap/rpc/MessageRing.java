@@ -80,6 +80,8 @@ public final class MessageRing implements AutoCloseable {
 
     /** Null where the client makes no calls. */
     private @Nullable ServedCalls calls;
+    /** Those that are answered later; null where the client makes none. */
+    private @Nullable PendingCalls pending;
     /** Messages posted: answers to batches, and to calls later. */
     private int messages;
     /** The client's wanted word when it was last looked at, and whether the next message is to wake it. */
@@ -131,7 +133,8 @@ public final class MessageRing implements AutoCloseable {
             inAddress = requestMemory.address();
             outAddress = responseMemory.address();
             if (shape.calls()) {
-                calls = new ServedCalls(handlers, held, shape, out, wake);
+                pending = new PendingCalls(shape, wake);
+                calls = new ServedCalls(handlers, held, shape, out, pending);
             }
         } catch (Throwable e) {
             Closing.after(e, this);
@@ -170,7 +173,10 @@ public final class MessageRing implements AutoCloseable {
     public int serve() {
         long at = RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes;
         long sequence = BatchFormat.sequence(in, at);
-        if (ended || calls != null && callsFirst(calls) || sequence == Math.max(0, next - slots) || !roomToAnswer()) {
+        if (ended
+                || pending != null && callsFirst(pending)
+                || sequence == Math.max(0, next - slots)
+                || !roomToAnswer()) {
             return 0;
         }
         if (tornSince != 0 && ++looks > TORN_LOOKS && (looks & LOOK_MASK) != 0) {
@@ -190,7 +196,7 @@ public final class MessageRing implements AutoCloseable {
             reap();
         }
         execute(at, count, BatchFormat.flags(summary));
-        if (calls != null && calls.tooMany()) {
+        if (pending != null && pending.tooMany()) {
             end("it does not wait for answers to its calls");
         }
         return 1;
@@ -264,7 +270,7 @@ public final class MessageRing implements AutoCloseable {
                 requestAt += calls.argumentBytes(i);
                 int reply = calls.execute(i, at + Long.BYTES);
                 out.set(JAVA_LONG, at, reply);
-                ServedCalls.pad(outAddress + at + Long.BYTES, reply);
+                BatchFormat.pad(outAddress + at + Long.BYTES, reply);
                 hash = Payload.hash(outAddress + at + Long.BYTES, reply, BatchFormat.mix(hash, reply));
                 at += Long.BYTES + BatchFormat.padded(reply);
                 refused |= calls.status(i) != BatchFormat.DONE;
@@ -307,7 +313,7 @@ public final class MessageRing implements AutoCloseable {
     @SuppressWarnings("NullAway")
     private void touch(int count) {
         if (calls != null) {
-            calls.begin(next, slot);
+            pending.begin(next, slot);
             for (int i = 0; i < count; i++) {
                 if (lengths[i] == 0) {
                     places[i] = calls.touch(i);
@@ -348,15 +354,15 @@ public final class MessageRing implements AutoCloseable {
      *
      * @return whether there is no room to answer more
      */
-    private boolean callsFirst(ServedCalls served) {
+    private boolean callsFirst(PendingCalls waiting) {
         int left = LATER_AT_ONCE;
-        for (PendingCall call = served.nextAnswer(); call != null && left-- > 0; call = served.nextAnswer()) {
+        for (PendingCall call = waiting.nextAnswer(); call != null && left-- > 0; call = waiting.nextAnswer()) {
             if (!roomToAnswer()) {
                 return true;
             }
             long at = RingShape.CONTROL_BYTES + (long) call.slot * responseSlotBytes + shape.laterAt(call.index);
-            int bytes = ServedCalls.write(call, out, at);
-            served.sent();
+            int bytes = PendingCalls.write(call, out, at);
+            waiting.sent();
             boolean wake = wakeNext;
             wakeNext = false;
             messages++;
@@ -468,8 +474,8 @@ public final class MessageRing implements AutoCloseable {
     public void end(String reason) {
         if (!ended) {
             ended = true;
-            if (calls != null) {
-                calls.cancel();
+            if (pending != null) {
+                pending.cancel();
             }
             posts.fail();
             LOG.log(
@@ -480,8 +486,8 @@ public final class MessageRing implements AutoCloseable {
 
     /** Nobody hears answers to its calls any more, and who goes on with one finds that out. Off its thread. */
     public void cancelCalls() {
-        if (calls != null) {
-            calls.cancel();
+        if (pending != null) {
+            pending.cancel();
         }
     }
 

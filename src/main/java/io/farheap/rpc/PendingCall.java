@@ -27,7 +27,7 @@ public final class PendingCall {
 
     private static final byte[] NOTHING = {};
 
-    private final ServedCalls calls;
+    private final PendingCalls calls;
     /** Whether it is used again, for another call, once its answer has been sent. */
     final boolean reused;
 
@@ -46,11 +46,11 @@ public final class PendingCall {
     byte[] reply = NOTHING;
 
     int length;
-    /** Answered after this one, or before, as {@link ServedCalls} lists them. */
+    /** Answered after this one, or before, as {@link PendingCalls} lists them. */
     @Nullable
     PendingCall next;
 
-    PendingCall(ServedCalls calls, boolean reused) {
+    PendingCall(PendingCalls calls, boolean reused) {
         this.calls = calls;
         this.reused = reused;
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** Where a call's reply goes, little-endian where numbers are written. A view as {@link Arguments} is. */
 public final class Reply {
 
-    private final ServedCalls calls;
+    private final PendingCalls calls;
     private final MemorySegment memory;
     private long address;
     private int capacity;
@@ -21,7 +21,7 @@ public final class Reply {
     private boolean open;
 
     /** @param memory where all of them are */
-    Reply(ServedCalls calls, MemorySegment memory) {
+    Reply(PendingCalls calls, MemorySegment memory) {
         this.calls = calls;
         this.memory = memory;
     }
