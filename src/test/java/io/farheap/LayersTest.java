@@ -71,7 +71,7 @@ class LayersTest {
             entry("control", 2),
             entry("kv", 2),
             entry("migration", 2),
-            entry("procedure", 6),
+            entry("procedure", 2),
             entry("remote", 11),
             entry("rpc", 2),
             entry("store", 2),

@@ -28,61 +28,13 @@ record Ahead(
         int[] charged,
         BitSet always,
         BitSet sure,
-        List<Room> rooms,
-        List<Stride> strides,
-        Map<Integer, Place> places,
+        List<Rooms.Room> rooms,
+        List<Rooms.Stride> strides,
+        Map<Integer, Rooms.Place> places,
         List<Exit> exits) {
 
     private static final int MOST_BLOCKS = 64;
     private static final int MOST_OPS = 500;
-
-    /** What a sum must be in. */
-    enum Range {
-        WINDOW,
-        /** That of an int. */
-        INT(-1L << 31, 1L << 32),
-        /** So that a difference of two does not wrap. */
-        LONG(-1L << 61, 1L << 62),
-        /** What is left until a branch leaves the loop. */
-        LEFT(0, 1L << 62);
-
-        final long least;
-        final long room;
-
-        Range() {
-            this(0, 0);
-        }
-
-        Range(long least, long room) {
-            this.least = least;
-            this.room = room;
-        }
-    }
-
-    /**
-     * A sum that must be in a range.
-     *
-     * @param first in the next turn
-     * @param step by how much more it is in the one behind that
-     */
-    record Room(Linear first, Linear step, Range range) {}
-
-    /**
-     * Accesses that advance together by a constant. Places are the first one's, and what the turns advance by: that is
-     * masked so that it stays below a power of two which there is room for, as wherever in its region the first is.
-     *
-     * @param first address in the next turn
-     * @param step above 0
-     * @param extra by how much the last address is above the first
-     */
-    record Stride(Linear first, long step, long extra) {}
-
-    /**
-     * Of an access.
-     *
-     * @param distance from the first address of its stride
-     */
-    record Place(int stride, long distance) {}
 
     /**
      * Where the loop leads to.

@@ -8,6 +8,7 @@ import static io.farheap.procedure.translate.CallWeaver.FRAME_SLOT;
 import static io.farheap.procedure.translate.CallWeaver.FUEL_SLOT;
 import static io.farheap.procedure.translate.CallWeaver.INT_SLOT;
 import static io.farheap.procedure.translate.CallWeaver.MASK_SLOT;
+import static io.farheap.procedure.translate.CallWeaver.PROCEDURE;
 import static io.farheap.procedure.translate.CallWeaver.TRY_SLOT;
 import static io.farheap.procedure.translate.CallWeaver.TURNS_SLOT;
 import static io.farheap.procedure.translate.CallWeaver.TURN_SLOT;
@@ -94,10 +95,10 @@ final class AheadWeaver {
                 .loadConstant(Frame.MOST)
                 .invokestatic(ClassDesc.of("java.lang.Math"), "min", INTS)
                 .istore(TURNS_SLOT);
-        for (Ahead.Room room : loop.rooms()) {
+        for (Rooms.Room room : loop.rooms()) {
             limit(room, head);
         }
-        for (Ahead.Stride stride : loop.strides()) {
+        for (Rooms.Stride stride : loop.strides()) {
             limit(stride, head);
         }
         Label begin = code.newLabel();
@@ -113,7 +114,7 @@ final class AheadWeaver {
                 .aload(FRAME_SLOT)
                 .iload(TURNS_SLOT)
                 .iload(FUEL_SLOT)
-                .invokevirtual(Weaver.NAME, name(loop), METHOD)
+                .invokevirtual(PROCEDURE, name(loop), METHOD)
                 .istore(INT_SLOT);
         code.iload(FUEL_SLOT)
                 .aload(FRAME_SLOT)
@@ -166,16 +167,16 @@ final class AheadWeaver {
         weave();
     }
 
-    private void limit(Ahead.Room room, Program.Point head) {
+    private void limit(Rooms.Room room, Program.Point head) {
         number(room.first(), head);
-        if (room.range() == Ahead.Range.WINDOW) {
+        if (room.range() == Rooms.Range.WINDOW) {
             code.lload(WINDOW_SLOT);
         } else {
             code.loadConstant(room.range().least);
         }
         code.lsub();
         number(room.step(), head);
-        if (room.range() == Ahead.Range.WINDOW) {
+        if (room.range() == Rooms.Range.WINDOW) {
             code.lload(WINDOW_BYTES_SLOT);
         } else {
             code.loadConstant(room.range().room);
@@ -183,7 +184,7 @@ final class AheadWeaver {
         code.iload(TURNS_SLOT).invokestatic(FRAME, "turns", TURNS).istore(TURNS_SLOT);
     }
 
-    private void limit(Ahead.Stride stride, Program.Point head) {
+    private void limit(Rooms.Stride stride, Program.Point head) {
         number(stride.first(), head);
         code.lload(WINDOW_SLOT)
                 .lsub()
@@ -206,7 +207,7 @@ final class AheadWeaver {
 
     /** Where turns begin, natively; how far they may go, less 1; and where the first access is from there. */
     private void stride(int index, Program.Point head) {
-        Ahead.Stride stride = loop.strides().get(index);
+        Rooms.Stride stride = loop.strides().get(index);
         int start = slot(index);
         int mask = start + 2;
         int behind = start + 4;
@@ -248,7 +249,7 @@ final class AheadWeaver {
 
     /** Pushes the native address of an access, which is in a local variable as the cache address. */
     void place(int access) {
-        Ahead.Place place = loop.places().get(access);
+        Rooms.Place place = loop.places().get(access);
         if (place == null) {
             code.lload(ADDRESS_SLOT).lload(MASK_SLOT).land().lload(BASE_SLOT).ladd();
             return;

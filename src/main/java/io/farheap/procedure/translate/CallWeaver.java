@@ -18,6 +18,9 @@ import java.lang.constant.MethodTypeDesc;
  */
 abstract class CallWeaver {
 
+    /** The class that is written. */
+    static final ClassDesc PROCEDURE = ClassDesc.of("io.farheap.procedure.translate.Procedure");
+
     static final ClassDesc FRAME = ClassDesc.of("io.farheap.procedure.translate.Frame");
     /** Local variables; those of the procedure are behind them. */
     static final int FRAME_SLOT = 1;

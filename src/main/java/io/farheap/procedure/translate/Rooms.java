@@ -20,12 +20,60 @@ final class Rooms {
     private static final long MOST_STEP = 1 << 20;
     private static final long MOST_EXTRA = 1 << 10;
 
+    /** What a sum must be in. */
+    enum Range {
+        WINDOW,
+        /** That of an int. */
+        INT(-1L << 31, 1L << 32),
+        /** So that a difference of two does not wrap. */
+        LONG(-1L << 61, 1L << 62),
+        /** What is left until a branch leaves the loop. */
+        LEFT(0, 1L << 62);
+
+        final long least;
+        final long room;
+
+        Range() {
+            this(0, 0);
+        }
+
+        Range(long least, long room) {
+            this.least = least;
+            this.room = room;
+        }
+    }
+
+    /**
+     * A sum that must be in a range.
+     *
+     * @param first in the next turn
+     * @param step by how much more it is in the one behind that
+     */
+    record Room(Linear first, Linear step, Range range) {}
+
+    /**
+     * Accesses that advance together by a constant. Places are the first one's, and what the turns advance by: that is
+     * masked so that it stays below a power of two which there is room for, as wherever in its region the first is.
+     *
+     * @param first address in the next turn
+     * @param step above 0
+     * @param extra by how much the last address is above the first
+     */
+    record Stride(Linear first, long step, long extra) {}
+
+    /**
+     * Of an access.
+     *
+     * @param distance from the first address of its stride
+     */
+    record Place(int stride, long distance) {}
+
     /** By local variable: by how much it changes, if it does. */
     private final Map<Integer, Linear> steps;
 
-    private final Set<Ahead.Room> all = new LinkedHashSet<>();
-    private final List<Ahead.Stride> strides = new ArrayList<>();
-    private final Map<Integer, Ahead.Place> places = new HashMap<>();
+    private final Set<Room> all = new LinkedHashSet<>();
+    private final List<Stride> strides = new ArrayList<>();
+    private final Map<Integer, Place> places = new HashMap<>();
     private final BitSet sure = new BitSet();
     private boolean known = true;
 
@@ -34,7 +82,7 @@ final class Rooms {
         steps.values().forEach(this::ints);
     }
 
-    List<Ahead.Room> all() {
+    List<Room> all() {
         return List.copyOf(all);
     }
 
@@ -81,33 +129,33 @@ final class Rooms {
                     && extra <= MOST_EXTRA) {
                 for (int access : group) {
                     Linear address = Objects.requireNonNull(addresses.get(access));
-                    places.put(access, new Ahead.Place(strides.size(), address.constant() - first.constant()));
+                    places.put(access, new Place(strides.size(), address.constant() - first.constant()));
                 }
-                strides.add(new Ahead.Stride(first.without(), step.constant(), extra));
+                strides.add(new Stride(first.without(), step.constant(), extra));
             } else {
-                add(first, Ahead.Range.WINDOW);
-                add(last, Ahead.Range.WINDOW);
+                add(first, Range.WINDOW);
+                add(last, Range.WINDOW);
             }
         }
         return fit();
     }
 
-    List<Ahead.Stride> strides() {
+    List<Stride> strides() {
         return strides;
     }
 
     /** By instruction. */
-    Map<Integer, Ahead.Place> places() {
+    Map<Integer, Place> places() {
         return places;
     }
 
     private void ints(Linear sum) {
         for (Linear number : sum.ints()) {
-            add(number, Ahead.Range.INT);
+            add(number, Range.INT);
         }
     }
 
-    private void add(Linear first, Ahead.Range range) {
+    private void add(Linear first, Range range) {
         Linear step = first.step(steps);
         if (step == null) {
             known = false;
@@ -118,8 +166,8 @@ final class Rooms {
                 && first.terms().size() == 1
                 && first.terms().containsValue(1L);
         // A local variable that does not change is in an int's range if it is an int.
-        if (range != Ahead.Range.INT || !local || !still) {
-            all.add(new Ahead.Room(first.without(), step, range));
+        if (range != Range.INT || !local || !still) {
+            all.add(new Room(first.without(), step, range));
         }
     }
 
@@ -129,7 +177,7 @@ final class Rooms {
      * @param taken whether it stays where the branch is taken
      */
     void branch(int block, Opcode opcode, boolean taken, LinearOperands.Compared compared) {
-        Set<Ahead.Room> before = new LinkedHashSet<>(all);
+        Set<Room> before = new LinkedHashSet<>(all);
         boolean wasKnown = known;
         boolean strict =
                 switch (opcode) {
@@ -148,9 +196,9 @@ final class Rooms {
         if (more != null) {
             ints(more);
             if (compared.longs()) {
-                add(still(smaller) ? smaller : greater, Ahead.Range.LONG);
+                add(still(smaller) ? smaller : greater, Range.LONG);
             }
-            add(more, Ahead.Range.LEFT);
+            add(more, Range.LEFT);
         }
         if (more != null && fit()) {
             sure.set(block);

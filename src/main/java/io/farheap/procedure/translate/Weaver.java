@@ -15,7 +15,6 @@ import java.util.List;
 final class Weaver {
 
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
-    static final ClassDesc NAME = ClassDesc.of("io.farheap.procedure.translate.Procedure");
     private static final ClassDesc PARENT = ClassDesc.of("io.farheap.procedure.translate.TranslatedCode");
     private static final ClassDesc SHAPE = ClassDesc.of("io.farheap.procedure.translate.CodeShape");
     private static final MethodTypeDesc CONSTRUCTOR = MethodTypeDesc.of(ConstantDescs.CD_void, SHAPE);
@@ -29,7 +28,7 @@ final class Weaver {
      * @throws IllegalArgumentException where a method is above 65,535 bytes
      */
     static byte[] write(Program program, boolean ahead) {
-        return ClassFile.of().build(NAME, type -> {
+        return ClassFile.of().build(CallWeaver.PROCEDURE, type -> {
             type.withSuperclass(PARENT)
                     .withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER)
                     .withMethodBody(ConstantDescs.INIT_NAME, CONSTRUCTOR, 0, code -> code.aload(0)
