@@ -70,7 +70,6 @@ class LayersTest {
             entry("cache", 4),
             entry("control", 2),
             entry("kv", 2),
-            entry("migration", 2),
             entry("procedure", 2),
             entry("remote", 11),
             entry("rpc", 2),

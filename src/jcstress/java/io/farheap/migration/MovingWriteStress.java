@@ -42,15 +42,14 @@ public class MovingWriteStress {
 
     @Actor
     public void migration() {
-        SplitRegion split =
-                SplitRegion.of(RegionEntry.whole(old), Regions.BYTES).moving(0, fresh, false, false);
+        SplitRegion split = SplitRegion.whole(old, Regions.BYTES).moving(0, fresh, false, false);
         table.set(0, RegionEntry.split(split));
         split.held(Regions.BYTES);
         gate.claim();
         gate.unclaim();
         content[Regions.NEW] = content[Regions.OLD];
         split.moved(Regions.BYTES);
-        table.set(0, split.settled());
+        table.set(0, RegionEntry.settled(split));
     }
 
     @Arbiter

@@ -26,6 +26,12 @@ public final class RegionEntry {
         return new RegionEntry(split.copy(0), split);
     }
 
+    /** What is where, now that nothing of a region moves any more. */
+    static RegionEntry settled(SplitRegion moved) {
+        SplitRegion settled = moved.settled();
+        return settled.extents() == 1 ? whole(settled.copy(0)) : split(settled);
+    }
+
     /** The copy that has all of it; of a split region, the one that has its beginning. */
     public RemoteRegion copy() {
         return copy;
@@ -39,6 +45,11 @@ public final class RegionEntry {
     /** Null where it is in one copy. */
     public @Nullable SplitRegion split() {
         return split;
+    }
+
+    /** As extents: one, of so many bytes, where it is in one copy. */
+    SplitRegion extents(long bytes) {
+        return split == null ? SplitRegion.whole(copy, bytes) : split;
     }
 
     /** Whether some of it is on a server. */

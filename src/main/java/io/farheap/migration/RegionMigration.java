@@ -192,7 +192,7 @@ public final class RegionMigration {
     public void resume() {
         paused = false;
         for (int index = 0; index < table.size(); index++) {
-            set(index, extents(index).settled());
+            set(index, RegionEntry.settled(extents(index)));
         }
         participants.publish();
         participants.resume();
@@ -216,7 +216,7 @@ public final class RegionMigration {
                 migration.run();
             } finally {
                 split.held(split.moved());
-                set(index, split.settled());
+                set(index, RegionEntry.settled(split));
                 participants.publish();
                 participants.resume();
             }
@@ -230,16 +230,13 @@ public final class RegionMigration {
     }
 
     private SplitRegion extents(int index) {
-        return SplitRegion.of(table.get(index), table.regionBytes());
+        return table.get(index).extents(table.regionBytes());
     }
 
     private void set(int index, RegionEntry entry) {
         table.set(
                 index,
-                paused
-                        ? RegionEntry.split(
-                                SplitRegion.of(entry, table.regionBytes()).paused(readsPaused))
-                        : entry);
+                paused ? RegionEntry.split(entry.extents(table.regionBytes()).paused(readsPaused)) : entry);
     }
 
     private void freeUnused(RemoteRegion copy, SplitRegion extents) {

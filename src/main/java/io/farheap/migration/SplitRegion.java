@@ -74,12 +74,9 @@ public final class SplitRegion {
         }
     }
 
-    /** A region in one copy, as one extent; a split one as it is. */
-    static SplitRegion of(RegionEntry entry, long bytes) {
-        SplitRegion split = entry.split();
-        return split != null
-                ? split
-                : new SplitRegion(new long[] {bytes}, new RemoteRegion[] {entry.copy()}, NONE, null, false, false);
+    /** A region in one copy, as one extent. */
+    static SplitRegion whole(RemoteRegion copy, long bytes) {
+        return new SplitRegion(new long[] {bytes}, new RemoteRegion[] {copy}, NONE, null, false, false);
     }
 
     /** The same extents, all of which wait. */
@@ -93,7 +90,7 @@ public final class SplitRegion {
     }
 
     /** What is where, now that nothing moves any more. */
-    RegionEntry settled() {
+    SplitRegion settled() {
         int count = 0;
         long[] newEnds = new long[ends.length + 1];
         RemoteRegion[] newCopies = new RemoteRegion[ends.length + 1];
@@ -103,10 +100,8 @@ public final class SplitRegion {
             }
             count = append(newEnds, newCopies, count, ends[extent], copies[extent]);
         }
-        return count == 1
-                ? RegionEntry.whole(newCopies[0])
-                : RegionEntry.split(new SplitRegion(
-                        Arrays.copyOf(newEnds, count), Arrays.copyOf(newCopies, count), NONE, null, false, false));
+        return new SplitRegion(
+                Arrays.copyOf(newEnds, count), Arrays.copyOf(newCopies, count), NONE, null, false, false);
     }
 
     private static int append(long[] ends, RemoteRegion[] copies, int count, long end, RemoteRegion copy) {

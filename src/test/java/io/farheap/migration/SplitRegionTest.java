@@ -31,7 +31,7 @@ class SplitRegionTest {
     }
 
     private SplitRegion moving() {
-        return SplitRegion.of(RegionEntry.whole(old), BYTES).moving(0, fresh, false, false);
+        return SplitRegion.whole(old, BYTES).moving(0, fresh, false, false);
     }
 
     @Test
@@ -76,7 +76,7 @@ class SplitRegionTest {
 
     @Test
     void readsWaitWhereTheyAreToldTo() {
-        SplitRegion region = SplitRegion.of(RegionEntry.whole(old), BYTES).moving(0, fresh, true, false);
+        SplitRegion region = SplitRegion.whole(old, BYTES).moving(0, fresh, true, false);
         region.held(600);
         region.moved(200);
         assertSame(fresh, region.copy(READ, 199));
@@ -88,22 +88,22 @@ class SplitRegionTest {
     @Test
     void allOfAPausedRegionWaits() {
         for (boolean readsToo : new boolean[] {false, true}) {
-            SplitRegion region = SplitRegion.of(RegionEntry.whole(old), BYTES).paused(readsToo);
+            SplitRegion region = SplitRegion.whole(old, BYTES).paused(readsToo);
             assertNull(region.copy(WRITE, 0));
             assertTrue(region.holds(WRITE, 999, 1));
             assertSame(readsToo ? null : old, region.copy(READ, 999));
             assertEquals(readsToo, region.holds(READ, 0, 1));
-            assertSame(old, whole(region.settled()));
+            assertSame(old, whole(RegionEntry.settled(region)));
         }
     }
 
     @Test
     void aRegionThatHasMovedIsWholeAgain() {
         SplitRegion region = moving();
-        assertSame(old, whole(region.settled()));
+        assertSame(old, whole(RegionEntry.settled(region)));
         region.held(BYTES);
         region.moved(BYTES);
-        assertSame(fresh, whole(region.settled()));
+        assertSame(fresh, whole(RegionEntry.settled(region)));
     }
 
     @Test
@@ -112,7 +112,7 @@ class SplitRegionTest {
         failed.held(600);
         failed.moved(200);
         failed.held(200);
-        RegionEntry split = failed.settled();
+        RegionEntry split = RegionEntry.settled(failed);
         assertTrue(split.isSplit());
         SplitRegion resting = split.split();
         assertEquals(2, resting.extents());
@@ -136,14 +136,14 @@ class SplitRegionTest {
                 again.end(fresh, 0),
                 "a request is cut at the end of an extent, also where the next is in the same copy");
         again.moved(BYTES);
-        assertSame(fresh, whole(again.settled()));
+        assertSame(fresh, whole(RegionEntry.settled(again)));
     }
 
     @Test
     void thePartsOfARegionMayGoElsewhere() {
         SplitRegion failed = moving();
         failed.moved(200);
-        SplitRegion resting = failed.settled().split();
+        SplitRegion resting = RegionEntry.settled(failed).split();
         SplitRegion low = resting.moving(0, third, false, false);
         low.held(100);
         low.moved(50);
@@ -153,7 +153,7 @@ class SplitRegionTest {
         assertEquals(200, low.end(fresh, 150));
         assertSame(old, low.copy(WRITE, 200));
 
-        SplitRegion three = low.settled().split();
+        SplitRegion three = RegionEntry.settled(low).split();
         assertEquals(3, three.extents());
         assertSame(third, three.copy(READ, 0));
         assertSame(fresh, three.copy(READ, 199));
@@ -161,7 +161,7 @@ class SplitRegionTest {
         assertTrue(three.has(fresh));
 
         low.moved(200);
-        SplitRegion two = low.settled().split();
+        SplitRegion two = RegionEntry.settled(low).split();
         assertEquals(2, two.extents());
         assertFalse(two.has(fresh));
     }
