@@ -68,7 +68,6 @@ class LayersTest {
      */
     private static final Map<String, Integer> CIRCLES = Map.ofEntries(
             entry("cache", 4),
-            entry("control", 2),
             entry("kv", 2),
             entry("procedure", 2),
             entry("remote", 11),

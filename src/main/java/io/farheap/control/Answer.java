@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Answer<R, T> implements Runnable {
 
-    private static final System.Logger LOG = System.getLogger(ControlService.class.getName());
+    private static final System.Logger LOG = System.getLogger(Answer.class.getName());
     private static final Object OPEN = new Object();
     private static final Object ABANDONED = new Object();
 

@@ -196,7 +196,7 @@ class CallThreadsTest {
     @Test
     void anErrorEndsItsCallAloneAndIsLogged() throws Exception {
         BlockingQueue<LogRecord> logged = new LinkedBlockingQueue<>();
-        Logger log = Logger.getLogger(ControlService.class.getName());
+        Logger log = Logger.getLogger(Answer.class.getName());
         Handler handler = new Handler() {
             @Override
             public void publish(LogRecord record) {

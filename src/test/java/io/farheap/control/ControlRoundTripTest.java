@@ -163,7 +163,7 @@ class ControlRoundTripTest {
     @Test
     void aDefectOfTheServerIsInternalAndTheServerGoesOn() {
         plane.failWith = new NullPointerException("ouch");
-        Logger log = Logger.getLogger(ControlService.class.getName());
+        Logger log = Logger.getLogger(Answer.class.getName());
         log.setLevel(Level.OFF);
         ControlException e = assertThrows(ControlException.class, () -> client.openLease("c"));
         log.setLevel(null);
