@@ -15,10 +15,8 @@ import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.Menu;
-import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.allocation.Reallocator;
-import io.farheap.manager.provider.Quote;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
@@ -28,13 +26,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -47,17 +43,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cluster implements CacheManager {
 
-    private static final System.Logger LOG = System.getLogger(Cluster.class.getName());
-
     private final StateStore store;
     private final ManagerOptions options;
     private final LongSupplier nanos;
     private final LongSupplier millis;
-    private final long callNanos;
     /** When this manager began to hear of servers. */
     private final long started;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ManagerLock lock;
     private final Journal journal;
     private final Inbox inbox = new Inbox();
     private final Prices prices = new Prices(Menu.EMPTY);
@@ -76,10 +69,12 @@ public final class Cluster implements CacheManager {
     private final Expiry expiry;
     private final Endings endings;
     private final Losses losses;
+    private final Removals removals;
     private final Allocator allocator;
     private final Fleet fleet;
     private final Shopping shopping;
     private final Recruits recruits;
+    private final RoomFinder room;
     private final Spares spares;
     private long ticked;
 
@@ -93,7 +88,6 @@ public final class Cluster implements CacheManager {
 
     /** @param callNanos for how long a call waits for room before it is to be repeated */
     Cluster(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
-        this.callNanos = callNanos;
         this.store = store;
         this.options = options;
         this.nanos = nanos;
@@ -101,9 +95,11 @@ public final class Cluster implements CacheManager {
         this.started = nanos.getAsLong();
         this.ticked = started;
         Supply supply = options.supply();
+        ReentrantLock mutex = new ReentrantLock();
         this.servers = new Servers(prices, rates, inbox, options.serverSilentNanos(), supply.spares() > 0);
         this.clients = new Clients(options.clientSilentNanos());
-        this.journal = new Journal(store, lock, this::written, this::load);
+        this.journal = new Journal(store, mutex, this::written, this::load);
+        this.lock = new ManagerLock(mutex, journal, inbox, this::hear);
         this.tenants = new Tenants(journal);
         this.caches = new Caches(servers, journal, tenants);
         this.models = new Models(journal);
@@ -112,11 +108,12 @@ public final class Cluster implements CacheManager {
         this.expiry = new Expiry(caches, clients);
         this.endings = new Endings(caches, servers, clients, expiry, this::ended);
         this.moves = new Moves(caches, servers, clients, allocator, reserve, rates, endings);
-        Condition changed = lock.newCondition();
-        this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::answered);
+        Condition changed = mutex.newCondition();
+        this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new Roll(servers, journal, prices, fleet::isStopped, millis);
         this.shopping = new Shopping(fleet, allocator, prices, rates);
         this.recruits = new Recruits(fleet, shopping, changed, nanos, supply.startWaitNanos());
+        this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new Spares(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new Answers(servers, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, nanos, millis);
@@ -125,6 +122,7 @@ public final class Cluster implements CacheManager {
                 caches, servers, tenants, moves, roll, spares, reallocator, shopping, options, nanos, millis);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.losses = new Losses(caches, servers, clients);
+        this.removals = new Removals(caches, servers, clients, moves, endings, started, options.clientSilentNanos());
         load();
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
@@ -148,40 +146,6 @@ public final class Cluster implements CacheManager {
         caches.written(change);
     }
 
-    /** Something with the lock, of which nobody hears before all that it has changed or seen is on disk. */
-    private <T> T settled(Supplier<T> action) {
-        T result;
-        Journal.Group changes;
-        lock.lock();
-        try {
-            journal.recover();
-            inbox.read(this::hear);
-            result = action.get();
-            changes = journal.latest();
-        } finally {
-            lock.unlock();
-        }
-        Journal.await(changes);
-        return result;
-    }
-
-    private void locked(Runnable action) {
-        lock.lock();
-        try {
-            inbox.read(this::hear);
-            action.run();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void settled(Runnable action) {
-        settled(() -> {
-            action.run();
-            return this;
-        });
-    }
-
     @Override
     public long hello(int protocolVersion) {
         if (protocolVersion != PROTOCOL_VERSION) {
@@ -196,43 +160,17 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation allocate(CacheRequest request) {
-        return supplied(
+        return room.find(
                 request.cacheId(),
                 () -> allocateNow(request),
                 () -> admission.fits(request),
                 () -> shopping.forNew(Admission.need(request)));
     }
 
-    /**
-     * Where there is no room for a cache, has others ended whose time is over, or servers started, and waits for them.
-     *
-     * @param fits whether there is room, with the lock
-     * @param quotes which, with the lock
-     */
-    private Allocation supplied(
-            long cacheId, Supplier<Allocation> action, BooleanSupplier fits, Supplier<Optional<Quote>> quotes) {
-        long ends = System.nanoTime() + callNanos;
-        while (true) {
-            long seen = fleet.latest();
-            try {
-                return action.get();
-            } catch (ControlException e) {
-                if (!(e.getCause() instanceof NoRoomException)) {
-                    throw e;
-                }
-                if (!makesRoom(cacheId, fits, seen, ends)) {
-                    locked(() -> recruits.await(cacheId, quotes, e, seen, ends));
-                }
-            }
-        }
-    }
-
-    /** @return whether caches were ended for one that finds no room, so that it is to try again */
-    private boolean makesRoom(long cacheId, BooleanSupplier fits, long seen, long ends) {
-        boolean coming = settled(() -> endings.makeRoom(cacheId, fits, nanos.getAsLong(), millis.getAsLong()));
+    private boolean makeRoom(long forCache, BooleanSupplier fits) {
+        boolean coming = lock.settled(() -> endings.makeRoom(forCache, fits, nanos.getAsLong(), millis.getAsLong()));
         if (coming) {
             alert();
-            locked(() -> recruits.awaitRoom(cacheId, seen, ends));
         }
         return coming;
     }
@@ -247,7 +185,7 @@ public final class Cluster implements CacheManager {
     }
 
     private Allocation allocateNow(CacheRequest request) {
-        return settled(() -> {
+        return lock.settled(() -> {
             caches.requireNotEnded(request.cacheId());
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
@@ -265,9 +203,9 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates) {
-        return supplied(
+        return room.find(
                 cacheId,
-                () -> settled(() -> {
+                () -> lock.settled(() -> {
                     CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
                     recruits.forget(cacheId);
                     endings.forget(cacheId);
@@ -279,19 +217,20 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation reserve(long cacheId, String address, int regions) {
-        return settled(() -> answers.allocation(reallocations.reserve(cacheId, address, regions)));
+        return lock.settled(() -> answers.allocation(reallocations.reserve(cacheId, address, regions)));
     }
 
     @Override
     public Allocation moved(
             long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
-        return settled(() -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
+        return lock.settled(
+                () -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
     }
 
     @Override
     public CacheDescription extend(long cacheId, long lifetimeMillis) {
         CacheRequest.requireLifetime(lifetimeMillis);
-        return settled(() -> {
+        return lock.settled(() -> {
             CacheRecord longer = caches.require(cacheId).until(admission.expiry(lifetimeMillis));
             caches.put(longer);
             return answers.description(longer);
@@ -300,24 +239,24 @@ public final class Cluster implements CacheManager {
 
     @Override
     public void deallocate(long cacheId) {
-        settled(() -> {
+        lock.settled(() -> {
             CacheRecord cache = caches.find(cacheId);
             recruits.forget(cacheId);
             if (cache != null) {
-                remove(cache);
+                removals.remove(cache);
             }
         });
     }
 
     @Override
     public CacheDescription describe(long cacheId) {
-        return settled(() -> answers.description(caches.require(cacheId)));
+        return lock.settled(() -> answers.description(caches.require(cacheId)));
     }
 
     @Override
     public List<CacheDescription> list(long after, int most) {
         requirePage(most, "caches");
-        return settled(() -> caches.after(after).values().stream()
+        return lock.settled(() -> caches.after(after).values().stream()
                 .limit(most)
                 .map(answers::description)
                 .toList());
@@ -332,35 +271,35 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Tenant setQuota(String tenant, Quota quota) {
-        return settled(() -> tenants.set(tenant, quota));
+        return lock.settled(() -> tenants.set(tenant, quota));
     }
 
     @Override
     public List<Tenant> tenants(String after, int most) {
         requirePage(most, "tenants");
-        return settled(() -> tenants.after(after, most));
+        return lock.settled(() -> tenants.after(after, most));
     }
 
     @Override
     public void putModel(String text) {
         // It takes its time, and so not with the lock.
         StoredModel model = StoredModel.of(text);
-        settled(() -> models.put(model));
+        lock.settled(() -> models.put(model));
     }
 
     @Override
     public void removeModel(String key) {
-        settled(() -> models.remove(key));
+        lock.settled(() -> models.remove(key));
     }
 
     @Override
     public List<StoredModel> models(String after) {
-        return settled(() -> models.after(after));
+        return lock.settled(() -> models.after(after));
     }
 
     @Override
     public List<ServerReport> servers() {
-        return settled(() -> {
+        return lock.settled(() -> {
             long now = nanos.getAsLong();
             List<ServerReport> reports = new ArrayList<>();
             servers.all().filter(server -> !servers.isSilent(server, now)).forEach(server -> {
@@ -378,30 +317,22 @@ public final class Cluster implements CacheManager {
         return new Attendance() {
             @Override
             public void renew(Set<Long> cacheIds) {
-                lock.lock();
-                try {
+                lock.held(() -> {
                     clients.renew(line, cacheIds, nanos.getAsLong());
                     moves.alert(nanos.getAsLong());
-                } finally {
-                    lock.unlock();
-                }
+                });
             }
 
             @Override
             public void close() {
-                lock.lock();
-                try {
-                    clients.close(line);
-                } finally {
-                    lock.unlock();
-                }
+                lock.held(() -> clients.close(line));
             }
         };
     }
 
     @Override
     public void drain(String address) {
-        settled(() -> {
+        lock.settled(() -> {
             long now = nanos.getAsLong();
             roll.drain(address, now);
             moves.plan(now, millis.getAsLong());
@@ -414,41 +345,26 @@ public final class Cluster implements CacheManager {
         if (!inbox.keep(said, nanos.getAsLong())) {
             return answered(said);
         }
-        // Who has the lock reads it later.
-        if (lock.tryLock()) {
-            try {
-                inbox.read(this::hear);
-            } finally {
-                lock.unlock();
-            }
-        }
+        lock.tryRead();
         return Orders.NONE;
     }
 
     private Orders answered(ServerReport said) {
-        Hearing hearing;
-        Journal.Group changes;
-        lock.lock();
-        try {
-            journal.recover();
-            inbox.read(this::hear);
-            hearing = hear(said, nanos.getAsLong());
-            // Thousands of servers say each second what has not changed: they do not wait for the disk.
-            if (!hearing.matters()) {
-                return orders(hearing);
-            }
-            changes = journal.latest();
-        } finally {
-            lock.unlock();
+        record Answer(Hearing hearing, @Nullable Orders orders) {}
+        // Thousands of servers say each second what has not changed: they do not wait for the disk.
+        Answer first = lock.settled(
+                () -> {
+                    Hearing hearing = hear(said, nanos.getAsLong());
+                    return new Answer(hearing, hearing.matters() ? null : orders(hearing));
+                },
+                answer -> answer.orders() == null);
+        if (first.orders() != null) {
+            return first.orders();
         }
-        Journal.await(changes);
-        lock.lock();
-        try {
+        return lock.held(() -> {
             alertWithLock();
-            return orders(hearing);
-        } finally {
-            lock.unlock();
-        }
+            return orders(first.hearing());
+        });
     }
 
     /**
@@ -497,7 +413,7 @@ public final class Cluster implements CacheManager {
     ServerProvider use(ServerProvider.Factory factory, Map<String, String> settings, String managers) {
         ServerProvider provider = factory.open(settings, prices::menu, managers, fleet);
         if (provider.startsServers()) {
-            locked(() -> fleet.use(provider));
+            lock.locked(() -> fleet.use(provider));
         }
         return provider;
     }
@@ -510,7 +426,7 @@ public final class Cluster implements CacheManager {
      */
     public void menu(String text) {
         Menu changed = MenuFile.parse(text);
-        settled(() -> {
+        lock.settled(() -> {
             if (!changed.equals(prices.menu())) {
                 journal.add(new Change.PutMenu(text));
                 prices.change(changed);
@@ -521,14 +437,14 @@ public final class Cluster implements CacheManager {
 
     /** Does what is due. A few times a second. */
     public void tick() {
-        settled(() -> {
+        lock.settled(() -> {
             long now = nanos.getAsLong();
             if (now - ticked > options.serverSilentNanos()) {
                 // This process stood still, and so has not heard what was said.
                 caches.all().forEach(cache -> clients.claim(cache.id(), now));
             }
             ticked = now;
-            forgetAbandoned(now);
+            removals.removeAbandoned(now);
             freeEnded(caches.ended().stream(), now);
             endings.forgetLate(now);
             roll.writeLives();
@@ -545,14 +461,11 @@ public final class Cluster implements CacheManager {
     }
 
     private void alert() {
-        lock.lock();
-        try {
+        lock.held(() -> {
             alertWithLock();
             long now = nanos.getAsLong();
             losses.alert(now, now - started <= options.serverSilentNanos());
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void alertWithLock() {
@@ -566,32 +479,5 @@ public final class Cluster implements CacheManager {
             spares.changed();
             fleet.news();
         }
-    }
-
-    private void forgetAbandoned(long now) {
-        List<CacheRecord> abandoned = clients.abandoned(now).stream()
-                .map(caches::find)
-                .filter(Objects::nonNull)
-                .filter(cache -> servers.allKnown(cache, now, started, options.clientSilentNanos()))
-                .toList();
-        if (abandoned.isEmpty() || !servers.anyHeard(now)) {
-            return;
-        }
-        Set<Long> held = servers.held(now);
-        abandoned =
-                abandoned.stream().filter(cache -> !held.contains(cache.id())).toList();
-        for (CacheRecord cache : abandoned) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is given up: its client is gone");
-            remove(cache);
-        }
-    }
-
-    private void remove(CacheRecord cache) {
-        caches.remove(cache);
-        clients.forget(cache.id());
-        moves.forget(cache.id());
-        endings.forget(cache.id());
     }
 }
