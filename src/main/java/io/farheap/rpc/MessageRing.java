@@ -72,6 +72,8 @@ public final class MessageRing implements AutoCloseable {
     private boolean mapped;
     private boolean rung;
     private boolean ended;
+    /** The client takes us for asleep, and there was no room to tell it that we awoke. */
+    private boolean awokeUntold;
     /** What the client's asleep word was set to: odd for asleep. */
     private long announced;
 
@@ -444,21 +446,26 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Tells the client whether a bell is wanted for batches to be noticed; later, where the send queue is full. It is
-     * called again after each completion: the queue never is full without one that will be raised.
+     * Tells the client whether a bell is wanted for batches to be noticed; later, where the send queue is full. Who
+     * sleeps calls it again after each completion: the queue never is full without one that will be raised.
      */
     public void announce(boolean asleep) {
         boolean told = (announced & 1) != 0;
-        if (ended || told == asleep) {
+        if (ended || told == asleep && !awokeUntold) {
             return;
         }
         if (posts.room() == 0) {
             reap();
         }
-        if (posts.room() > 0) {
-            out.set(JAVA_LONG, RingShape.ASLEEP, ++announced);
-            post(slots, SendRequests.WRITE, RingShape.ASLEEP, Long.BYTES);
+        if (posts.room() == 0) {
+            awokeUntold |= told && !asleep;
+            return;
         }
+        // Asleep again, and it does not know that we were awake: by the same word it would not ring a second time.
+        announced += told == asleep ? 2 : 1;
+        awokeUntold = false;
+        out.set(JAVA_LONG, RingShape.ASLEEP, announced);
+        post(slots, SendRequests.WRITE, RingShape.ASLEEP, Long.BYTES);
     }
 
     private void torn(String fault) {

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.SoftverbsFaults;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
@@ -105,14 +108,46 @@ class BellTest {
         for (int sleep = 0; sleep < 20; sleep++) {
             assertFalse(ring.listen());
             ring.announce(true);
-            boolean rung = false;
-            for (int i = 0; !rung && i < 1_000_000; i++) {
-                client.receive();
-                rung = ring.listen();
-            }
-            assertTrue(rung, "no bell for sleep " + sleep);
+            assertTrue(bell(), "no bell for sleep " + sleep);
             ring.announce(false);
             client.receive();
         }
+    }
+
+    /**
+     * The server awakes while its send queue is full, and cannot say so. When it sleeps again the client, which has
+     * rung for the sleep that it knows of, must ring once more.
+     */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void whoCouldNotSayThatItAwokeIsRungForAnew() {
+        SoftverbsFaults.delayOperations(1, 50_000_000);
+        try {
+            client.addCall(LATER, memory.address(), 8, memory.address() + 8, 8);
+            assertTrue(client.send());
+            for (int i = 0; ring.serve() == 0; i++) {
+                assertTrue(i < 100_000_000, "the batch does not come");
+            }
+            // More words than its send queue takes: the last that is sent says that it sleeps.
+            for (int word = 0; word < 20; word++) {
+                ring.announce(word % 2 == 0);
+            }
+        } finally {
+            SoftverbsFaults.delayOperations(0);
+        }
+        assertTrue(bell(), "no bell for the first sleep");
+        assertFalse(ring.listen());
+        ring.announce(true);
+        assertTrue(bell(), "no bell for the second sleep");
+    }
+
+    /** Whether the client rings, which polls for an answer. */
+    private boolean bell() {
+        boolean rung = false;
+        for (int i = 0; !rung && i < 1_000_000; i++) {
+            client.receive();
+            rung = ring.listen();
+        }
+        return rung;
     }
 }
