@@ -6,6 +6,7 @@ import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.translate.Translation;
+import io.farheap.remote.OpenDevice;
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,7 +33,7 @@ final class CacheProcedures implements AutoCloseable {
 
     private static final int NONE = -1;
 
-    private final CacheDevice device;
+    private final OpenDevice device;
     private final RegionTable table;
     private final List<RemoteServer> servers;
     /** Makes sessions look at the calls that they keep. */
@@ -67,7 +68,7 @@ final class CacheProcedures implements AutoCloseable {
      * @param name of the cache
      * @param servers those that the cache uses now
      */
-    CacheProcedures(String name, CacheDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
+    CacheProcedures(String name, OpenDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
         this.device = device;
         this.table = table;
         this.servers = servers;

@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
 import io.farheap.lifetime.Closing;
+import io.farheap.remote.OpenDevice;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.Joining;
 import java.util.List;
@@ -17,7 +18,7 @@ final class CacheServers {
     private static final System.Logger LOG = System.getLogger(CacheServers.class.getName());
 
     private final CacheOptions options;
-    private final CacheDevice device;
+    private final OpenDevice device;
     private final List<Session> sessions;
     private final Lock alone;
     private final BiConsumer<RemoteServer, ControlException> lost;
@@ -32,7 +33,7 @@ final class CacheServers {
      */
     CacheServers(
             CacheOptions options,
-            CacheDevice device,
+            OpenDevice device,
             List<Session> sessions,
             Lock alone,
             BiConsumer<RemoteServer, ControlException> lost) {

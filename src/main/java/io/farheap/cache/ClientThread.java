@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker {
 
     private static final System.Logger LOG = System.getLogger(ClientThread.class.getName());
-    private static final HandedRequests[] NONE = {};
+    private static final TakenRequests[] NONE = {};
     private static final long LOOK_NANOS = 1_000_000;
     private static final int REMIND_MILLIS = 10;
 
@@ -24,9 +24,9 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
     private final String name;
     private final AgentThread agent;
     private final Thread thread;
-    private final CopyOnWriteArrayList<HandedRequests> served = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<TakenRequests> served = new CopyOnWriteArrayList<>();
     /** The same, in a form that is looked through without allocating. */
-    private volatile HandedRequests[] rings = NONE;
+    private volatile TakenRequests[] rings = NONE;
 
     private volatile boolean asleep;
     private volatile boolean dead;
@@ -62,13 +62,13 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
         return segment.isAccessibleBy(thread);
     }
 
-    void add(HandedRequests requests) {
+    void add(TakenRequests requests) {
         served.add(requests);
         rings = served.toArray(NONE);
     }
 
     /** Nothing of it may be pending, or nobody waits for it any more. */
-    void remove(HandedRequests requests) {
+    void remove(TakenRequests requests) {
         served.remove(requests);
         rings = served.toArray(NONE);
     }
@@ -96,14 +96,14 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
     @Override
     public int round() {
         int done = 0;
-        for (HandedRequests requests : rings) {
+        for (TakenRequests requests : rings) {
             if (requests.hasWork() || requests.hasDeferred()) {
                 done += worker.core().take(requests);
             }
         }
         done += worker.poll();
         int held = worker.held();
-        for (HandedRequests requests : rings) {
+        for (TakenRequests requests : rings) {
             requests.tell(held);
         }
         return done;
@@ -114,7 +114,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
         asleep = true;
         try {
             AsymmetricFence.heavy();
-            for (HandedRequests requests : rings) {
+            for (TakenRequests requests : rings) {
                 if (requests.hasWork()) {
                     return;
                 }
@@ -136,7 +136,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
                     worker.loseAll();
                     failed = true;
                 }
-                for (HandedRequests requests : rings) {
+                for (TakenRequests requests : rings) {
                     requests.lose();
                 }
             } catch (Throwable e) {

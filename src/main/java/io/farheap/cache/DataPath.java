@@ -4,6 +4,7 @@ import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.RegionTable;
+import io.farheap.remote.OpenDevice;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
@@ -35,7 +36,7 @@ record DataPath(
 
     /** For a session whose thread processes its requests. It is not connected to any server yet. */
     static DataPath own(
-            CacheDevice device,
+            OpenDevice device,
             RegionTable table,
             CacheOptions options,
             CacheConfiguration how,

@@ -82,10 +82,11 @@ final class DataPaths implements AutoCloseable {
                 .min(Comparator.comparingInt(ClientThread::load)
                         .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node))
                 .orElseThrow();
-        HandedRequests handed =
-                new HandedRequests(thread, session.core()::wake, cache::holds, latency, options.requests());
-        thread.add(handed);
-        return DataPath.handedOver(handed, () -> thread.remove(handed));
+        HandOver handOver = new HandOver(options.requests());
+        TakenRequests taken = new TakenRequests(handOver, session.core()::wake);
+        thread.add(taken);
+        return DataPath.handedOver(
+                new HandedRequests(handOver, thread, cache::holds, latency), () -> thread.remove(taken));
     }
 
     /** For a session whose thread processes its requests. */

@@ -5,6 +5,7 @@ import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.migration.SplitRegion;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -104,6 +105,26 @@ final class PartPoster implements SessionQueue.Ended {
             }
         }
         return Posting.POSTED;
+    }
+
+    /**
+     * Makes what was tried in one native call, and has not ended well at once, an ordinary request's one work request.
+     *
+     * @param result of {@link OneOperation#run}
+     */
+    // An operation is its connection's.
+    @SuppressWarnings("NullAway")
+    void adopt(int request, int result, @Nullable Connection connection, long remote, SessionQueue queue) {
+        if (result == OneOperation.OTHER_COMPLETION) {
+            queue.stashOther();
+        }
+        if (result != OneOperation.FAILED) {
+            queue.adopt(connection, request, requests.write[request], remote, (int) requests.length[request]);
+            requests.outstanding[request] = 1;
+        } else {
+            queue.fail(connection);
+            requests.status[request] = Status.LOST;
+        }
     }
 
     /** So much of a request is not posted. */

@@ -11,6 +11,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.OpenDevice;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
@@ -20,7 +21,6 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class RegionCache extends Cache {
 
     private final Inside inside = new Inside();
-    private final CacheDevice device;
+    private final OpenDevice device;
     private final RegionTable table;
     private final CacheMoves moves;
     private final CacheProcedures procedures;
@@ -37,8 +37,7 @@ final class RegionCache extends Cache {
     private final @Nullable SloWatch watch;
 
     private final CacheServers servers;
-    /** One migration, or change of servers, at a time. */
-    private final ReentrantLock moving = new ReentrantLock();
+    private final Relocation relocation;
 
     private final Reshaping reshaping;
     private final CachePaths paths;
@@ -46,7 +45,7 @@ final class RegionCache extends Cache {
     RegionCache(CacheOptions options) {
         super(options);
         try (CloseStack stack = new CloseStack()) {
-            device = stack.add(new CacheDevice(options.device(), options.name()));
+            device = stack.add(new OpenDevice(options.device(), options.name()));
             checkDepth(options.configuration());
             if (options.tuning() != null) {
                 options.tuning().check(device.context());
@@ -68,6 +67,7 @@ final class RegionCache extends Cache {
             moves = new CacheMoves(device.context(), table, servers.all(), procedures, () -> sessions.stream()
                     .map(session -> session.core().participant())
                     .toList());
+            relocation = new Relocation(inside, servers, table, moves, procedures, sessions, options.management());
             Resizing resizing = new Resizing(inside, table, moves, servers.all(), sessions, options.management());
             paths = stack.add(new CachePaths(
                     sessions,
@@ -77,7 +77,8 @@ final class RegionCache extends Cache {
                     options.configuration()));
             load();
             watch = SloWatch.of(options, latency);
-            reshaping = new Reshaping(inside, moving, resizing, options.management() != null, options.tuning(), watch);
+            reshaping = new Reshaping(
+                    inside, relocation.lock(), resizing, options.management() != null, options.tuning(), watch);
             stack.keep();
         }
         if (options.management() != null) {
@@ -156,13 +157,11 @@ final class RegionCache extends Cache {
     public void reconfigure(CacheConfiguration how) {
         checkOpen();
         checkDepth(how);
-        moving.lock();
-        try {
+        relocation.unmoved(() -> {
             checkOpen();
             paths.change(how);
-        } finally {
-            moving.unlock();
-        }
+            return true;
+        });
     }
 
     @Override
@@ -219,118 +218,17 @@ final class RegionCache extends Cache {
 
     @Override
     public void addServer(String address) {
-        checkOpen();
-        moving.lock();
-        try {
-            checkOpen();
-            RemoteServer server = servers.attach(address);
-            try {
-                RegionPlacement.checkRegionSize(server, table.regionBytes());
-                servers.add(server).forEach(session -> session.core().connect(server));
-                procedures.join(server);
-            } catch (Throwable e) {
-                detach(server);
-                throw e;
-            }
-            servers.all().stream()
-                    .filter(before ->
-                            before.address().equals(address) && before.lost() != null && moves.regionsOf(before) == 0)
-                    .toList()
-                    .forEach(this::detach);
-        } catch (ControlException e) {
-            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
-        } finally {
-            moving.unlock();
-        }
+        relocation.addServer(address);
     }
 
     @Override
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
-        if (options.management() == null) {
-            return move(regions, to, how);
-        }
-        checkOpen();
-        long missing = inside.unmoved(() -> {
-            moves.check(regions);
-            return regions.stream()
-                    .filter(region ->
-                            !table.get(region).copy().server().address().equals(to))
-                    .count();
-        });
-        if (missing > 0) {
-            options.management().reserve(inside, to, (int) missing);
-        }
-        try {
-            return move(regions, to, how);
-        } finally {
-            tellManager();
-        }
-    }
-
-    private MigrationResult move(List<Integer> regions, String to, MigrationOptions how) {
-        checkOpen();
-        moving.lock();
-        try {
-            checkOpen();
-            // Not before: the cache may have become smaller meanwhile.
-            moves.check(regions);
-            return moves.toServer(regions, servers.get(to), how);
-        } finally {
-            moving.unlock();
-        }
-    }
-
-    /** On the first of the cache's other servers that the manager says has room for all. */
-    private void reserveElsewhere(String address) {
-        checkOpen();
-        RemoteServer source = servers.get(address);
-        int regions = moves.regionsOf(source);
-        CacheException refused = null;
-        for (RemoteServer other : regions == 0 ? List.<RemoteServer>of() : servers.all()) {
-            if (other != source) {
-                try {
-                    management().reserve(inside, other.address(), regions);
-                    return;
-                } catch (CacheException e) {
-                    refused = e;
-                }
-            }
-        }
-        if (refused != null) {
-            throw refused;
-        }
-    }
-
-    private void tellManager() {
-        if (options.management() != null) {
-            options.management().tellNow(inside);
-        }
+        return relocation.migrate(regions, to, how);
     }
 
     @Override
     public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
-        if (options.management() != null) {
-            reserveElsewhere(address);
-        }
-        try {
-            return leave(address, how, moved);
-        } finally {
-            tellManager();
-        }
-    }
-
-    private MigrationResult leave(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
-        checkOpen();
-        moving.lock();
-        try {
-            checkOpen();
-            RemoteServer source = servers.get(address);
-            MigrationResult total = moves.offServer(source, how, moved);
-            detach(source);
-            return total;
-        } finally {
-            moving.unlock();
-        }
+        return relocation.retire(address, how, moved);
     }
 
     @Override
@@ -345,7 +243,7 @@ final class RegionCache extends Cache {
     }
 
     private void endAll() {
-        moving.lock();
+        relocation.lock().lock();
         try (CloseStack everything = new CloseStack()) {
             if (!beginEnd()) {
                 return;
@@ -359,7 +257,7 @@ final class RegionCache extends Cache {
             endSessions(everything);
             everything.add(paths::stop);
         } finally {
-            moving.unlock();
+            relocation.lock().unlock();
         }
     }
 
@@ -367,7 +265,7 @@ final class RegionCache extends Cache {
         return device.context().device().name();
     }
 
-    CacheDevice device() {
+    OpenDevice device() {
         return device;
     }
 
@@ -401,18 +299,9 @@ final class RegionCache extends Cache {
         }
     }
 
-    private void detach(RemoteServer server) {
-        servers.remove(server);
-        try {
-            procedures.leave(server);
-            sessions.forEach(session -> session.core().disconnect(server));
-        } finally {
-            server.close();
-        }
-    }
-
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
-    private final class Inside implements Session.Owner, DataPaths.Owner, Reshaping.Owner, CallingCache {
+    private final class Inside
+            implements Session.Owner, DataPaths.Owner, Reshaping.Owner, Relocation.Owner, CallingCache {
 
         @Override
         public CallingCache calls() {
@@ -540,12 +429,7 @@ final class RegionCache extends Cache {
 
         @Override
         public <T> T unmoved(Supplier<T> action) {
-            moving.lock();
-            try {
-                return action.get();
-            } finally {
-                moving.unlock();
-            }
+            return relocation.unmoved(action);
         }
 
         @Override
@@ -595,24 +479,17 @@ final class RegionCache extends Cache {
 
         @Override
         public MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how) {
-            return unmoved(() -> {
-                checkOpen();
-                moves.check(regions);
-                return moves.leave(servers.get(from), regions, servers.get(to), how);
-            });
+            return relocation.migrate(regions, from, to, how);
         }
 
         @Override
         public void stay() {
-            unmoved(() -> {
-                moves.stay();
-                return true;
-            });
+            relocation.stay();
         }
 
         @Override
         public void retire(String address) {
-            leave(address, options.migration(), moved -> {});
+            relocation.leave(address, options.migration(), moved -> {});
         }
     }
 }

@@ -279,7 +279,7 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
 
     private @Nullable E find(RemoteServer server) {
         for (E end : ends) {
-            if (end.server() == server) {
+            if (end.ends() == server.ends()) {
                 return end;
             }
         }

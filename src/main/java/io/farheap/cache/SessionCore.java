@@ -268,7 +268,7 @@ final class SessionCore {
      *
      * @return how many requests
      */
-    int take(HandedRequests handed) {
+    int take(TakenRequests handed) {
         boolean entered = enter();
         try {
             return handed.issueTo(path);

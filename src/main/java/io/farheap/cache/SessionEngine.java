@@ -2,12 +2,10 @@ package io.farheap.cache;
 
 import io.farheap.connection.Connection;
 import io.farheap.latency.OperationLatency;
-import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +17,6 @@ import org.jspecify.annotations.Nullable;
  * holds leave the order of callbacks; later ones that overlap them are held too.
  */
 final class SessionEngine implements RequestPath {
-
-    private static final int NO_REGION = -1;
-    /** Places in the order of callbacks for each request: a request that is held leaves an empty one behind. */
-    private static final int ORDER_PLACES = 4;
-
-    private static final int EMPTY = -1;
-    /** Comparing with more requests takes longer than waiting for them. */
-    private static final int MOST_COMPARED = 64;
 
     private final RegionTable table;
     private final int maxMessageBytes;
@@ -41,33 +31,11 @@ final class SessionEngine implements RequestPath {
     private final int heldLimit;
     private final ScatterGather parts;
 
-    /**
-     * The order of issue: {@code order[sequence & mask]}. Before {@code head}: called back. Before {@code next}:
-     * posted.
-     */
-    private final int[] order;
-
-    private final int orderMask;
-    private long head;
-    private long next;
-    /**
-     * Of the latest request for many records that was posted as one: its place knows only where its first record is. So
-     * the range is kept that all records of such requests are in, since there was last none of them.
-     */
-    private long lastList = -1;
-    /** By place in the order: which list was there last, and from where to where its records are. */
-    private final long[] listAt;
-
-    private final long[] listBegin;
-    private final long[] listEnd;
-
-    private long listsFrom;
-    private long listsTo;
-
-    private long tail;
+    private final RequestOrder order;
+    private final RecordLists lists;
+    private final RequestCallbacks callbacks;
 
     private boolean heldMayResume;
-    private boolean inCallback;
 
     /**
      * @param capacity requests between issue and callback, a power of two
@@ -96,12 +64,9 @@ final class SessionEngine implements RequestPath {
         this.heldLimit = capacity / 2;
         this.held = new HeldRequests(requests, table, capacity);
         this.parts = new ScatterGather(capacity);
-        this.order = new int[capacity * ORDER_PLACES];
-        this.listAt = new long[order.length];
-        Arrays.fill(listAt, -1);
-        this.listBegin = new long[order.length];
-        this.listEnd = new long[order.length];
-        this.orderMask = order.length - 1;
+        this.order = new RequestOrder(requests, capacity);
+        this.callbacks = new RequestCallbacks(requests, order, held, latency);
+        this.lists = new RecordLists(routes, queue, maxMessageBytes);
     }
 
     /** Its connections. */
@@ -115,56 +80,31 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public boolean inCallback() {
-        return inCallback;
+        return callbacks.running();
     }
 
-    void inCallback(boolean inside) {
-        inCallback = inside;
+    RequestCallbacks callbacks() {
+        return callbacks;
     }
 
-    /** Places in the order of issue: before it, all have been called back, but for requests that are held. */
-    long head() {
-        return head;
-    }
-
-    /** The place after that of the request issued last. */
-    long tail() {
-        return tail;
+    /** The requests that have not been called back, in the order of issue. */
+    RequestOrder order() {
+        return order;
     }
 
     /** Whether so many requests would be taken now. */
     boolean hasRoomFor(int count) {
-        return tail - head + count <= order.length && count <= requests.room() && held.count() + count <= heldLimit;
+        return order.hasRoomFor(count) && count <= requests.room() && held.count() + count <= heldLimit;
     }
 
     /** Whether a range may overlap a request that has not been called back. */
     boolean mayOverlap(long address, long length) {
-        if (tail - head > MOST_COMPARED || lastList - head >= 0 && address < listsTo && listsFrom - length < address) {
-            return true;
-        }
-        for (long sequence = head; sequence != tail; sequence++) {
-            int request = order[(int) sequence & orderMask];
-            if (request != EMPTY && requests.overlaps(request, address, length)) {
-                return true;
-            }
-        }
-        return held.count() > 0 && held.overlaps(address, length, tail, false);
+        return order.mayOverlap(address, length) || isBehindHeld(address, length);
     }
 
     @Override
     public boolean conflicts(boolean write, long address, long length) {
-        for (long sequence = head; sequence != tail; sequence++) {
-            int slot = (int) sequence & orderMask;
-            int request = order[slot];
-            if (request != EMPTY
-                    && (write || requests.write[request])
-                    && (listAt[slot] == sequence
-                            ? address < listEnd[slot] && listBegin[slot] - length < address
-                            : requests.overlaps(request, address, length))) {
-                return true;
-            }
-        }
-        return held.count() > 0 && held.conflicts(write, address, length);
+        return order.conflicts(write, address, length) || held.count() > 0 && held.conflicts(write, address, length);
     }
 
     @Override
@@ -179,7 +119,7 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public boolean waits(boolean write, long address, long length) {
-        return held.count() > 0 && held.overlaps(address, length, tail, false) || table.holds(write, address, length);
+        return isBehindHeld(address, length) || table.holds(write, address, length);
     }
 
     @Override
@@ -197,17 +137,9 @@ final class SessionEngine implements RequestPath {
         heat.add(requests);
     }
 
-    /** Of a list, its row has the first record alone. */
     @Override
     public boolean reaches(long end) {
-        for (long sequence = head; sequence != tail; sequence++) {
-            int slot = (int) sequence & orderMask;
-            if (order[slot] != EMPTY
-                    && (requests.end(order[slot]) > end || listAt[slot] == sequence && listEnd[slot] > end)) {
-                return true;
-            }
-        }
-        return held.reaches(end);
+        return order.reaches(end) || held.reaches(end);
     }
 
     @Override
@@ -229,29 +161,13 @@ final class SessionEngine implements RequestPath {
             int request = begin(write, address, length, buffer, 0, completion, token, length, 0);
             requests.timed[request] = timed;
             requests.issuedAt[request] = start;
-            adopt(request, result, route.connection, remote);
+            poster.adopt(request, result, route.connection, remote, queue);
             return STARTED;
         }
         if (timed > 0) {
             RequestTable.record(latency, write, System.nanoTime() - start, timed);
         }
         return DONE;
-    }
-
-    /** What was tried and has not ended well at once becomes an ordinary request. */
-    // An operation is its connection's.
-    @SuppressWarnings("NullAway")
-    private void adopt(int request, int result, @Nullable Connection connection, long remote) {
-        if (result == OneOperation.OTHER_COMPLETION) {
-            queue.stashOther();
-        }
-        if (result != OneOperation.FAILED) {
-            queue.adopt(connection, request, requests.write[request], remote, (int) requests.length[request]);
-            requests.outstanding[request] = 1;
-        } else {
-            queue.fail(connection);
-            requests.status[request] = Status.LOST;
-        }
     }
 
     /**
@@ -272,9 +188,7 @@ final class SessionEngine implements RequestPath {
         int request = requests.take();
         requests.fill(request, write, address, length, buffer, local, completion, token);
         requests.begin(request, posted, workRequests);
-        order[(int) tail & orderMask] = request;
-        tail++;
-        next = tail;
+        order.addPosted(request);
         return request;
     }
 
@@ -288,7 +202,7 @@ final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        if (tail - head == order.length) {
+        if (!order.hasRoomFor(1)) {
             return false;
         }
         if (buffer != null) {
@@ -315,8 +229,8 @@ final class SessionEngine implements RequestPath {
             Completion completion,
             long token) {
         // With nothing queued or held, what is posted now is in order.
-        if (next != tail
-                || tail - head == order.length
+        if (!order.isPosted()
+                || !order.hasRoomFor(1)
                 || held.count() > 0
                 || length > maxMessageBytes
                 || requests.room() == 0
@@ -380,96 +294,20 @@ final class SessionEngine implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        if (next != tail
+        if (!order.isPosted()
                 || held.count() > 0
-                || tail - head + count > order.length
+                || !order.hasRoomFor(count)
                 || count > requests.room()
                 || poster.hasBarrier()
-                || !queue.hasRoomFor(count)
-                || !roomForAll(addresses, count, length)) {
+                || !lists.canTake(addresses, count, length)) {
             return false;
-        }
-        postAll(write, addresses, count, length, buffer, local, completion, token);
-        return true;
-    }
-
-    /** Whether every record is in a region that is in one place, and its connection could take all of them. */
-    private boolean roomForAll(long[] addresses, int count, int length) {
-        if (length > maxMessageBytes) {
-            return false;
-        }
-        long last = table.regionBytes() - length;
-        int found = NO_REGION;
-        for (int i = 0; i < count; i++) {
-            long address = addresses[i];
-            int index = table.indexOf(address);
-            if (table.offsetOf(address) > last || index != found && !hasRoomFor(index, count)) {
-                return false;
-            }
-            found = index;
-        }
-        return true;
-    }
-
-    private boolean hasRoomFor(int index, int count) {
-        RegionEntry entry = table.get(index);
-        Route route = routes.get(index);
-        if (route.entry != entry) {
-            route = entry.isSplit() ? null : routes.find(index, entry, true, 0, table.regionBytes());
-        }
-        Connection connection = route == null ? null : route.connection;
-        return connection != null && !connection.failed() && connection.room() >= count;
-    }
-
-    // roomForAll has found a connection for each record.
-    @SuppressWarnings("NullAway")
-    private void postAll(
-            boolean write,
-            long[] addresses,
-            int count,
-            int length,
-            Buffer buffer,
-            long local,
-            Completion completion,
-            long token) {
-        if (lastList - head < 0) {
-            listsFrom = Long.MAX_VALUE;
-            listsTo = 0;
         }
         int request = begin(write, addresses[0], length, buffer, local, completion, token, length, count);
-        lastList = tail - 1;
         requests.time(request, latency == null ? 0 : latency.due(count));
-        queue.beginLists(count);
-        int key = buffer.localKey();
-        Route route = null;
-        int found = NO_REGION;
-        long from = Long.MAX_VALUE;
-        long last = 0;
-        for (int i = 0; i < count; i++) {
-            long address = addresses[i];
-            from = Math.min(from, address);
-            last = Math.max(last, address);
-            int index = table.indexOf(address);
-            if (index != found) {
-                // As roomForAll found it: a migration that changes the table now waits until we are out of the gate.
-                route = routes.get(index);
-                found = index;
-            }
-            route.connection.list(
-                    write,
-                    request,
-                    local + (long) i * length,
-                    key,
-                    route.address + table.offsetOf(address),
-                    route.remoteKey,
-                    length);
-        }
-        listsFrom = Math.min(listsFrom, from);
-        listsTo = Math.max(listsTo, last + length);
-        listAt[(int) lastList & orderMask] = lastList;
-        listBegin[(int) lastList & orderMask] = from;
-        listEnd[(int) lastList & orderMask] = last + length;
+        lists.add(write, request, addresses, count, length, buffer.localKey(), local);
+        order.list(lists.begin(), lists.end());
         queue.postLists();
+        return true;
     }
 
     /** It takes its turn behind others, and is not timed. */
@@ -483,7 +321,7 @@ final class SessionEngine implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        if (tail - head == order.length) {
+        if (!order.hasRoomFor(1)) {
             return false;
         }
         int request = take(true, address, Long.BYTES, buffer, local, null, completion, token);
@@ -515,7 +353,7 @@ final class SessionEngine implements RequestPath {
     }
 
     private boolean isBehindHeld(long address, long length) {
-        return held.count() > 0 && held.overlaps(address, length, tail, false);
+        return held.count() > 0 && held.overlaps(address, length, order.tail(), false);
     }
 
     /** @return the place of a request that is yet to be queued; {@link Requests#NONE} where there is none */
@@ -539,7 +377,7 @@ final class SessionEngine implements RequestPath {
             requests.fill(request, write, address, length, buffer, local, completion, token);
             requests.begin(request, 0, 0);
             requests.segment[request] = segment;
-            requests.sequence[request] = tail;
+            requests.sequence[request] = order.tail();
         }
         return request;
     }
@@ -550,9 +388,9 @@ final class SessionEngine implements RequestPath {
             held.add(request);
             heldMayResume = true;
         }
-        order[(int) tail & orderMask] = behindHeld ? EMPTY : request;
-        tail++;
-        if (next == tail - 1) {
+        boolean first = order.isPosted();
+        order.add(behindHeld ? RequestOrder.EMPTY : request);
+        if (first) {
             postQueued();
         }
     }
@@ -560,13 +398,13 @@ final class SessionEngine implements RequestPath {
     @Override
     public int poll() {
         advance();
-        return callBack(tail);
+        return callbacks.run(order.tail());
     }
 
     /** Handles completions and posts what waits. */
     void advance() {
         queue.takeCompletions();
-        if (next != tail) {
+        if (!order.isPosted()) {
             postQueued();
         }
         if (heldMayResume) {
@@ -596,38 +434,41 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public void abandonUnposted() {
-        for (long sequence = next; sequence != tail; sequence++) {
-            int request = order[(int) sequence & orderMask];
-            if (request != EMPTY) {
+        for (; !order.isPosted(); order.passNext()) {
+            int request = order.at(order.next());
+            if (request != RequestOrder.EMPTY) {
                 requests.abandon(request);
             }
         }
-        next = tail;
         for (int i = 0; i < held.count(); i++) {
             requests.abandon(held.get(i));
         }
     }
 
     private void postQueued() {
-        while (next != tail) {
-            int place = (int) next & orderMask;
-            int request = order[place];
-            if (request != EMPTY) {
-                boolean behindHeld = held.count() > 0
-                        && held.overlaps(requests.address[request], requests.length[request], next, false);
-                PartPoster.Posting posting = behindHeld ? PartPoster.Posting.HELD : poster.post(request, queue);
-                if (posting == PartPoster.Posting.NO_ROOM) {
-                    return;
-                }
-                if (posting == PartPoster.Posting.HELD) {
-                    order[place] = EMPTY;
-                    held.add(request);
-                    // What it waits for may have come to pass before anybody could see that it waits.
-                    heldMayResume = true;
-                }
+        while (!order.isPosted()) {
+            int request = order.at(order.next());
+            PartPoster.Posting posting = request == RequestOrder.EMPTY ? PartPoster.Posting.POSTED : post(request);
+            if (posting == PartPoster.Posting.NO_ROOM) {
+                return;
             }
-            next++;
+            if (posting == PartPoster.Posting.HELD) {
+                order.holdNext();
+                held.add(request);
+                // What it waits for may have come to pass before anybody could see that it waits.
+                heldMayResume = true;
+            } else {
+                order.passNext();
+            }
         }
+    }
+
+    /** Posts the request whose turn it is. */
+    private PartPoster.Posting post(int request) {
+        return held.count() > 0
+                        && held.overlaps(requests.address[request], requests.length[request], order.next(), false)
+                ? PartPoster.Posting.HELD
+                : poster.post(request, queue);
     }
 
     /** Posts held requests, each behind those that were issued before it and overlap it. */
@@ -636,10 +477,11 @@ final class SessionEngine implements RequestPath {
         for (int i = 0; i < held.count(); i++) {
             int request = held.get(i);
             long sequence = requests.sequence[request];
-            if (requests.fullyPosted(request) || nextPartIsHeld(request)) {
+            if (requests.fullyPosted(request)
+                    || table.holds(requests.write[request], requests.address[request] + requests.posted[request], 1)) {
                 continue;
             }
-            if (next - sequence <= 0) {
+            if (order.next() - sequence <= 0) {
                 // Something issued before it is still queued, and may overlap it.
                 heldMayResume = true;
                 return;
@@ -651,79 +493,6 @@ final class SessionEngine implements RequestPath {
                 heldMayResume = true;
                 return;
             }
-        }
-    }
-
-    private boolean nextPartIsHeld(int request) {
-        return table.holds(requests.write[request], requests.address[request] + requests.posted[request], 1);
-    }
-
-    /**
-     * Runs callbacks, of requests in the order of issue up to a place in it, and of those that were held.
-     *
-     * @return how many ran
-     */
-    int callBack(long end) {
-        if (held.count() == 0 && (head == tail || !mayCallBack(order[(int) head & orderMask]))) {
-            return 0;
-        }
-        int called = 0;
-        // What a callback issues may be done at once, where a server is lost: it waits for the next poll.
-        while (head < end) {
-            int request = order[(int) head & orderMask];
-            if (request != EMPTY) {
-                if (!requests.done(request)) {
-                    break;
-                }
-                head++;
-                called++;
-                finish(request);
-            } else {
-                head++;
-            }
-        }
-        if (held.count() > 0) {
-            called += callBackHeld(end);
-        }
-        return called;
-    }
-
-    private boolean mayCallBack(int request) {
-        return request == EMPTY || requests.done(request);
-    }
-
-    private int callBackHeld(long end) {
-        int called = 0;
-        for (int i = 0; i < held.count(); i++) {
-            int request = held.get(i);
-            long sequence = requests.sequence[request];
-            if (sequence >= end
-                    || !requests.done(request)
-                    || head - sequence <= 0
-                    || held.overlaps(requests.address[request], requests.length[request], sequence, false)) {
-                continue;
-            }
-            held.remove(i);
-            i--;
-            called++;
-            finish(request);
-        }
-        return called;
-    }
-
-    private void finish(int request) {
-        if (latency != null) {
-            requests.record(request, latency);
-        }
-        Completion completion = requests.completion[request];
-        long token = requests.token[request];
-        int status = requests.status[request];
-        requests.give(request);
-        inCallback = true;
-        try {
-            completion.completed(token, status);
-        } finally {
-            inCallback = false;
         }
     }
 }

@@ -231,10 +231,10 @@ final class SessionQueue {
 
     private void complete(long id, int status) {
         Connection connection = byNumber[Connection.connectionOf(id)];
-        if (status == WcStatus.SUCCESS && connection.endsFirst(id)) {
+        if (status == WcStatus.SUCCESS && connection.ring().endsFirst(id)) {
             // Most completions.
             inFlight--;
-            owner.ended(connection.takeFirst(), 1, status);
+            owner.ended(connection.ring().takeFirst(), 1, status);
             return;
         }
         int ended = connection.complete(id, status);
@@ -253,8 +253,8 @@ final class SessionQueue {
     private void endSuccessful(Connection connection, int count) {
         inFlight -= count;
         for (int left = count; left > 0; ) {
-            long tag = connection.firstTag();
-            int same = connection.takeSame(tag, left);
+            long tag = connection.ring().firstTag();
+            int same = connection.ring().takeSame(tag, left);
             left -= same;
             owner.ended(tag, same, WcStatus.SUCCESS);
         }

@@ -36,27 +36,15 @@ public final class Connection implements AutoCloseable {
     private final SendRequests requests;
     private final OutstandingReads outstandingReads;
     private final int number;
-    private final int depth;
     private final int inlineBytes;
-
-    /** Slots of the ring, a power of two; the slot of operation n is {@code n & mask}. */
-    private final int mask;
-
-    private long posted;
-    private long completed;
-    private final long[] tags;
+    private final OperationRing ring;
     /** The latest READ or atomic: while it has not completed, a WRITE asks which are outstanding. */
     private long lastRead = -1;
 
-    /** The list that is being put together; its operations count as posted. */
-    private final int listLimit;
+    /** Its operations count as posted. */
+    private final RequestList list = new RequestList();
 
-    private int listed;
-    private int listFirst;
-    private int listLast;
-    private int listLastFlags;
-    /** Of all the list. */
-    private long listPayload;
+    private final int listLimit;
 
     /** The slot that no ordinary operation takes, so that a flush never waits for room. */
     private final int flushSlot;
@@ -65,38 +53,27 @@ public final class Connection implements AutoCloseable {
 
     private final OneOperation now;
     private final int nowSlot;
-    private boolean nowInFlight;
-    /** What the operation of {@link #now} that is in flight reads; no bytes where none is, or where it writes. */
-    private long nowAddress;
-
-    private int nowBytes;
-    private int nowLocalKey;
-    private int nowRemoteKey;
+    private final AdoptedOperation adopted = new AdoptedOperation();
 
     private boolean failed;
-    /** The first operation that the device refused. */
-    private long refused = Long.MAX_VALUE;
 
     private Connection(QueuePair queuePair, int number, int depth, int inlineBytes, int listLimit) {
         this.queuePair = queuePair;
         this.number = number;
-        this.depth = depth;
         this.listLimit = Math.min(listLimit, depth);
         this.inlineBytes = Math.min(inlineBytes, queuePair.inlineBytes());
-        int slots = Integer.highestOneBit(depth) == depth ? depth : Integer.highestOneBit(depth) * 2;
-        this.mask = slots - 1;
-        this.flushSlot = slots;
-        this.nowSlot = slots + 1;
-        this.tags = new long[slots + RESERVED];
+        this.ring = new OperationRing(depth);
+        this.flushSlot = ring.slots();
+        this.nowSlot = flushSlot + 1;
         this.now = queuePair.oneOperation(id(nowSlot), this.inlineBytes, POLLS);
         try {
-            this.requests = new SendRequests(slots + 1);
+            this.requests = new SendRequests(nowSlot);
         } catch (Throwable e) {
             now.close();
             throw e;
         }
-        this.outstandingReads = new OutstandingReads(requests, slots);
-        for (int slot = 0; slot <= slots; slot++) {
+        this.outstandingReads = new OutstandingReads(requests, flushSlot);
+        for (int slot = 0; slot < nowSlot; slot++) {
             requests.id(slot, id(slot));
         }
     }
@@ -148,28 +125,24 @@ public final class Connection implements AutoCloseable {
         return number;
     }
 
-    public int depth() {
-        return depth;
-    }
-
     /** Whether another operation may be posted. */
     public boolean hasRoom() {
-        return posted - completed < depth;
+        return ring.hasRoom();
     }
 
     /** How many more operations may be posted. */
     public int room() {
-        return depth - (int) (posted - completed);
+        return ring.room();
     }
 
     /** Operations that were posted, or wait in a list, and have not completed. */
     public int inFlight() {
-        return (int) (posted - completed) + (nowInFlight ? 1 : 0);
+        return ring.inFlight() + (adopted.inFlight() ? 1 : 0);
     }
 
     /** Whether operations wait for {@link #postList}. */
     public boolean listing() {
-        return listed > 0;
+        return list.count() > 0;
     }
 
     /** Whether an operation ended in error: the queue pair posts nothing any more. */
@@ -184,9 +157,9 @@ public final class Connection implements AutoCloseable {
      *     {@linkplain #failed failed}, no completion will come for it, and the caller must end what is in flight
      */
     public int read(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        int slot = (int) posted & mask;
-        tags[slot] = tag;
-        lastRead = posted;
+        int slot = ring.nextSlot();
+        lastRead = ring.posted();
+        ring.begin(tag);
         return post(slot, SendRequests.READ, 0, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
@@ -198,9 +171,9 @@ public final class Connection implements AutoCloseable {
      * @return as {@link #read}
      */
     public int write(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        int slot = (int) posted & mask;
-        tags[slot] = tag;
+        int slot = ring.nextSlot();
         int flags = writeFlags(remoteAddress, bytes);
+        ring.begin(tag);
         return post(slot, SendRequests.WRITE, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
@@ -210,15 +183,14 @@ public final class Connection implements AutoCloseable {
      */
     public void list(
             boolean write, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        int slot = (int) posted & mask;
+        int slot = ring.nextSlot();
         int flags = 0;
-        tags[slot] = tag;
         if (write) {
             flags = writeFlags(remoteAddress, bytes);
         } else {
-            lastRead = posted;
+            lastRead = ring.posted();
         }
-        posted++;
+        ring.begin(tag);
         append(
                 slot,
                 write ? SendRequests.WRITE : SendRequests.READ,
@@ -248,8 +220,9 @@ public final class Connection implements AutoCloseable {
             int remoteKey,
             long compareOrAdd,
             long value) {
-        int slot = slotFor(tag);
-        lastRead = posted++;
+        int slot = ring.nextSlot();
+        lastRead = ring.posted();
+        ring.begin(tag);
         requests.prepareAtomic(
                 slot,
                 opcode(swap),
@@ -274,22 +247,17 @@ public final class Connection implements AutoCloseable {
             int remoteKey,
             long compareOrAdd,
             long value) {
-        int slot = slotFor(tag);
-        lastRead = posted++;
+        int slot = ring.nextSlot();
+        lastRead = ring.posted();
+        ring.begin(tag);
         requests.aimAtomic(
                 slot, opcode(swap), 0, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
-        requests.link(slot, (int) posted & mask);
-        listed(slot, 0, Long.BYTES);
+        requests.link(slot, ring.nextSlot());
+        list.add(slot, 0, Long.BYTES);
     }
 
     private static int opcode(boolean swap) {
         return swap ? SendRequests.COMPARE_AND_SWAP : SendRequests.FETCH_AND_ADD;
-    }
-
-    private int slotFor(long tag) {
-        int slot = (int) posted & mask;
-        tags[slot] = tag;
-        return slot;
     }
 
     /**
@@ -298,13 +266,11 @@ public final class Connection implements AutoCloseable {
      * @return as {@link #read}
      */
     public int postList() {
-        if (listed == 0) {
+        if (list.count() == 0) {
             return 0;
         }
-        requests.end(listLast, listLastFlags | SendRequests.SIGNALED);
-        listed = 0;
-        int error = queuePair.post(requests, listFirst, listPayload);
-        return error == 0 ? 0 : refuse(error, listFirst);
+        int error = list.post(queuePair, requests);
+        return error == 0 ? 0 : refuse(error, list.first());
     }
 
     /**
@@ -319,16 +285,12 @@ public final class Connection implements AutoCloseable {
     /** As {@link #adopt(long, boolean, long, int)}, for a caller who asks what is in use. */
     public void adopt(long tag, boolean write, int localKey, long remoteAddress, int remoteKey, int bytes) {
         adopt(tag, write, remoteAddress, bytes);
-        nowLocalKey = localKey;
-        nowRemoteKey = remoteKey;
+        adopted.keys(localKey, remoteKey);
     }
 
     /** Makes the operation that {@link #now} left in flight an ordinary one. */
     public void adopt(long tag, boolean write, long remoteAddress, int bytes) {
-        nowInFlight = true;
-        tags[nowSlot] = tag;
-        nowAddress = remoteAddress;
-        nowBytes = write ? 0 : bytes;
+        adopted.begin(tag, write, remoteAddress, bytes);
     }
 
     /**
@@ -388,14 +350,14 @@ public final class Connection implements AutoCloseable {
             failed = true;
         }
         if (slot < flushSlot) {
-            int ended = (slot - (int) completed & mask) + 1;
-            return ended <= posted - completed ? ended : stray(id);
+            int ended = ring.endedBy(slot);
+            return ended > 0 ? ended : stray(id);
         }
         if (slot == flushSlot) {
             flushing = false;
             return 0;
         }
-        return nowInFlight ? 1 : stray(id);
+        return adopted.inFlight() ? 1 : stray(id);
     }
 
     private int stray(long id) {
@@ -413,51 +375,12 @@ public final class Connection implements AutoCloseable {
      * @return its tag
      */
     public long take(long id) {
-        if ((int) id == nowSlot) {
-            nowInFlight = false;
-            nowBytes = 0;
-            return tags[nowSlot];
-        }
-        return takeFirst();
+        return (int) id == nowSlot ? adopted.take() : ring.takeFirst();
     }
 
-    /**
-     * Whether the completion with this id ends one operation, which was posted by {@link #read}, {@link #write},
-     * {@link #list} or an atomic.
-     */
-    public boolean endsFirst(long id) {
-        return (int) id == ((int) completed & mask) && completed != posted;
-    }
-
-    /**
-     * Frees the place of the first operation: one that a successful completion {@linkplain #endsFirst ends}, or the
-     * next of {@link #refused}.
-     *
-     * @return its tag
-     */
-    public long takeFirst() {
-        return tags[(int) completed++ & mask];
-    }
-
-    /**
-     * The tag of the operation that ended first, which was posted by {@link #read}, {@link #write} or {@link #list}.
-     */
-    public long firstTag() {
-        return tags[(int) completed & mask];
-    }
-
-    /**
-     * Frees the places of the operations that ended first and have one tag, {@code most} at most.
-     *
-     * @return how many
-     */
-    public int takeSame(long tag, int most) {
-        int same = 0;
-        while (same < most && tags[(int) (completed + same) & mask] == tag) {
-            same++;
-        }
-        completed += same;
-        return same;
+    /** Its operations between post and completion; {@link #take} ends one of them, or the one that was adopted. */
+    public OperationRing ring() {
+        return ring;
     }
 
     /**
@@ -465,38 +388,23 @@ public final class Connection implements AutoCloseable {
      * of posting.
      */
     public void forEachUnknown(LongPredicate known, LongConsumer consumer) {
-        long first = completed;
-        for (long n = completed; n < posted; n++) {
-            if (known.test(id((int) n & mask))) {
-                first = n + 1;
-            }
-        }
-        if (nowInFlight && first == completed && !known.test(id(nowSlot))) {
+        long first = ring.firstBehind(slot -> known.test(id(slot)));
+        if (adopted.inFlight() && first == ring.completed() && !known.test(id(nowSlot))) {
             consumer.accept(id(nowSlot));
         }
-        for (long n = first; n < posted; n++) {
-            consumer.accept(id((int) n & mask));
+        for (long n = first; n < ring.posted(); n++) {
+            consumer.accept(id(ring.slot(n)));
         }
     }
 
     /** Whether an operation that has not been taken uses local memory that is registered under a key. */
     public boolean usesLocal(int localKey) {
-        for (long n = completed; n < posted; n++) {
-            if (requests.localKey((int) n & mask) == localKey) {
-                return true;
-            }
-        }
-        return nowInFlight && nowLocalKey == localKey;
+        return adopted.usesLocal(localKey) || ring.any(slot -> requests.localKey(slot) == localKey);
     }
 
     /** Whether an operation that has not been taken uses remote memory under a key. */
     public boolean usesRemote(int remoteKey) {
-        for (long n = completed; n < posted; n++) {
-            if (requests.remoteKey((int) n & mask) == remoteKey) {
-                return true;
-            }
-        }
-        return nowInFlight && nowRemoteKey == remoteKey;
+        return adopted.usesRemote(remoteKey) || ring.any(slot -> requests.remoteKey(slot) == remoteKey);
     }
 
     /**
@@ -504,25 +412,15 @@ public final class Connection implements AutoCloseable {
      * has failed then.
      */
     public void abandonList() {
-        if (listed > 0) {
+        if (list.count() > 0) {
             failed = true;
-            refused = Math.min(refused, posted - listed);
-            listed = 0;
+            ring.refuseLast(list.clear());
         }
-    }
-
-    /**
-     * Operations that no completion will come for, once all before them have been taken; 0 until then. Each is to be
-     * taken by {@link #takeFirst}.
-     */
-    public int refused() {
-        return completed >= refused ? (int) (posted - completed) : 0;
     }
 
     /** The id of the completion that will come last of those in flight; -1 where none will come. */
     public long lastId() {
-        long end = Math.min(posted, refused);
-        return end != completed ? id((int) (end - 1) & mask) : nowInFlight ? id(nowSlot) : -1;
+        return ring.awaitsCompletion() ? id(ring.lastSlot()) : adopted.inFlight() ? id(nowSlot) : -1;
     }
 
     /** As {@link QueuePair#ordinaryPosts}. */
@@ -550,7 +448,6 @@ public final class Connection implements AutoCloseable {
             long remoteAddress,
             int remoteKey,
             int bytes) {
-        posted++;
         if (listLimit == 1) {
             // Not aimed: its slot may have been in a list before.
             requests.prepare(
@@ -566,13 +463,14 @@ public final class Connection implements AutoCloseable {
             return error == 0 ? 0 : refuse(error, slot);
         }
         append(slot, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
-        return listed == listLimit ? postList() : 0;
+        return list.count() == listLimit ? postList() : 0;
     }
 
     private int writeFlags(long remoteAddress, int bytes) {
         int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
-        boolean fenced = nowBytes > 0 && nowAddress < remoteAddress + bytes && remoteAddress < nowAddress + nowBytes
-                || lastRead >= completed && outstandingReads.mayOverlap(completed, posted, remoteAddress, bytes);
+        boolean fenced = adopted.reads(remoteAddress, bytes)
+                || lastRead >= ring.completed()
+                        && outstandingReads.mayOverlap(ring.completed(), ring.posted(), remoteAddress, bytes);
         return fenced ? flags | SendRequests.FENCE : flags;
     }
 
@@ -586,24 +484,13 @@ public final class Connection implements AutoCloseable {
             int remoteKey,
             int bytes) {
         requests.prepareBefore(
-                (int) posted & mask, slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
-        listed(slot, flags, bytes);
-    }
-
-    private void listed(int slot, int flags, int bytes) {
-        if (listed++ == 0) {
-            listFirst = slot;
-            listPayload = bytes;
-        } else {
-            listPayload += bytes;
-        }
-        listLast = slot;
-        listLastFlags = flags;
+                ring.nextSlot(), slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        list.add(slot, flags, bytes);
     }
 
     private int refuse(int error, int first) {
         failed = true;
-        refused = completed + (queuePair.refused(requests, first) - (int) completed & mask);
+        ring.refuseFrom(queuePair.refused(requests, first));
         return error;
     }
 

@@ -4,6 +4,7 @@ import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, RpcQueue {
 
-    final RemoteMemory memory;
+    final OpenDevice device;
     final CompletionChannel channel;
+    private final Consumer<MemoryQueue> onClose;
     private final OwnerGate gate = new OwnerGate();
     /** How deep the owner is inside; the owner's alone. */
     private int depth;
@@ -27,9 +29,14 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /** Written by the owner inside the gate, or with it claimed; nothing is freed before. */
     boolean closed;
 
-    /** Owns the channel from now on. */
-    MemoryQueue(RemoteMemory memory, CompletionChannel channel) {
-        this.memory = memory;
+    /**
+     * Owns the channel from now on.
+     *
+     * @param onClose frees it, and whatever else there is of it
+     */
+    MemoryQueue(OpenDevice device, Consumer<MemoryQueue> onClose, CompletionChannel channel) {
+        this.device = device;
+        this.onClose = onClose;
         this.channel = channel;
     }
 
@@ -157,7 +164,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         } finally {
             exit();
         }
-        memory.close(this);
+        onClose.accept(this);
     }
 
     /** Nothing is posted or polled any more. Another thread than the owner, or the owner outside the gate. */

@@ -1,17 +1,15 @@
-package io.farheap.cache;
+package io.farheap.remote;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
-import io.farheap.remote.CompletionEvents;
-import io.farheap.remote.ContextLifetime;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
 
-/** The RDMA device of a cache, and what all that the cache makes on it has in common. Any thread. */
-final class CacheDevice implements AutoCloseable {
+/** An RDMA device that is open, and what all that its user makes on it has in common. Any thread. */
+public final class OpenDevice implements AutoCloseable {
 
     /** Larger requests are cut: some devices take no more in one message, and softverbs copies within the post. */
     private static final long MAX_MESSAGE_BYTES = 1 << 20;
@@ -25,8 +23,9 @@ final class CacheDevice implements AutoCloseable {
     /**
      * @param device of the machine; empty for the first with an active port
      * @param name for names of threads
+     * @throws io.farheap.verbs.VerbsException where there is no such device or it cannot be opened
      */
-    CacheDevice(String device, String name) {
+    public OpenDevice(String device, String name) {
         try (CloseStack stack = new CloseStack()) {
             context = Devices.open(device);
             lifetime = stack.add(new ContextLifetime(context));
@@ -37,31 +36,31 @@ final class CacheDevice implements AutoCloseable {
         }
     }
 
-    Context context() {
+    public Context context() {
         return context;
     }
 
     /** The context is closed when all that was told here is. */
-    ContextLifetime lifetime() {
+    public ContextLifetime lifetime() {
         return lifetime;
     }
 
-    ProtectionDomain domain() {
+    public ProtectionDomain domain() {
         return domain;
     }
 
     /** Where drains put what they read. */
-    RegisteredMemory scratch() {
+    public RegisteredMemory scratch() {
         return scratch;
     }
 
     /** Wakes whoever sleeps for completions. */
-    CompletionEvents events() {
+    public CompletionEvents events() {
         return events;
     }
 
     /** The most that one work request may carry. */
-    int maxMessageBytes() {
+    public int maxMessageBytes() {
         return (int) Math.min(MAX_MESSAGE_BYTES, context.requireActivePort().maxMessageBytes());
     }
 

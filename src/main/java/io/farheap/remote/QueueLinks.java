@@ -30,14 +30,13 @@ final class QueueLinks<E extends ServerEnd> {
     /**
      * What came of a change.
      *
-     * @param server its index
      * @param number which change of that server it was
      * @param made to use from now on, or null
      */
     private record News<E>(
             long tag,
             int outcome,
-            int server,
+            RemoteServer server,
             int number,
             @Nullable E made) {}
 
@@ -48,7 +47,7 @@ final class QueueLinks<E extends ServerEnd> {
         E connect(RemoteServer server);
 
         /** Uses it from now on. With the gate claimed, or inside it. */
-        void add(E made);
+        void add(RemoteServer server, E made);
 
         /** Makes the owner's thread poll, if it sleeps. */
         void wake();
@@ -101,7 +100,7 @@ final class QueueLinks<E extends ServerEnd> {
     void connectFirst(RemoteServer server) {
         changing.lock();
         try {
-            owner.add(connect(server));
+            owner.add(server, connect(server));
         } finally {
             changing.unlock();
         }
@@ -122,7 +121,7 @@ final class QueueLinks<E extends ServerEnd> {
             E made = connect(server);
             claim.run();
             try {
-                owner.add(made);
+                owner.add(server, made);
             } finally {
                 unclaim.run();
             }
@@ -190,7 +189,7 @@ final class QueueLinks<E extends ServerEnd> {
         int number = ++asked[index];
         boolean begin;
         synchronized (changes) {
-            changes.add(() -> make(index, number, tag, change));
+            changes.add(() -> make(server, number, tag, change));
             begin = !making;
             making = true;
         }
@@ -199,7 +198,7 @@ final class QueueLinks<E extends ServerEnd> {
                 calls.execute(this::makeAll);
             } catch (RejectedExecutionException e) {
                 // The memory is being closed, and this with it.
-                tell(new News<>(tag, Outcome.UNREACHABLE, index, number, null));
+                tell(new News<>(tag, Outcome.UNREACHABLE, server, number, null));
             }
         }
     }
@@ -218,7 +217,7 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
-    private void make(int server, int number, long tag, Supplier<@Nullable E> change) {
+    private void make(RemoteServer server, int number, long tag, Supplier<@Nullable E> change) {
         News<E> told = new News<>(tag, Outcome.UNREACHABLE, server, number, null);
         changing.lock();
         try {
@@ -255,9 +254,10 @@ final class QueueLinks<E extends ServerEnd> {
         try {
             for (News<E> piece = news.poll(); piece != null; piece = news.poll()) {
                 // What a later change is about to end, or has ended, is not used.
-                boolean overtaken = piece.made() != null && piece.number() != asked[piece.server()];
+                boolean overtaken = piece.made() != null
+                        && piece.number() != asked[piece.server().index()];
                 if (piece.made() != null && !overtaken) {
-                    owner.add(piece.made());
+                    owner.add(piece.server(), piece.made());
                 }
                 handed++;
                 handler.handle(piece.tag(), overtaken ? Outcome.UNREACHABLE : piece.outcome());

@@ -8,6 +8,7 @@ import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
+import java.util.function.Function;
 
 /**
  * Reads a little of each new region before sessions use it. A device that maps a peer's memory on first use (softverbs
@@ -18,14 +19,15 @@ final class RegionWarmer implements AutoCloseable {
     private static final long TIMEOUT_NANOS = 10_000_000_000L;
 
     private final ProtectionDomain domain;
-    private final RemoteServer server;
+    private final Function<Connection, ServerConnection> connect;
     private final CompletionQueue completions;
     private RegisteredMemory scratch;
     private ServerConnection connection;
 
-    RegionWarmer(ProtectionDomain domain, RemoteServer server) {
+    /** @param connect to the regions' server */
+    RegionWarmer(ProtectionDomain domain, Function<Connection, ServerConnection> connect) {
         this.domain = domain;
-        this.server = server;
+        this.connect = connect;
         completions = domain.context().createCompletionQueue(4, 1, null);
         try {
             scratch = RegisteredMemory.allocate(domain, "farheap-warmer", Long.BYTES, Access.LOCAL_WRITE);
@@ -37,16 +39,17 @@ final class RegionWarmer implements AutoCloseable {
     }
 
     private ServerConnection connect() {
-        return server.connect(Connection.create(domain, completions, 0, 1, 0, 1));
+        return connect.apply(Connection.create(domain, completions, 0, 1, 0, 1));
     }
 
-    synchronized void warm(RemoteRegion region) {
+    /** @param region its name, for messages */
+    synchronized void warm(String region, long address, int remoteKey) {
         if (connection.connection().failed()) {
             connection.close();
             connection = connect();
         }
         Connection reader = connection.connection();
-        int error = reader.flush(scratch.address(), scratch.localKey(), region.address(), region.remoteKey());
+        int error = reader.flush(scratch.address(), scratch.localKey(), address, remoteKey);
         if (error != 0) {
             throw new VerbsException("cannot read from " + region, error);
         }

@@ -5,6 +5,7 @@ import io.farheap.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,8 @@ public final class RegisteredBuffer implements AutoCloseable {
         }
     }
 
-    private final RemoteMemory owner;
+    private final OpenDevice device;
+    private final Consumer<RegisteredBuffer> onClose;
     private final MemorySegment segment;
     private final MemoryRegion registration;
     /** Unmaps the memory where it is the library's; null where it is not. */
@@ -39,9 +41,15 @@ public final class RegisteredBuffer implements AutoCloseable {
     @SuppressWarnings("unused")
     private long usable;
 
+    /** @param onClose frees it once no queue uses it, or throws */
     RegisteredBuffer(
-            RemoteMemory owner, MemorySegment segment, MemoryRegion registration, @Nullable AutoCloseable memory) {
-        this.owner = owner;
+            OpenDevice device,
+            Consumer<RegisteredBuffer> onClose,
+            MemorySegment segment,
+            MemoryRegion registration,
+            @Nullable AutoCloseable memory) {
+        this.device = device;
+        this.onClose = onClose;
         this.segment = segment;
         this.registration = registration;
         this.memory = memory;
@@ -69,11 +77,12 @@ public final class RegisteredBuffer implements AutoCloseable {
      */
     @Override
     public void close() {
-        owner.close(this);
+        onClose.accept(this);
     }
 
-    RemoteMemory owner() {
-        return owner;
+    /** That it is registered with: no other device's queue may use it. */
+    OpenDevice device() {
+        return device;
     }
 
     long address() {

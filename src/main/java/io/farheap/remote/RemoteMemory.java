@@ -9,19 +9,14 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.SpacePlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
-import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
-import io.farheap.verbs.Devices;
-import io.farheap.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -50,16 +45,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemoteMemory implements AutoCloseable {
 
-    /** Larger messages are refused: softverbs copies within the post. */
-    private static final long MAX_MESSAGE_BYTES = 1 << 20;
-
     private final String name;
     private final Consumer<RemoteServer> onLost;
-    private final Context context;
-    private final ContextLifetime lifetime;
-    private final ProtectionDomain domain;
-    private final RegisteredMemory scratch;
-    private final CompletionEvents events;
+    private final OpenDevice device;
     /**
      * Control calls of queues, and what follows a lost server: each on a virtual thread of its own, so that none waits
      * for another.
@@ -67,7 +55,7 @@ public final class RemoteMemory implements AutoCloseable {
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
 
     private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
-    private final List<MemoryQueue> queues = new CopyOnWriteArrayList<>();
+    private final OpenQueues queues = new OpenQueues();
     private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
     /** Guards which servers, queues and buffers there are. */
     private final ReentrantLock topology = new ReentrantLock();
@@ -78,15 +66,7 @@ public final class RemoteMemory implements AutoCloseable {
     private RemoteMemory(String device, String name, Consumer<RemoteServer> onLost) {
         this.name = name;
         this.onLost = onLost;
-        this.context = Devices.open(device);
-        this.lifetime = new ContextLifetime(context);
-        try (CloseStack stack = new CloseStack()) {
-            stack.add(context);
-            this.domain = stack.add(context.allocateProtectionDomain());
-            this.scratch = RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE);
-            stack.keep();
-        }
-        this.events = new CompletionEvents(name);
+        this.device = new OpenDevice(device, name);
     }
 
     /** As {@link #open(String, String, Consumer)}, for who is not told of lost servers. */
@@ -126,12 +106,12 @@ public final class RemoteMemory implements AutoCloseable {
         RemoteServer server = RemoteServer.attach(
                 hostPort,
                 index,
-                domain,
+                device.domain(),
                 name,
                 ControlPlane.NO_CACHE,
                 SignedGrant.NONE,
                 (lost, cause) -> lost(lost),
-                lifetime::closesLater);
+                device.lifetime()::closesLater);
         topology.lock();
         try {
             if (!closed) {
@@ -153,11 +133,7 @@ public final class RemoteMemory implements AutoCloseable {
      *     it may be called again
      */
     public void connectQueues(RemoteServer server) {
-        for (MemoryQueue queue : queues) {
-            if (queue instanceof RemoteQueue) {
-                queue.join(server);
-            }
-        }
+        queues.join(server);
     }
 
     /**
@@ -165,18 +141,10 @@ public final class RemoteMemory implements AutoCloseable {
      * more.
      */
     private void lost(RemoteServer server) {
-        lose(server);
+        queues.lose(server);
         if (!closed) {
             onLost.accept(server);
         }
-    }
-
-    /** Each queue by itself: one whose owner is long in a handler must not keep the others' operations waiting. */
-    private void lose(RemoteServer server) {
-        List<Thread> losing = queues.stream()
-                .map(queue -> Thread.ofVirtual().start(() -> queue.lose(server.index())))
-                .toList();
-        losing.forEach(Joining::join);
     }
 
     /**
@@ -200,7 +168,7 @@ public final class RemoteMemory implements AutoCloseable {
             throw new IllegalArgumentException(
                     region + " is a part of a shared space, and goes with it: close the space, or drop it");
         }
-        withdraw(List.of(region));
+        queues.withdraw(List.of(region));
         region.server().releaseQuietly(region);
     }
 
@@ -211,20 +179,7 @@ public final class RemoteMemory implements AutoCloseable {
      * @throws IllegalStateException where an operation that uses it has not ended; it stays as it was
      */
     public void retire(RemoteRegion region) {
-        withdraw(List.of(region));
-    }
-
-    /** From now on no operation begins on some regions; fails where one has not ended, and leaves them as they were. */
-    private void withdraw(List<RemoteRegion> regions) {
-        regions.forEach(region -> region.usable(false));
-        for (MemoryQueue queue : queues) {
-            RemoteRegion used = queue.used(regions);
-            if (used != null) {
-                regions.forEach(region -> region.usable(true));
-                throw new IllegalStateException(
-                        "an operation that uses " + used + " has not ended; poll its queue until it has");
-            }
-        }
+        queues.withdraw(List.of(region));
     }
 
     /**
@@ -239,7 +194,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public RemoteSpace createSpace(RemoteServer server, SpaceKey key, int regions, long millis, byte[] descriptor) {
         checkOpen();
-        return RemoteSpace.create(server, key, regions, millis, descriptor, this::withdraw);
+        return RemoteSpace.create(server, key, regions, millis, descriptor, queues::withdraw);
     }
 
     /**
@@ -250,7 +205,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public RemoteSpace openSpace(RemoteServer server, SpaceKey key) {
         checkOpen();
-        return RemoteSpace.open(server, key, this::withdraw);
+        return RemoteSpace.open(server, key, queues::withdraw);
     }
 
     /**
@@ -288,8 +243,8 @@ public final class RemoteMemory implements AutoCloseable {
         if (!servers.remove(server)) {
             return;
         }
-        lose(server);
-        queues.forEach(queue -> queue.forget(server));
+        queues.lose(server);
+        queues.forget(server);
         server.close();
     }
 
@@ -325,8 +280,8 @@ public final class RemoteMemory implements AutoCloseable {
         topology.lock();
         try {
             checkOpen();
-            RegisteredBuffer buffer =
-                    new RegisteredBuffer(this, segment, domain.register(segment, Access.LOCAL_WRITE), memory);
+            RegisteredBuffer buffer = new RegisteredBuffer(
+                    device, this::close, segment, device.domain().register(segment, Access.LOCAL_WRITE), memory);
             buffers.add(buffer);
             return buffer;
         } finally {
@@ -344,10 +299,13 @@ public final class RemoteMemory implements AutoCloseable {
         checkOptions(options);
         checkOpen();
         try (CloseStack stack = new CloseStack()) {
-            CompletionChannel channel = stack.add(context.createCompletionChannel());
-            CompletionQueue completions = stack.add(context.createCompletionQueue(
-                    options.operations() + RemoteQueue.RESERVED_ENTRIES, RemoteQueue.COMPLETION_BATCH, channel));
-            RemoteQueue queue = new RemoteQueue(this, channel, completions, options, calls);
+            CompletionChannel channel = stack.add(device.context().createCompletionChannel());
+            CompletionQueue completions = stack.add(device.context()
+                    .createCompletionQueue(
+                            options.operations() + RemoteQueue.RESERVED_ENTRIES,
+                            RemoteQueue.COMPLETION_BATCH,
+                            channel));
+            RemoteQueue queue = new RemoteQueue(device, this::close, channel, completions, options, calls);
             connectAndAdd(queue, stack);
             return queue;
         }
@@ -362,7 +320,8 @@ public final class RemoteMemory implements AutoCloseable {
     public RpcQueue openRpcQueue(RpcOptions options) {
         checkOpen();
         try (CloseStack stack = new CloseStack()) {
-            RpcQueue queue = new RpcQueue(this, stack.add(context.createCompletionChannel()), options, calls);
+            RpcQueue queue = new RpcQueue(
+                    device, this::close, stack.add(device.context().createCompletionChannel()), options, calls);
             connectAndAdd(queue, stack);
             return queue;
         }
@@ -397,7 +356,7 @@ public final class RemoteMemory implements AutoCloseable {
             topology.unlock();
         }
         // One that was lost before the queue could be told.
-        servers.stream().filter(server -> server.lost() != null).forEach(this::lose);
+        servers.stream().filter(server -> server.lost() != null).forEach(queues::lose);
     }
 
     private static void connect(MemoryQueue queue, RemoteServer server) {
@@ -417,15 +376,15 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     private void checkOptions(QueueOptions options) {
-        int most = Connection.maxDepth(context.limits());
+        int most = Connection.maxDepth(device.context().limits());
         if (options.depth() > most) {
             throw new IllegalArgumentException("a queue depth of " + options.depth() + "; "
-                    + context.device().name() + " takes up to " + most);
+                    + device.context().device().name() + " takes up to " + most);
         }
-        int entries = context.limits().maxCompletionEntries() - RemoteQueue.RESERVED_ENTRIES;
+        int entries = device.context().limits().maxCompletionEntries() - RemoteQueue.RESERVED_ENTRIES;
         if (options.operations() > entries) {
             throw new IllegalArgumentException(options.operations() + " operations in all; "
-                    + context.device().name() + " takes up to " + entries);
+                    + device.context().device().name() + " takes up to " + entries);
         }
     }
 
@@ -436,22 +395,22 @@ public final class RemoteMemory implements AutoCloseable {
 
     /** The RDMA device in use. */
     public Context context() {
-        return context;
+        return device.context();
     }
 
     /** The most that one operation may read or write, in bytes. */
     public int maxMessageBytes() {
-        return (int) Math.min(MAX_MESSAGE_BYTES, context.requireActivePort().maxMessageBytes());
+        return device.maxMessageBytes();
     }
 
     /** The largest {@link QueueOptions#depth} that the device allows. */
     public int maxQueueDepth() {
-        return Connection.maxDepth(context.limits());
+        return Connection.maxDepth(device.context().limits());
     }
 
     /** Whether the device does compare-and-swap and fetch-and-add. */
     public boolean atomics() {
-        return context.limits().atomics();
+        return device.context().limits().atomics();
     }
 
     /** Servers that it is attached to. */
@@ -473,19 +432,15 @@ public final class RemoteMemory implements AutoCloseable {
         }
         calls.shutdown();
         try (CloseStack everything = new CloseStack()) {
-            everything.add(lifetime);
-            everything.add(domain);
-            everything.add(scratch);
+            everything.add(device);
             everything.add(calls);
             servers.forEach(everything::add);
-            everything.add(events);
             buffers.forEach(buffer -> everything.add(buffer::free));
-            queues.forEach(queue -> everything.add(queue::free));
-            queues.forEach(MemoryQueue::shut);
+            queues.closeWith(everything);
         }
     }
 
-    void close(MemoryQueue queue) {
+    private void close(MemoryQueue queue) {
         if (queues.remove(queue)) {
             queue.free();
         }
@@ -495,42 +450,14 @@ public final class RemoteMemory implements AutoCloseable {
      * Without the lock that guards which buffers there are: a queue's owner that is in a handler, inside the gate that
      * is claimed here, may wait for it to register memory. Of two that close a buffer one frees it.
      */
-    void close(RegisteredBuffer buffer) {
+    private void close(RegisteredBuffer buffer) {
         if (!buffers.contains(buffer)) {
             return;
         }
-        buffer.usable(false);
-        for (MemoryQueue queue : queues) {
-            if (queue.usesNow(buffer)) {
-                buffer.usable(true);
-                throw new IllegalStateException(
-                        "an operation that uses the buffer has not ended; poll its queue until it has");
-            }
-        }
+        queues.withdraw(buffer);
         if (buffers.remove(buffer)) {
             buffer.free();
         }
-    }
-
-    /** @param closed completes when something is closed that is made of the context */
-    void closesLater(CompletableFuture<Void> closed) {
-        lifetime.closesLater(closed);
-    }
-
-    ProtectionDomain domain() {
-        return domain;
-    }
-
-    CompletionEvents events() {
-        return events;
-    }
-
-    long scratchAddress() {
-        return scratch.address();
-    }
-
-    int scratchKey() {
-        return scratch.localKey();
     }
 
     private void checkOpen() {

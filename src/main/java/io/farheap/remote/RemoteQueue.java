@@ -5,11 +5,9 @@ import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
-import io.farheap.verbs.WcStatus;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Consumer;
 
 /**
  * One-sided operations on the regions of many servers, posted and polled by one thread at a time, the owner. Each
@@ -39,33 +37,13 @@ public final class RemoteQueue extends MemoryQueue {
     private final QueueOptions options;
     private final QueueLinks<ServerConnection> links;
     private int nextNumber;
-    private final Stash stash;
     private final int operations;
     private final int maxBytes;
     private final boolean atomics;
 
-    /** By their number, also those that were replaced: a completion of theirs may still come. */
-    private @Nullable Connection[] byNumber = new Connection[0];
-    /** The index of each one's server. */
-    private int[] serverOf = new int[0];
-    /** The one to use for each server. */
-    private @Nullable Connection[] byServer = new Connection[0];
-
-    private int inFlight;
+    private final QueueConnections connections = new QueueConnections();
+    private final QueueCompletions ended;
     private boolean listing;
-
-    /** Of the completions in the completion queue's array, those before it have been taken. */
-    private int at;
-
-    private int polled;
-    /** What the latest of them ends and has not been handed to a handler yet. */
-    private @Nullable Connection ending;
-
-    private long endingId;
-    private int endingStatus;
-    private int endingLeft;
-    /** A connection has operations that no completion will come for. */
-    private boolean refused;
 
     private long reads;
     private long writes;
@@ -79,19 +57,20 @@ public final class RemoteQueue extends MemoryQueue {
 
     /** Owns the channel and the completion queue from now on. */
     RemoteQueue(
-            RemoteMemory memory,
+            OpenDevice device,
+            Consumer<MemoryQueue> onClose,
             CompletionChannel channel,
             CompletionQueue completions,
             QueueOptions options,
             ExecutorService calls) {
-        super(memory, channel);
+        super(device, onClose, channel);
         this.completions = completions;
         this.options = options;
-        this.links = new QueueLinks<>(new Links(), memory.events(), channel, calls);
+        this.links = new QueueLinks<>(new Links(), device.events(), channel, calls);
         this.operations = options.operations();
-        this.stash = new Stash(options.operations() + RESERVED_ENTRIES);
-        this.maxBytes = memory.maxMessageBytes();
-        this.atomics = memory.atomics();
+        this.ended = new QueueCompletions(completions, options.operations() + RESERVED_ENTRIES, connections);
+        this.maxBytes = device.maxMessageBytes();
+        this.atomics = device.context().limits().atomics();
     }
 
     /**
@@ -120,8 +99,8 @@ public final class RemoteQueue extends MemoryQueue {
                 return verdict;
             }
             count(write, bytes);
-            inFlight++;
-            Connection connection = byServer[region.serverIndex()];
+            ended.begin();
+            Connection connection = connections.present(region.serverIndex());
             long local = buffer.address() + at;
             long remote = region.address() + offset;
             if (listing) {
@@ -192,8 +171,8 @@ public final class RemoteQueue extends MemoryQueue {
             } else {
                 adds++;
             }
-            inFlight++;
-            Connection connection = byServer[region.serverIndex()];
+            ended.begin();
+            Connection connection = connections.present(region.serverIndex());
             long local = old.address() + at;
             long remote = region.address() + offset;
             if (listing) {
@@ -222,7 +201,7 @@ public final class RemoteQueue extends MemoryQueue {
             boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         enter();
         try {
-            if (inFlight > 0 || listing || stash.count() > 0) {
+            if (listing || !ended.isIdle()) {
                 return write
                         ? write(region, offset, buffer, at, bytes, tag)
                         : read(region, offset, buffer, at, bytes, tag);
@@ -233,7 +212,7 @@ public final class RemoteQueue extends MemoryQueue {
             }
             doorbells++;
             count(write, bytes);
-            Connection connection = byServer[region.serverIndex()];
+            Connection connection = connections.present(region.serverIndex());
             long remote = region.address() + offset;
             int result = connection
                     .now()
@@ -257,13 +236,13 @@ public final class RemoteQueue extends MemoryQueue {
             int bytes,
             long tag) {
         if (result == OneOperation.OTHER_COMPLETION) {
-            stash.add(completions.id(0), completions.status(0));
+            ended.stashOther();
         }
         connection.adopt(tag, write, localKey, remote, remoteKey, bytes);
-        inFlight++;
+        ended.begin();
         if (result == OneOperation.FAILED) {
             connection.fail();
-            stash.add(connection.lastId(), WcStatus.WR_FLUSH_ERR);
+            ended.failLast(connection);
         }
         return Posting.OK;
     }
@@ -288,11 +267,11 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     private void postLists() {
-        for (Connection connection : byServer) {
+        for (Connection connection : connections.inUse()) {
             if (connection != null && connection.listing()) {
                 if (connection.failed()) {
                     connection.abandonList();
-                    refused = true;
+                    ended.refuse();
                 } else {
                     doorbells++;
                     note(connection, connection.postList());
@@ -309,111 +288,18 @@ public final class RemoteQueue extends MemoryQueue {
     public int poll(CompletionHandler handler) {
         enter();
         try {
-            int handed = hand(handler);
-            while (stash.count() > 0) {
-                // Taken before it is handed over: a handler may throw.
-                long id = stash.firstId();
-                int status = stash.firstStatus();
-                stash.removeFirst();
-                end(id, status);
-                handed += hand(handler);
-            }
-            while (fetch()) {
-                handed += takeNext(handler);
-                if (at == polled) {
-                    break;
-                }
-            }
-            if (refused) {
-                handed += handRefused(handler);
-            }
+            int handed = ended.poll(handler, listing);
             return links.hasNews() ? handed + links.handNews(handler::completed) : handed;
         } finally {
             exit();
         }
     }
 
-    /** Whether there is a completion to take. */
-    private boolean fetch() {
-        checkOpen();
-        if (at == polled) {
-            polled = completions.poll();
-            at = 0;
-        }
-        return at < polled;
-    }
-
-    /** Hands over what the next completion ends. */
-    private int takeNext(CompletionHandler handler) {
-        int next = at++;
-        long id = completions.id(next);
-        int status = completions.status(next);
-        Connection connection = byNumber[Connection.connectionOf(id)];
-        if (status != WcStatus.SUCCESS || !connection.endsFirst(id)) {
-            end(id, status);
-            return hand(handler);
-        }
-        // Most completions. Nothing is left to note should the handler throw.
-        inFlight--;
-        handler.completed(connection.takeFirst(), Outcome.DONE);
-        return 1;
-    }
-
-    private void end(long id, int status) {
-        Connection connection = byNumber[Connection.connectionOf(id)];
-        int ended = connection.complete(id, status);
-        if (status != WcStatus.SUCCESS) {
-            refused = true;
-        }
-        if (ended > 0) {
-            ending = connection;
-            endingId = id;
-            endingStatus = status;
-            endingLeft = ended;
-        }
-    }
-
-    /** Hands over what the latest completion ends. */
-    // While some are left, there is a connection that they are of.
-    @SuppressWarnings("NullAway")
-    private int hand(CompletionHandler handler) {
-        int handed = 0;
-        while (endingLeft > 0) {
-            endingLeft--;
-            inFlight--;
-            handed++;
-            handler.completed(ending.take(endingId), endingLeft == 0 ? Outcome.of(endingStatus) : Outcome.DONE);
-        }
-        return handed;
-    }
-
-    private int handRefused(CompletionHandler handler) {
-        int handed = 0;
-        boolean waiting = false;
-        for (Connection connection : byNumber) {
-            if (connection == null) {
-                continue;
-            }
-            if (connection.failed() && connection.listing() && !listing) {
-                connection.abandonList();
-            }
-            for (int left = connection.refused(); left > 0; left--) {
-                inFlight--;
-                handed++;
-                handler.completed(connection.takeFirst(), Outcome.NOT_POSTED);
-            }
-            waiting |= connection.failed() && connection.inFlight() > 0;
-        }
-        refused = waiting;
-        return handed;
-    }
-
     @Override
     long arm(long nanos) {
         links.listen(waker);
-        completions.requestNotification();
-        // What completed before raises no event.
-        return endingLeft > 0 || stash.count() > 0 || refused || links.hasNews() || fetch() ? 0 : nanos;
+        ended.requestNotification();
+        return ended.hasSome() || links.hasNews() ? 0 : nanos;
     }
 
     /**
@@ -424,7 +310,7 @@ public final class RemoteQueue extends MemoryQueue {
      *     {@linkplain #disconnect fenced}
      */
     public boolean drain(RemoteRegion region) {
-        Connection connection = connection(region.serverIndex());
+        Connection connection = connections.to(region.serverIndex());
         if (connection == null || connection.failed()) {
             return false;
         }
@@ -432,9 +318,11 @@ public final class RemoteQueue extends MemoryQueue {
             return true;
         }
         doorbells++;
-        if (connection.flush(memory.scratchAddress(), memory.scratchKey(), region.address(), region.remoteKey()) != 0) {
+        if (connection.flush(
+                        device.scratch().address(), device.scratch().localKey(), region.address(), region.remoteKey())
+                != 0) {
             connection.fail();
-            refused = true;
+            ended.refuse();
             return false;
         }
         return true;
@@ -442,26 +330,12 @@ public final class RemoteQueue extends MemoryQueue {
 
     /** Whether what {@link #drain} awaits has ended; its tags wait for the owner's polls. With the gate claimed. */
     public boolean drained(RemoteRegion region) {
-        Connection connection = connection(region.serverIndex());
+        Connection connection = connections.to(region.serverIndex());
         if (connection == null || !connection.flushing()) {
             return true;
         }
-        stashAll();
+        ended.stashAll();
         return !connection.flushing();
-    }
-
-    /** Takes all completions; those of flushes end here, the others wait for the owner. */
-    private void stashAll() {
-        while (fetch()) {
-            int next = at++;
-            long id = completions.id(next);
-            Connection connection = byNumber[Connection.connectionOf(id)];
-            if (id == connection.flushId()) {
-                connection.complete(id, completions.status(next));
-            } else {
-                stash.add(id, completions.status(next));
-            }
-        }
     }
 
     /**
@@ -469,18 +343,20 @@ public final class RemoteQueue extends MemoryQueue {
      * connection.
      */
     public int room(RemoteServer server) {
-        Connection connection = connection(server.index());
-        return connection == null || connection.failed() ? 0 : Math.min(connection.room(), operations - inFlight);
+        Connection connection = connections.to(server.index());
+        return connection == null || connection.failed()
+                ? 0
+                : Math.min(connection.room(), operations - ended.inFlight());
     }
 
     /** Operations that have been posted, or wait in a list, and whose tags have not come back. */
     public int inFlight() {
-        return inFlight;
+        return ended.inFlight();
     }
 
     /** Whether operations to a server are taken. */
     public boolean connected(RemoteServer server) {
-        Connection connection = connection(server.index());
+        Connection connection = connections.to(server.index());
         return connection != null && !connection.failed();
     }
 
@@ -490,34 +366,22 @@ public final class RemoteQueue extends MemoryQueue {
      */
     @Override
     void detach(int server) {
-        Connection connection = connection(server);
+        Connection connection = connections.to(server);
         if (connection == null) {
             return;
         }
-        byServer[server] = null;
+        connections.forget(server);
         connection.abandonList();
         connection.fail();
-        refused = true;
-        long last = connection.lastId();
-        long deadline = System.nanoTime() + DRAIN_NANOS;
-        while (last >= 0 && !ended(connection, last) && System.nanoTime() - deadline < 0) {
-            stashAll();
-        }
-        connection.forEachUnknown(stash::contains, id -> stash.add(id, WcStatus.WR_FLUSH_ERR));
-    }
-
-    private boolean ended(Connection connection, long last) {
-        return stash.contains(last)
-                || connection.inFlight() == 0
-                || endingLeft > 0 && ending == connection && endingId == last;
+        ended.stashFailed(connection, DRAIN_NANOS);
     }
 
     @Override
     void fail(int server) {
-        Connection connection = connection(server);
+        Connection connection = connections.to(server);
         if (connection != null) {
             connection.fail();
-            refused = true;
+            ended.refuse();
         }
     }
 
@@ -526,12 +390,12 @@ public final class RemoteQueue extends MemoryQueue {
         @Override
         public ServerConnection connect(RemoteServer server) {
             return server.connect(
-                    memory.domain(), completions, nextNumber++, options.depth(), options.inlineBytes(), 1);
+                    device.domain(), completions, nextNumber++, options.depth(), options.inlineBytes(), 1);
         }
 
         @Override
-        public void add(ServerConnection made) {
-            RemoteQueue.this.add(made.server(), made.connection());
+        public void add(RemoteServer server, ServerConnection made) {
+            RemoteQueue.this.add(server, made.connection());
         }
 
         @Override
@@ -542,16 +406,7 @@ public final class RemoteQueue extends MemoryQueue {
 
     private void add(RemoteServer owner, Connection connection) {
         int server = owner.index();
-        if (connection.number() >= byNumber.length) {
-            byNumber = Arrays.copyOf(byNumber, connection.number() + 1);
-            serverOf = Arrays.copyOf(serverOf, connection.number() + 1);
-        }
-        byNumber[connection.number()] = connection;
-        serverOf[connection.number()] = server;
-        if (server >= byServer.length) {
-            byServer = Arrays.copyOf(byServer, server + 1);
-        }
-        byServer[server] = connection;
+        connections.add(server, connection);
         // Either this sees the loss, or whoever fails what is lost sees the connection.
         if (owner.lost() != null) {
             fail(server);
@@ -560,26 +415,12 @@ public final class RemoteQueue extends MemoryQueue {
 
     @Override
     boolean uses(RegisteredBuffer buffer) {
-        for (Connection connection : byNumber) {
-            if (connection != null && connection.usesLocal(buffer.localKey())) {
-                return true;
-            }
-        }
-        return false;
+        return connections.usesLocal(buffer.localKey());
     }
 
     @Override
     boolean uses(RemoteRegion region) {
-        for (int number = 0; number < byNumber.length; number++) {
-            Connection connection = byNumber[number];
-            // Two servers may give the same key.
-            if (connection != null
-                    && serverOf[number] == region.serverIndex()
-                    && connection.usesRemote(region.remoteKey())) {
-                return true;
-            }
-        }
-        return false;
+        return connections.usesRemote(region.serverIndex(), region.remoteKey());
     }
 
     /**
@@ -602,16 +443,13 @@ public final class RemoteQueue extends MemoryQueue {
 
     @Override
     void forgetServers() {
-        Arrays.fill(byServer, null);
+        connections.forgetServers();
+        ended.shut();
     }
 
     @Override
     void free() {
-        Closing.all(links::close, completions, channel);
-    }
-
-    private @Nullable Connection connection(int server) {
-        return server < byServer.length ? byServer[server] : null;
+        Closing.all(links::close, ended, channel);
     }
 
     private int check(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes) {
@@ -621,15 +459,14 @@ public final class RemoteQueue extends MemoryQueue {
                 || offset > region.usableBytes() - bytes
                 || at < 0
                 || at > buffer.usableBytes() - bytes
-                || buffer.owner() != memory) {
+                || buffer.device() != device) {
             return Posting.INVALID;
         }
-        int server = region.serverIndex();
-        Connection connection = server < byServer.length ? byServer[server] : null;
+        Connection connection = connections.to(region.serverIndex());
         if (connection == null || connection.failed()) {
             return Posting.LOST;
         }
-        return connection.hasRoom() && inFlight < operations ? Posting.OK : Posting.FULL;
+        return connection.hasRoom() && ended.inFlight() < operations ? Posting.OK : Posting.FULL;
     }
 
     private int checkAtomic(RemoteRegion region, long offset, RegisteredBuffer old, long at) {
@@ -641,7 +478,7 @@ public final class RemoteQueue extends MemoryQueue {
     private void note(Connection connection, int error) {
         if (error != 0) {
             connection.fail();
-            refused = true;
+            ended.refuse();
         }
     }
 }

@@ -30,16 +30,12 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,17 +59,14 @@ public final class RemoteServer implements AutoCloseable {
     private final ControlClient control;
     private final ServerDescription description;
     private final Lease lease;
+    private final LeaseCalls calls;
+    private final ServerEnds ends;
     private final LeaseKeeper keeper;
     private final RegionWarmer warmer;
     /** Regions and allocations that the server has not taken back yet. */
     private final Debts debts;
 
     private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
-    private final Set<Long> forgotten = ConcurrentHashMap.newKeySet();
-    private final Silence silence = new Silence();
-    private final LateClose lateClose = new LateClose();
-    private final Consumer<CompletableFuture<Void>> closesLater;
-    private volatile @Nullable ControlException lost;
     private volatile boolean closing;
 
     private RemoteServer(
@@ -85,12 +78,13 @@ public final class RemoteServer implements AutoCloseable {
             ProtectionDomain domain,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
-        this.closesLater = closesLater;
         this.address = address;
         this.index = index;
         this.control = control;
         this.description = description;
         this.lease = lease;
+        this.calls = new LeaseCalls(address, lease);
+        this.ends = new ServerEnds(control, calls, closesLater);
         this.debts = new Debts(control, lease.id(), this::owing);
         this.keeper = control.keep(lease, new LeaseListener() {
             @Override
@@ -104,7 +98,7 @@ public final class RemoteServer implements AutoCloseable {
             }
         });
         try {
-            this.warmer = new RegionWarmer(domain, this);
+            this.warmer = new RegionWarmer(domain, this::connect);
         } catch (Throwable e) {
             keeper.close();
             throw e;
@@ -174,7 +168,7 @@ public final class RemoteServer implements AutoCloseable {
 
     /** Why the lease was lost, or null while it holds. */
     public @Nullable ControlException lost() {
-        return lost;
+        return calls.lost();
     }
 
     /** Somebody says that the server is gone: its lease is renewed now, and lost where that is so. Does not wait. */
@@ -184,13 +178,7 @@ public final class RemoteServer implements AutoCloseable {
 
     /** Throws where the lease is lost. */
     public void requireHeld() {
-        ControlException cause = lost;
-        if (cause != null) {
-            throw new ControlException(
-                    ControlException.Code.UNAVAILABLE,
-                    "the lease on memory server " + address + " is lost: " + cause.getMessage(),
-                    cause);
-        }
+        calls.requireHeld();
     }
 
     /** On a thread of its own: sessions may be long in a callback, and the listener is the application's. */
@@ -198,7 +186,7 @@ public final class RemoteServer implements AutoCloseable {
         if (closing) {
             return;
         }
-        lost = cause;
+        calls.lose(cause);
         debts.close();
         // First: threads that wait for an answer may hold up what follows.
         control.abandon();
@@ -210,31 +198,6 @@ public final class RemoteServer implements AutoCloseable {
         keeper.tellNextRenewal();
     }
 
-    /** A call that the loss of the lease ends. */
-    private <T> T call(Supplier<T> call) {
-        requireHeld();
-        try {
-            T answer = call.get();
-            silence.end();
-            return answer;
-        } catch (ControlException e) {
-            if (e.code() != ControlException.Code.LEASE_EXPIRED) {
-                requireHeld();
-            }
-            if (e.code() == ControlException.Code.DEADLINE_EXCEEDED) {
-                silence.begin();
-            }
-            throw e;
-        }
-    }
-
-    private void run(Runnable call) {
-        call(() -> {
-            call.run();
-            return null;
-        });
-    }
-
     /** Its shared spaces; calls go through {@link #callWithLease}. */
     SpacePlane spaces() {
         return control.spaces();
@@ -242,13 +205,13 @@ public final class RemoteServer implements AutoCloseable {
 
     /** @param call gets the lease's id; the loss of the lease ends it */
     <T> T callWithLease(LongFunction<T> call) {
-        return call(() -> call.apply(lease.id()));
+        return calls.call(call);
     }
 
     /** @throws ControlException UNAVAILABLE where the region cannot be reached */
     void warm(RemoteRegion region) {
         try {
-            warmer.warm(region);
+            warmer.warm(region.toString(), region.address(), region.remoteKey());
         } catch (VerbsException e) {
             throw new ControlException(
                     ControlException.Code.UNAVAILABLE,
@@ -259,7 +222,7 @@ public final class RemoteServer implements AutoCloseable {
 
     /** Shows what its manager has granted the lease's cache since. */
     public void showGrant(SignedGrant grant) {
-        run(() -> control.showGrant(lease.id(), grant));
+        calls.run(id -> control.showGrant(id, grant));
     }
 
     /** Grants regions, all or nothing, and maps them so that a first operation costs what any other does. */
@@ -280,10 +243,10 @@ public final class RemoteServer implements AutoCloseable {
 
     private List<RegionGrant> grant(int regions, long allocation) {
         try {
-            return call(() -> control.allocate(lease.id(), regions, allocation));
+            return calls.call(id -> control.allocate(id, regions, allocation));
         } catch (Throwable e) {
             // Whatever failed, the server may have granted them, or be about to.
-            if (lost == null) {
+            if (calls.lost() == null) {
                 debts.abandon(allocation);
             }
             throw e;
@@ -292,7 +255,7 @@ public final class RemoteServer implements AutoCloseable {
 
     /** Gives a region back: now, or as soon as its server answers again. With a lost lease it is gone already. */
     public void releaseQuietly(RemoteRegion region) {
-        if (lost == null) {
+        if (calls.lost() == null) {
             debts.release(region.regionId(), region.allocationId());
         }
     }
@@ -314,12 +277,12 @@ public final class RemoteServer implements AutoCloseable {
 
     ServerConnection connect(Connection connection) {
         try {
-            Connected connected = call(() -> control.connect(lease.id(), connection.endpoint()));
+            Connected connected = calls.call(id -> control.connect(id, connection.endpoint()));
             try {
                 connection.connect(connected.server());
-                return new ServerConnection(this, connection, connected.connectionId());
+                return new ServerConnection(ends, connection, connected.connectionId());
             } catch (Throwable e) {
-                disconnect(connected.connectionId());
+                ends.disconnect(connected.connectionId());
                 throw e;
             }
         } catch (Throwable e) {
@@ -348,12 +311,12 @@ public final class RemoteServer implements AutoCloseable {
                     threads,
                     connection.responseAddress(),
                     connection.responseKey());
-            ConnectedRing connected = call(() -> control.connectRing(lease.id(), request));
+            ConnectedRing connected = calls.call(id -> control.connectRing(id, request));
             try {
                 connection.connect(connected.server(), connected.ringAddress(), connected.ringKey());
-                return new ServerRing(this, connection, connected.connectionId());
+                return new ServerRing(ends, connection, connected.connectionId());
             } catch (Throwable e) {
-                disconnect(connected.connectionId());
+                ends.disconnect(connected.connectionId());
                 throw e;
             }
         } catch (Throwable e) {
@@ -362,32 +325,14 @@ public final class RemoteServer implements AutoCloseable {
         }
     }
 
-    /**
-     * The fence: when it returns, nothing that was posted through the connection takes effect any more. Of a server
-     * that has just not answered another call it is not asked: all that wait for it wait once.
-     */
-    void disconnect(long connectionId) {
-        silence.check(address);
-        try {
-            run(() -> control.disconnect(lease.id(), connectionId));
-        } catch (ControlException e) {
-            if (e.code() != ControlException.Code.LEASE_EXPIRED) {
-                throw e;
-            }
-        }
-    }
-
-    /** A connection that ended while the server did not answer: its end may still be there. */
-    void forgotten(long connectionId) {
-        forgotten.add(connectionId);
+    /** How the ends of its connections are destroyed. */
+    public ServerEnds ends() {
+        return ends;
     }
 
     /** Fences the connections that ended without it. */
     public void fenceForgotten() {
-        for (Iterator<Long> each = forgotten.iterator(); each.hasNext(); ) {
-            disconnect(each.next());
-            each.remove();
-        }
+        ends.fenceForgotten();
     }
 
     /**
@@ -396,9 +341,7 @@ public final class RemoteServer implements AutoCloseable {
      * @return completes when that is closed
      */
     public CompletableFuture<Void> closeLate(AutoCloseable resource) {
-        CompletableFuture<Void> closed = lateClose.close(resource);
-        closesLater.accept(closed);
-        return closed;
+        return ends.closeLate(resource);
     }
 
     /**
@@ -407,12 +350,12 @@ public final class RemoteServer implements AutoCloseable {
      * @return what it wants back, and when it is to be told again
      */
     public WantedRegions reportUse(List<RegionUse> uses) {
-        return call(() -> control.reportUse(lease.id(), uses));
+        return calls.call(id -> control.reportUse(id, uses));
     }
 
     /** Lets another server read a region for a while. */
     public Ticket export(RemoteRegion region) {
-        return call(() -> control.export(lease.id(), region.regionId()));
+        return calls.call(id -> control.export(id, region.regionId()));
     }
 
     /** Takes as long as this server waits for the source. */
@@ -435,8 +378,8 @@ public final class RemoteServer implements AutoCloseable {
     private void closeLease() {
         closing = true;
         try {
-            silence.check(address);
-            run(() -> control.closeLease(lease.id()));
+            calls.requireAnswering();
+            calls.run(control::closeLease);
         } catch (ControlException e) {
             // A server that does not answer takes everything back when the lease ends.
         }

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,23 +45,28 @@ public final class RpcQueue extends MemoryQueue {
     private final List<RpcLane> lanes = new ArrayList<>();
 
     /** Owns the channel from now on. */
-    RpcQueue(RemoteMemory memory, CompletionChannel channel, RpcOptions options, ExecutorService calls) {
-        super(memory, channel);
+    RpcQueue(
+            OpenDevice device,
+            Consumer<MemoryQueue> onClose,
+            CompletionChannel channel,
+            RpcOptions options,
+            ExecutorService calls) {
+        super(device, onClose, channel);
         this.options = options;
         this.shape = options.shape();
-        this.links = new QueueLinks<>(new Links(), memory.events(), channel, calls);
+        this.links = new QueueLinks<>(new Links(), device.events(), channel, calls);
     }
 
     private final class Links implements QueueLinks.Owner<ServerRing> {
 
         @Override
         public ServerRing connect(RemoteServer server) {
-            return server.connectRing(memory.context(), channel, shape, options.threads(), options.inlineBytes());
+            return server.connectRing(device.context(), channel, shape, options.threads(), options.inlineBytes());
         }
 
         @Override
-        public void add(ServerRing made) {
-            RpcQueue.this.add(made.server(), made.connection());
+        public void add(RemoteServer server, ServerRing made) {
+            RpcQueue.this.add(server, made.connection());
         }
 
         @Override
@@ -110,7 +116,7 @@ public final class RpcQueue extends MemoryQueue {
                     || bytes > shape.recordBytes()
                     || replyBytes < 0
                     || replyBytes > shape.recordBytes()
-                    || buffer.owner() != memory
+                    || buffer.device() != device
                     || at < 0
                     || at > buffer.usableBytes() - bytes
                     || replyAt < 0
@@ -267,7 +273,7 @@ public final class RpcQueue extends MemoryQueue {
         } finally {
             // A ring that its server does not let go of is closed later, and with it what the channel is for.
             CompletableFuture<Void> freed = links.closed().thenRun(channel::close);
-            memory.closesLater(freed);
+            device.lifetime().closesLater(freed);
             if (freed.isCompletedExceptionally()) {
                 freed.join();
             }

@@ -8,8 +8,8 @@ public final class ServerConnection extends ServerEnd {
 
     private final Connection connection;
 
-    ServerConnection(RemoteServer server, Connection connection, long connectionId) {
-        super(server, connectionId);
+    ServerConnection(ServerEnds ends, Connection connection, long connectionId) {
+        super(ends, connectionId);
         this.connection = connection;
     }
 

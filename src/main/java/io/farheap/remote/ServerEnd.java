@@ -7,17 +7,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** A connection, or a pair of message rings, together with its end on the server. Any thread. */
 public abstract sealed class ServerEnd implements AutoCloseable permits ServerConnection, ServerRing {
 
-    private final RemoteServer server;
+    private final ServerEnds ends;
     private final long connectionId;
     private final AtomicBoolean fenced = new AtomicBoolean();
 
-    ServerEnd(RemoteServer server, long connectionId) {
-        this.server = server;
+    ServerEnd(ServerEnds ends, long connectionId) {
+        this.ends = ends;
         this.connectionId = connectionId;
     }
 
-    public final RemoteServer server() {
-        return server;
+    /** Its server's. */
+    public final ServerEnds ends() {
+        return ends;
     }
 
     /**
@@ -27,7 +28,7 @@ public abstract sealed class ServerEnd implements AutoCloseable permits ServerCo
      */
     public final void fence() {
         if (!fenced.get()) {
-            server.disconnect(connectionId);
+            ends.disconnect(connectionId);
             fenced.set(true);
         }
     }
@@ -39,7 +40,7 @@ public abstract sealed class ServerEnd implements AutoCloseable permits ServerCo
             return true;
         } catch (ControlException e) {
             // The server's end goes with the server or with the lease; a migration must not copy before that.
-            server.forgotten(connectionId);
+            ends.forgotten(connectionId);
             return false;
         }
     }

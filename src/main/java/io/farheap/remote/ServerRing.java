@@ -9,8 +9,8 @@ public final class ServerRing extends ServerEnd {
     private final BatchConnection connection;
     private volatile CompletableFuture<Void> closed = CompletableFuture.completedFuture(null);
 
-    ServerRing(RemoteServer server, BatchConnection connection, long connectionId) {
-        super(server, connectionId);
+    ServerRing(ServerEnds ends, BatchConnection connection, long connectionId) {
+        super(ends, connectionId);
         this.connection = connection;
     }
 
@@ -42,7 +42,7 @@ public final class ServerRing extends ServerEnd {
         if (fenceOrForget()) {
             connection.close();
         } else {
-            closed = server().closeLate(connection);
+            closed = ends().closeLate(connection);
         }
     }
 

@@ -1,0 +1,142 @@
+package io.farheap.cache;
+
+import io.farheap.latency.OperationLatency;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.BatchFormat;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the callbacks of a session in batched mode: in the order of issue, over both of its paths. One thread at a time.
+ */
+final class BatchCallbacks {
+
+    private final BatchLanes lanes;
+    private final IssueOrder runs;
+    private final SessionEngine engine;
+    private final ScatterGather parts;
+    private final @Nullable OperationLatency latency;
+
+    /** @param latency where latencies are recorded, or null */
+    BatchCallbacks(
+            BatchLanes lanes,
+            IssueOrder runs,
+            SessionEngine engine,
+            ScatterGather parts,
+            @Nullable OperationLatency latency) {
+        this.lanes = lanes;
+        this.runs = runs;
+        this.engine = engine;
+        this.parts = parts;
+        this.latency = latency;
+    }
+
+    /** @return how many ran */
+    int run() {
+        // What callbacks issue waits for the next poll: it may be done at once, where a server is lost.
+        int most = lanes.pending() + engine.pending();
+        int called = 0;
+        while (called < most && !runs.isEmpty()) {
+            BatchLane lane = runs.lane();
+            if (lane != null) {
+                int ran = run(lane, Math.min(most - called, runs.count()));
+                called += ran;
+                if (ran == 0) {
+                    break;
+                }
+            } else {
+                long end = runs.count();
+                called += engine.callbacks().run(end);
+                // What its callbacks issued directly has made the run longer, and waits for the next poll.
+                if (engine.order().head() < runs.count()) {
+                    return called;
+                }
+                runs.next();
+            }
+        }
+        return engine.heldCount() > 0
+                ? called + engine.callbacks().run(engine.order().head())
+                : called;
+    }
+
+    /**
+     * Runs the callbacks of the oldest run as far as it is answered.
+     *
+     * @return how many ran
+     */
+    private int run(BatchLane lane, long most) {
+        BatchConnection connection = lane.connection;
+        if (connection.failed()) {
+            // Before any of it is called back as lost, and something else is let past it.
+            lanes.lose(lane);
+        }
+        int ready = (int) Math.min(connection.ready(), most);
+        if (ready == 0) {
+            return 0;
+        }
+        boolean succeeded = connection.succeeded();
+        int first = connection.head();
+        int entry = first;
+        engine.callbacks().running(true);
+        try {
+            for (int end = first + ready; entry < end; ) {
+                int status = succeeded ? Status.OK : status(connection.status(entry));
+                if (lane.segment[entry] != null) {
+                    status = copyOut(lane, entry, status);
+                }
+                if (latency != null) {
+                    lane.record(entry, latency);
+                }
+                Completion completion = lane.completion[entry];
+                long token = lane.token[entry];
+                int group = lane.group[entry];
+                // All of it is over before the callback, which may throw.
+                entry += group;
+                lanes.pendingBy(-group);
+                if (group == 1) {
+                    completion.completed(token, status);
+                } else {
+                    endGroup(lane, entry - group, group, succeeded, status);
+                }
+            }
+        } finally {
+            engine.callbacks().running(false);
+            connection.finish(entry - first);
+            runs.take(entry - first);
+        }
+        return entry - first;
+    }
+
+    /** @param status of the first of them */
+    private void endGroup(BatchLane lane, int first, int records, boolean succeeded, int status) {
+        lane.group[first] = 1;
+        int worst = status;
+        if (!succeeded) {
+            for (int entry = first + 1; entry < first + records; entry++) {
+                worst = Math.max(worst, status(lane.connection.status(entry)));
+            }
+        }
+        parts.completed((int) lane.token[first], worst, records);
+    }
+
+    /**
+     * A region that the server says is not ours was taken away with the lease: a migration drains its batches before.
+     */
+    private static int status(byte answered) {
+        return answered == BatchFormat.DONE ? Status.OK : Status.LOST;
+    }
+
+    private static int copyOut(BatchLane lane, int entry, int status) {
+        MemorySegment segment = lane.segment[entry];
+        lane.segment[entry] = null;
+        if (status != Status.OK) {
+            return status;
+        }
+        try {
+            lane.connection.copyTo(entry, segment);
+            return Status.OK;
+        } catch (IllegalStateException | WrongThreadException e) {
+            return Status.SEGMENT_GONE;
+        }
+    }
+}

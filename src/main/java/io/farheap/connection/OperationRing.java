@@ -1,0 +1,164 @@
+package io.farheap.connection;
+
+import java.util.function.IntPredicate;
+
+/**
+ * A connection's operations between post and completion. They complete in the order of posting: those before
+ * {@link #completed} are over, those before {@link #posted} are in flight or wait in the list. Each has a slot and a
+ * tag. One thread at a time; nothing here allocates after construction.
+ */
+public final class OperationRing {
+
+    private final int depth;
+    /** Slots, a power of two; that of operation n is {@code n & mask}. */
+    private final int mask;
+
+    private final long[] tags;
+    private long posted;
+    private long completed;
+    /** The first operation that the device refused. */
+    private long refused = Long.MAX_VALUE;
+
+    /** @param depth operations at most */
+    OperationRing(int depth) {
+        this.depth = depth;
+        int slots = Integer.highestOneBit(depth) == depth ? depth : Integer.highestOneBit(depth) * 2;
+        this.mask = slots - 1;
+        this.tags = new long[slots];
+    }
+
+    int slots() {
+        return mask + 1;
+    }
+
+    int slot(long operation) {
+        return (int) operation & mask;
+    }
+
+    /** The number of the next operation, from 0. */
+    long posted() {
+        return posted;
+    }
+
+    /** The slot of the next operation. */
+    int nextSlot() {
+        return (int) posted & mask;
+    }
+
+    /** The number of the first operation that is not over. */
+    long completed() {
+        return completed;
+    }
+
+    /** Begins an operation; there must be room. Its slot is what {@link #nextSlot} was. */
+    void begin(long tag) {
+        tags[(int) posted & mask] = tag;
+        posted++;
+    }
+
+    int room() {
+        return depth - (int) (posted - completed);
+    }
+
+    boolean hasRoom() {
+        return posted - completed < depth;
+    }
+
+    int inFlight() {
+        return (int) (posted - completed);
+    }
+
+    /**
+     * How many operations the completion of the one in a slot ends, itself the last of them; 0 where it is not in
+     * flight.
+     */
+    int endedBy(int slot) {
+        int ended = (slot - (int) completed & mask) + 1;
+        return ended <= posted - completed ? ended : 0;
+    }
+
+    /** Whether the completion with an id ends one operation: the first of those in flight. */
+    public boolean endsFirst(long id) {
+        return (int) id == ((int) completed & mask) && completed != posted;
+    }
+
+    /**
+     * Ends the first operation: one that a successful completion {@linkplain #endsFirst ends}, or the next of
+     * {@link #refused}.
+     *
+     * @return its tag
+     */
+    public long takeFirst() {
+        return tags[(int) completed++ & mask];
+    }
+
+    /** The tag of the first operation. */
+    public long firstTag() {
+        return tags[(int) completed & mask];
+    }
+
+    /**
+     * Ends the first operations as far as they have one tag, {@code most} at most.
+     *
+     * @return how many
+     */
+    public int takeSame(long tag, int most) {
+        int same = 0;
+        while (same < most && tags[(int) (completed + same) & mask] == tag) {
+            same++;
+        }
+        completed += same;
+        return same;
+    }
+
+    /** The device has refused the operation in a slot and those behind it: no completion will come for them. */
+    void refuseFrom(int slot) {
+        refused = completed + (slot - (int) completed & mask);
+    }
+
+    /** No completion will come for the operations begun last. */
+    void refuseLast(int count) {
+        refused = Math.min(refused, posted - count);
+    }
+
+    /**
+     * Operations that no completion will come for, once all before them are over; 0 until then. Each is to be taken by
+     * {@link #takeFirst}.
+     */
+    public int refused() {
+        return completed >= refused ? (int) (posted - completed) : 0;
+    }
+
+    /** Whether a completion is to come. */
+    boolean awaitsCompletion() {
+        return Math.min(posted, refused) != completed;
+    }
+
+    /** The slot of the last operation that a completion will come for. There must be one. */
+    int lastSlot() {
+        return (int) (Math.min(posted, refused) - 1) & mask;
+    }
+
+    /**
+     * The number of the operation behind the last whose slot {@code known} accepts; the first where it accepts none.
+     */
+    long firstBehind(IntPredicate known) {
+        long first = completed;
+        for (long n = completed; n < posted; n++) {
+            if (known.test((int) n & mask)) {
+                first = n + 1;
+            }
+        }
+        return first;
+    }
+
+    /** Whether {@code wanted} accepts the slot of an operation that is not over. */
+    boolean any(IntPredicate wanted) {
+        for (long n = completed; n < posted; n++) {
+            if (wanted.test((int) n & mask)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

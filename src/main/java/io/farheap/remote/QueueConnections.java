@@ -1,0 +1,91 @@
+package io.farheap.remote;
+
+import io.farheap.connection.Connection;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** A queue's connections. Used inside the queue's gate, or with it claimed; allocates only where one is added. */
+final class QueueConnections {
+
+    /** By their number, also those that were replaced: a completion of theirs may still come. */
+    private @Nullable Connection[] byNumber = new Connection[0];
+    /** The index of each one's server. */
+    private int[] serverOf = new int[0];
+    /** The one to use for each server. */
+    private @Nullable Connection[] byServer = new Connection[0];
+
+    /** Uses a connection for a server from now on; its number must be new. */
+    void add(int server, Connection connection) {
+        if (connection.number() >= byNumber.length) {
+            byNumber = Arrays.copyOf(byNumber, connection.number() + 1);
+            serverOf = Arrays.copyOf(serverOf, connection.number() + 1);
+        }
+        byNumber[connection.number()] = connection;
+        serverOf[connection.number()] = server;
+        if (server >= byServer.length) {
+            byServer = Arrays.copyOf(byServer, server + 1);
+        }
+        byServer[server] = connection;
+    }
+
+    /** Posts no more to a server. Completions of its connection may still come. */
+    void forget(int server) {
+        byServer[server] = null;
+    }
+
+    void forgetServers() {
+        Arrays.fill(byServer, null);
+    }
+
+    /** The one to use for a server, or null. */
+    @Nullable
+    Connection to(int server) {
+        return server < byServer.length ? byServer[server] : null;
+    }
+
+    /** The one to use for a server, where there is one. */
+    // That there is has been checked.
+    @SuppressWarnings("NullAway")
+    Connection present(int server) {
+        return byServer[server];
+    }
+
+    /** The one of a completion. */
+    // What completes was posted by one of them.
+    @SuppressWarnings("NullAway")
+    Connection of(long id) {
+        return byNumber[Connection.connectionOf(id)];
+    }
+
+    /** Those in use, by their server; not to be changed. */
+    @Nullable
+    Connection[] inUse() {
+        return byServer;
+    }
+
+    /** All that there have been, by their number; not to be changed. */
+    @Nullable
+    Connection[] all() {
+        return byNumber;
+    }
+
+    boolean usesLocal(int localKey) {
+        for (Connection connection : byNumber) {
+            if (connection != null && connection.usesLocal(localKey)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Two servers may give the same key. */
+    boolean usesRemote(int server, int remoteKey) {
+        for (int number = 0; number < byNumber.length; number++) {
+            Connection connection = byNumber[number];
+            if (connection != null && serverOf[number] == server && connection.usesRemote(remoteKey)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
