@@ -73,7 +73,11 @@ class SupplyTest {
 
     private Allocation allocate(long id, int regions, long hours, Candidate... candidates) {
         List<Candidate> all = candidates.length == 0 ? List.of(Candidate.ANY) : List.of(candidates);
-        CacheRequest request = new CacheRequest(id, CLIENT, "cache", regions * MIB, hours * 3_600_000, "d/c/r", all);
+        return allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, hours * 3_600_000, "d/c/r", all));
+    }
+
+    /** As clients do, who ask again while servers start. */
+    private Allocation allocate(CacheRequest request) {
         while (true) {
             try {
                 return cluster.allocate(request);
@@ -231,7 +235,7 @@ class SupplyTest {
         Thread serving =
                 Thread.ofVirtual().unstarted(() -> provider.machines.getFirst().serve());
         serving.start();
-        assertEquals("host100:1", cluster.allocate(request).shares().getFirst().address());
+        assertEquals("host100:1", allocate(request).shares().getFirst().address());
         assertEquals(1, provider.machines.size());
     }
 

@@ -52,6 +52,12 @@ final class CuttingProxy implements AutoCloseable {
         return cut.get() == Cut.NOT;
     }
 
+    /** Loses all connections, and no other succeeds until {@link #mend}. */
+    void refuse() throws IOException {
+        refuse = true;
+        closeAll();
+    }
+
     void mend() {
         refuse = false;
     }
@@ -154,6 +160,10 @@ final class CuttingProxy implements AutoCloseable {
     @Override
     public void close() throws IOException {
         listener.close();
+        closeAll();
+    }
+
+    private void closeAll() throws IOException {
         for (Socket socket : sockets) {
             socket.close();
         }

@@ -16,7 +16,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
+@Isolated("it counts the threads and the files of this process")
 class EmbeddedZooKeeperTest {
 
     private static final long PATIENCE_NANOS = 60_000_000_000L;
@@ -45,8 +47,9 @@ class EmbeddedZooKeeperTest {
         return threads().stream()
                 .filter(thread -> !before.contains(thread))
                 .map(Thread::getName)
-                // The JVM's own.
-                .filter(name -> !name.startsWith("Cleaner-") && !name.equals("process reaper"))
+                // The JVM's own, and JUnit's.
+                .filter(name ->
+                        !name.startsWith("Cleaner-") && !name.equals("process reaper") && !name.startsWith("junit-"))
                 .toList();
     }
 

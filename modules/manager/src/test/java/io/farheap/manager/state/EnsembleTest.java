@@ -18,15 +18,20 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Three members in this JVM. */
+@Execution(ExecutionMode.CONCURRENT)
 class EnsembleTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final AtomicInteger ADDRESSES = new AtomicInteger();
 
     @TempDir
     private Path directory;
@@ -42,11 +47,13 @@ class EnsembleTest {
         }
     }
 
-    /** At ports that nobody has now. */
+    /** At an address of the loopback device where nobody else is: its ports stay free while a member is not there. */
     static String address(int id) throws IOException {
-        try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return id + "@127.0.0.1:" + one.getLocalPort() + ":" + other.getLocalPort();
+        int next = ADDRESSES.getAndIncrement();
+        String host = "127." + (1 + ProcessHandle.current().pid() % 250) + "." + next / 250 + "." + (1 + next % 250);
+        try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getByName(host));
+                ServerSocket other = new ServerSocket(0, 1, InetAddress.getByName(host))) {
+            return id + "@" + host + ":" + one.getLocalPort() + ":" + other.getLocalPort();
         }
     }
 
@@ -125,17 +132,21 @@ class EnsembleTest {
     }
 
     @Test
-    void anotherIsElectedWhereTheFirstIsGone() throws InterruptedException {
+    void anotherIsElectedWhereTheFirstIsGone() throws Exception {
         Map<Integer, Election> elections = new HashMap<>();
+        Map<Integer, CuttingProxy> proxies = new HashMap<>();
         try {
             for (int id = 1; id <= 3; id++) {
-                elections.put(id, new Election(members.get(id).connection(), "manager" + id));
+                proxies.put(id, new CuttingProxy(members.get(id).connection()));
+                elections.put(id, new Election(proxies.get(id).connection(), "manager" + id));
             }
             int first = awaitElected(elections);
             for (Election election : elections.values()) {
                 awaitLeader(election, "manager" + first);
             }
-            // With its server, and its session is not closed: as a process that is killed.
+            // With its server, and its session is not closed: as a process that is killed. It tries to connect again,
+            // which must not be to a server that gets the port.
+            proxies.get(first).refuse();
             stop(first);
             Map<Integer, Election> left = new HashMap<>(elections);
             left.remove(first);
@@ -145,6 +156,7 @@ class EnsembleTest {
             }
         } finally {
             Closing.all(new ArrayList<>(elections.values()));
+            Closing.all(new ArrayList<>(proxies.values()));
         }
     }
 

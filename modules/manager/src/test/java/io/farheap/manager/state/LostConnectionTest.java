@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
@@ -16,10 +17,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Writes whose connection is lost: they happen once, or it is known later that they did not. */
+@Execution(ExecutionMode.CONCURRENT)
 class LostConnectionTest {
 
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -42,6 +46,13 @@ class LostConnectionTest {
     void stop() throws IOException {
         proxy.close();
         zookeeper.close();
+    }
+
+    /** One whose calls give up soon; a busy machine may take longer than that to connect. */
+    private ZooKeeperStore openImpatient() throws InterruptedException {
+        AtomicReference<ZooKeeperStore> store = new AtomicReference<>();
+        eventually(() -> store.set(new ZooKeeperStore(proxy.connection(), SHORT)));
+        return store.get();
     }
 
     private static List<Change> put(long id, long generation) {
@@ -97,7 +108,7 @@ class LostConnectionTest {
 
     @Test
     void aWriteThatHasHappenedIsFoundLater() throws Exception {
-        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+        try (ZooKeeperStore store = openImpatient()) {
             proxy.cut(Cut.ANSWER, true);
             unknown(store, put(1, 0));
             proxy.mend();
@@ -110,7 +121,7 @@ class LostConnectionTest {
 
     @Test
     void aWriteThatHasNotHappenedNeverDoes() throws Exception {
-        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+        try (ZooKeeperStore store = openImpatient()) {
             proxy.cut(Cut.REQUEST, true);
             unknown(store, put(1, 0));
             proxy.mend();
@@ -124,7 +135,7 @@ class LostConnectionTest {
     /** What it knew of nodes holds no more: a write that was thought to have failed has made one. */
     @Test
     void afterAnUnknownOutcomeItLooksAgainWhatIsThere() throws Exception {
-        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+        try (ZooKeeperStore store = openImpatient()) {
             assertEquals(List.of(), store.load().caches());
             proxy.cut(Cut.ANSWER, true);
             unknown(store, put(1, 0));
@@ -137,7 +148,7 @@ class LostConnectionTest {
 
     @Test
     void theNextWriteSettlesItToo() throws Exception {
-        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+        try (ZooKeeperStore store = openImpatient()) {
             proxy.cut(Cut.ANSWER, true);
             unknown(store, put(1, 0));
             proxy.mend();
@@ -149,7 +160,7 @@ class LostConnectionTest {
 
     @Test
     void anotherStoreSeesWhatHappenedAndShutsThisOut() throws Exception {
-        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+        try (ZooKeeperStore store = openImpatient()) {
             proxy.cut(Cut.ANSWER, true);
             unknown(store, put(1, 0));
             try (ZooKeeperStore next = new ZooKeeperStore(zookeeper.connection(), LONG)) {

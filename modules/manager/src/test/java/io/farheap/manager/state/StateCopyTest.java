@@ -27,10 +27,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Between directories, and a ZooKeeper that others may use too, which is one of this process. */
+@Execution(ExecutionMode.CONCURRENT)
 class StateCopyTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.CacheManager;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -352,11 +356,14 @@ class ZooKeeperStoreTest {
     }
 
     @Test
-    void whereNobodyListensNothingOpens() {
-        String connection = zookeeper.connection();
-        zookeeper.close();
-        StateException refused =
-                assertThrows(StateException.class, () -> new ZooKeeperStore(connection, Duration.ofMillis(500)));
-        assertTrue(refused.getMessage().contains(connection), refused::getMessage);
+    void whereNobodyListensNothingOpens() throws IOException {
+        // Bound, so that no other server gets the port.
+        try (Socket nobody = new Socket()) {
+            nobody.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            String connection = "127.0.0.1:" + nobody.getLocalPort();
+            StateException refused =
+                    assertThrows(StateException.class, () -> new ZooKeeperStore(connection, Duration.ofMillis(500)));
+            assertTrue(refused.getMessage().contains(connection), refused::getMessage);
+        }
     }
 }
