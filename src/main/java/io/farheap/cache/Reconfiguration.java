@@ -69,7 +69,8 @@ final class Reconfiguration implements AutoCloseable {
             while (!session.core().quiet()) {
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
-                            + " s, so the configuration stays; poll or close it, and reconfigure again");
+                            + " s, so the configuration stays; poll or close it, and reconfigure again: "
+                            + session.core().describe());
                 }
                 LockSupport.parkNanos(LOOK_NANOS);
             }

@@ -334,6 +334,17 @@ final class SessionCore {
         return quiet;
     }
 
+    /** Whose it is, and what of its requests has not ended; for messages. */
+    String describe() {
+        gate.claim();
+        try {
+            return "it is of thread " + thread.name() + ", and has " + path.pending() + " requests pending, "
+                    + path.heldCount() + " of them held by a move";
+        } finally {
+            gate.unclaim();
+        }
+    }
+
     /** Takes requests again. */
     void goOn() {
         gate.claim();

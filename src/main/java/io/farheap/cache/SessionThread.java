@@ -27,6 +27,12 @@ final class SessionThread {
         return owner == Thread.currentThread();
     }
 
+    /** For messages. Any thread. */
+    String name() {
+        Thread thread = (Thread) OWNER.getAcquire(this);
+        return thread == null ? "none" : thread.toString();
+    }
+
     /** Makes the calling thread the owner, or throws. */
     void own() {
         Thread current = Thread.currentThread();

@@ -91,6 +91,26 @@ public final class Session extends BlockingSession implements AutoCloseable {
         reader = new ValueReader(remote, operations, posts);
         room = new Room(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
+        pipeline = new Pipeline(
+                queue,
+                memory,
+                operations,
+                posts,
+                steps(space, clock, number),
+                mailbox,
+                allocator,
+                reclaimer,
+                room.waits(),
+                reader,
+                writer,
+                records,
+                clock);
+        keeper.serve(mailbox, this::held, this::oldestEra);
+        tally.opened(counts, queue::posted);
+    }
+
+    /** What each kind of request does, step by step; all but the pipeline is there. */
+    private KindSteps steps(SpaceMemory space, MapClock clock, long number) {
         Probe probe = new Probe(probeMemory);
         TakeOut takeOut = new TakeOut(operations, posts, reclaimer);
         Ending ending = new RequestEnding(operations, allocator, writer, reader, counts);
@@ -125,22 +145,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
                 number);
         DeleteSteps deletes = new DeleteSteps(operations, posts, ending, reclaimer, clock, counts);
         MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
-        pipeline = new Pipeline(
-                queue,
-                memory,
-                operations,
-                posts,
-                new KindSteps(gets, changes, touches, deletes, moves),
-                mailbox,
-                allocator,
-                reclaimer,
-                room.waits(),
-                reader,
-                writer,
-                records,
-                clock);
-        keeper.serve(mailbox, this::held, this::oldestEra);
-        tally.opened(counts, queue::posted);
+        return new KindSteps(gets, changes, touches, deletes, moves);
     }
 
     /**

@@ -72,10 +72,7 @@ public final class MessageRing implements AutoCloseable {
     private boolean mapped;
     private boolean rung;
     private boolean ended;
-    /** The client takes us for asleep, and there was no room to tell it that we awoke. */
-    private boolean awokeUntold;
-    /** What the client's asleep word was set to: odd for asleep. */
-    private long announced;
+    private final AsleepWord asleepWord = new AsleepWord();
 
     private long tornSince;
     private int looks;
@@ -386,7 +383,7 @@ public final class MessageRing implements AutoCloseable {
         if ((int) now == messages) {
             wakeNext = true;
         } else if (roomToAnswer()) {
-            out.set(JAVA_LONG, RingShape.ASLEEP, announced);
+            out.set(JAVA_LONG, RingShape.ASLEEP, asleepWord.told());
             post(slots, SendRequests.WRITE_WITH_IMMEDIATE, RingShape.ASLEEP, Long.BYTES);
         } else {
             return true;
@@ -450,22 +447,18 @@ public final class MessageRing implements AutoCloseable {
      * sleeps calls it again after each completion: the queue never is full without one that will be raised.
      */
     public void announce(boolean asleep) {
-        boolean told = (announced & 1) != 0;
-        if (ended || told == asleep && !awokeUntold) {
+        if (ended || !asleepWord.isNews(asleep)) {
             return;
         }
         if (posts.room() == 0) {
             reap();
         }
         if (posts.room() == 0) {
-            awokeUntold |= told && !asleep;
-            return;
+            asleepWord.notTold(asleep);
+        } else {
+            out.set(JAVA_LONG, RingShape.ASLEEP, asleepWord.tell(asleep));
+            post(slots, SendRequests.WRITE, RingShape.ASLEEP, Long.BYTES);
         }
-        // Asleep again, and it does not know that we were awake: by the same word it would not ring a second time.
-        announced += told == asleep ? 2 : 1;
-        awokeUntold = false;
-        out.set(JAVA_LONG, RingShape.ASLEEP, announced);
-        post(slots, SendRequests.WRITE, RingShape.ASLEEP, Long.BYTES);
     }
 
     private void torn(String fault) {

@@ -36,6 +36,14 @@ public final class MapServices implements ServerService, SpaceListener {
     @Override
     public void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces) {
         spaces.listen(this);
+        installClients(handlers, spaces);
+        installMemory(handlers, spaces);
+        installLayout(handlers, spaces);
+        register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
+    }
+
+    /** Clients that come, go on and leave. */
+    private void installClients(RpcHandlers handlers, ServedSpaces spaces) {
         register(handlers, spaces, MapCalls.REGISTER, (state, space, lease, in, reply) -> {
             reply[0] = state.register(lease, in.getLong(8));
             if (!space.openedBy(lease)) {
@@ -57,6 +65,15 @@ public final class MapServices implements ServerService, SpaceListener {
             Arrays.fill(words, Math.max(0, n), MapCalls.BEAT_WORDS + 3 * MapCalls.MOST_PROCESSES, 0);
             return state.beat(lease, words, reply);
         });
+        register(handlers, spaces, MapCalls.LEARN, (state, space, lease, in, reply) -> {
+            int n = Math.min(MapCalls.MOST_WORDS, in.bytes() / Long.BYTES - 1);
+            read(in, 8, arguments.get(), n);
+            return state.learn(arguments.get(), n, reply);
+        });
+    }
+
+    /** Segments and blocks, and whose they are. */
+    private void installMemory(RpcHandlers handlers, ServedSpaces spaces) {
         register(
                 handlers,
                 spaces,
@@ -94,11 +111,10 @@ public final class MapServices implements ServerService, SpaceListener {
                 spaces,
                 MapCalls.AUDIT,
                 (state, space, lease, in, reply) -> state.audit(in.getLong(8), reply));
-        register(handlers, spaces, MapCalls.LEARN, (state, space, lease, in, reply) -> {
-            int n = Math.min(MapCalls.MOST_WORDS, in.bytes() / Long.BYTES - 1);
-            read(in, 8, arguments.get(), n);
-            return state.learn(arguments.get(), n, reply);
-        });
+    }
+
+    /** Servers that come and go. */
+    private void installLayout(RpcHandlers handlers, ServedSpaces spaces) {
         register(handlers, spaces, MapCalls.GROWING, (state, space, lease, in, reply) -> {
             reply[0] = state.growing(lease, in.getLong(8) != 0);
             return 1;
@@ -134,7 +150,6 @@ public final class MapServices implements ServerService, SpaceListener {
                 MapCalls.DRAIN,
                 (state, space, lease, in, reply) -> state.drain(lease, in.getLong(8) != 0, reply));
         register(handlers, spaces, MapCalls.EMPTY, (state, space, lease, in, reply) -> state.empty(lease, reply));
-        register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
     }
 
     /**

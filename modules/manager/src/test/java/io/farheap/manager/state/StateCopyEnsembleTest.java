@@ -107,7 +107,8 @@ class StateCopyEnsembleTest {
         try (ZooKeeperHost host = alone.start()) {
             StateException refused =
                     assertThrows(StateException.class, () -> open(host).close());
-            String elsewhere = "was copied to the ensemble 1@" + ensemble.peer(1).host();
+            String elsewhere =
+                    "was copied to the ensemble 1@" + ensemble.peer(1).host();
             assertTrue(refused.getMessage().contains(elsewhere), refused::getMessage);
         }
     }
