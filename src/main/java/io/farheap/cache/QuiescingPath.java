@@ -1,12 +1,15 @@
 package io.farheap.cache;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A session's path while the session waits for its requests to end: it takes no new ones, as if its queue were full.
+ *
+ * @param quiet set by the polls that find nothing pending
  */
-record QuiescingPath(RequestPath path) implements RequestPath {
+record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPath {
 
     @Override
     public boolean issue(
@@ -58,6 +61,9 @@ record QuiescingPath(RequestPath path) implements RequestPath {
         int called = path.poll();
         // Nobody will come to fill what is open.
         path.send();
+        if (path.pending() == 0) {
+            quiet.set(true);
+        }
         return called;
     }
 

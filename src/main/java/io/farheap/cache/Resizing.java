@@ -26,6 +26,7 @@ final class Resizing {
     static final int QUIET_SECONDS = 10;
 
     private static final long LOOK_NANOS = 50_000;
+    private static final long LONGEST_LOOK_NANOS = 20_000_000;
     private static final int ZERO_BYTES = 1 << 20;
 
     /** The cache, as this knows it. */
@@ -234,6 +235,7 @@ final class Resizing {
         Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         // Those that are opened meanwhile are refused what is beyond.
         for (Session session : sessions) {
+            long look = LOOK_NANOS;
             while (session.core().reaches(bytes)) {
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending beyond " + bytes + " bytes for "
@@ -241,7 +243,9 @@ final class Resizing {
                             + " s, so the capacity stays; poll or close it, and make the cache smaller again");
                 }
                 session.core().wake();
-                LockSupport.parkNanos(LOOK_NANOS);
+                // For longer each time: a look keeps the session's thread out, which on a busy machine may be for long.
+                LockSupport.parkNanos(look);
+                look = Math.min(2 * look, LONGEST_LOOK_NANOS);
             }
         }
     }

@@ -7,6 +7,7 @@ import io.farheap.migration.MigrationParticipant;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +64,8 @@ final class SessionCore {
     private boolean closed;
 
     private volatile boolean resumed;
+    /** Nothing is pending while requests are refused. Written inside the gate, or with it claimed. */
+    private final AtomicBoolean quiet = new AtomicBoolean();
     /** Requests that were refused are taken again. Under the gate. */
     private boolean reopened;
 
@@ -320,29 +323,28 @@ final class SessionCore {
     void quiesce() {
         gate.claim();
         if (!closed) {
-            path = new QuiescingPath(dataPath.requests());
+            path = new QuiescingPath(dataPath.requests(), quiet);
         }
+        quiet.set(closed || path.pending() == 0);
         gate.unclaim();
         wake();
     }
 
-    /** Whether nothing is pending any more. */
+    /**
+     * Whether nothing is pending, and nothing will be until it {@linkplain #goOn goes on}. Its thread tells: who asked
+     * under the gate's claim, again and again, would keep it out where a claimer is mostly stopped in the claim.
+     */
     boolean quiet() {
-        gate.claim();
-        boolean quiet = closed || path.pending() == 0;
-        gate.unclaim();
-        return quiet;
+        return quiet.get();
     }
 
     /** Whose it is, and what of its requests has not ended; for messages. */
     String describe() {
         gate.claim();
-        try {
-            return "it is of thread " + thread.name() + ", and has " + path.pending() + " requests pending, "
-                    + path.heldCount() + " of them held by a move";
-        } finally {
-            gate.unclaim();
-        }
+        String what = "it is of thread " + thread.name() + ", and has " + path.pending() + " requests pending, "
+                + path.heldCount() + " of them held by a move";
+        gate.unclaim();
+        return what;
     }
 
     /** Takes requests again. */
@@ -351,6 +353,7 @@ final class SessionCore {
         if (!closed) {
             path = dataPath.requests();
             reopened = true;
+            quiet.set(false);
         }
         gate.unclaim();
         wake();
@@ -370,7 +373,7 @@ final class SessionCore {
             if (!closed) {
                 left = events.leave();
                 use(next);
-                path = new QuiescingPath(path);
+                path = new QuiescingPath(path, quiet);
             }
             gate.unclaim();
             events.forget(left);
@@ -443,11 +446,9 @@ final class SessionCore {
 
     boolean isClosed() {
         gate.claim();
-        try {
-            return closed;
-        } finally {
-            gate.unclaim();
-        }
+        boolean ended = closed;
+        gate.unclaim();
+        return ended;
     }
 
     /** As {@link SessionThread#own}. */
@@ -477,6 +478,7 @@ final class SessionCore {
             gate.claim();
             boolean first = !closed;
             closed = true;
+            quiet.set(true);
             gate.unclaim();
             if (first) {
                 free();
