@@ -58,13 +58,17 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
 
     @Override
     public int poll() {
-        int called = path.poll();
-        // Nobody will come to fill what is open.
-        path.send();
-        if (path.pending() == 0) {
-            quiet.set(true);
+        try {
+            int called = path.poll();
+            // Nobody will come to fill what is open.
+            path.send();
+            return called;
+        } finally {
+            // Also where a callback throws: it may have been of the last, and then nobody polls again.
+            if (path.pending() == 0) {
+                quiet.set(true);
+            }
         }
-        return called;
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,6 +101,32 @@ class ReconfigureTest {
             change.join();
             assertEquals(issued, called);
         }
+    }
+
+    /** It is the last that is pending, and its thread does not poll again. */
+    @Test
+    void aCallbackThatThrowsEndsARequestToo() throws Exception {
+        assertTrue(session.write(
+                0,
+                buffer,
+                0,
+                8,
+                (token, status) -> {
+                    throw new IllegalStateException("thrown by the callback");
+                },
+                0));
+        CompletableFuture<Void> change = CompletableFuture.runAsync(() -> cache.reconfigure(Configurations.BATCHED));
+        while (!(Fields.get(session.core(), "path", RequestPath.class) instanceof QuiescingPath)) {
+            Thread.sleep(1);
+        }
+        assertThrows(IllegalStateException.class, () -> {
+            while (true) {
+                session.poll();
+            }
+        });
+        change.join();
+        assertEquals(Configurations.BATCHED, cache.configuration());
+        assertWorks(session, 1);
     }
 
     @Test
