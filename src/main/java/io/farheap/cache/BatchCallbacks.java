@@ -77,7 +77,6 @@ final class BatchCallbacks {
         boolean succeeded = connection.succeeded();
         int first = connection.head();
         int entry = first;
-        engine.callbacks().running(true);
         try {
             for (int end = first + ready; entry < end; ) {
                 int status = succeeded ? Status.OK : status(connection.status(entry));
@@ -100,7 +99,6 @@ final class BatchCallbacks {
                 }
             }
         } finally {
-            engine.callbacks().running(false);
             connection.finish(entry - first);
             runs.take(entry - first);
         }

@@ -1,14 +1,14 @@
 package io.farheap.cache;
 
+import io.farheap.latency.OperationLatency;
+import io.farheap.migration.Capacity;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** A session's blocking requests and calls, and how its thread waits for them. The owner alone. */
-final class BlockingRequests implements Completion, CallCompletion {
+final class BlockingRequests extends SessionRequests implements Completion, CallCompletion {
 
     private static final long SPIN_NANOS = 50_000;
-
-    private final SessionCore core;
-    private final SessionRequests requests;
 
     /**
      * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
@@ -23,20 +23,19 @@ final class BlockingRequests implements Completion, CallCompletion {
 
     private int resultBytes;
 
-    BlockingRequests(SessionCore core, SessionRequests requests) {
-        this.core = core;
-        this.requests = requests;
+    BlockingRequests(Cache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+        super(cache, capacity, latency, worker);
     }
 
     /** As {@link Session#readBlocking(long, Buffer, long, long)}, or writeBlocking. */
     void execute(boolean write, long address, Buffer buffer, long offset, long length) {
-        int result = requests.tryExecute(write, address, buffer, offset, length, this, ticket + 1);
+        int result = tryExecute(write, address, buffer, offset, length, this, ticket + 1);
         if (result == RequestPath.DONE) {
             return;
         }
         begin();
         if (result == RequestPath.DECLINED) {
-            while (!requests.issue(write, address, buffer, offset, length, this, ticket)) {
+            while (!issue(write, address, buffer, offset, length, this, ticket)) {
                 awaitProgress();
             }
         }
@@ -46,7 +45,7 @@ final class BlockingRequests implements Completion, CallCompletion {
     /** As {@link Session#readBlocking(long, MemorySegment)}, or writeBlocking. */
     void execute(boolean write, long address, MemorySegment segment) {
         begin();
-        while (!requests.issue(write, address, segment, this, ticket)) {
+        while (!issue(write, address, segment, this, ticket)) {
             awaitProgress();
         }
         await(write, address, segment.byteSize());
@@ -64,7 +63,7 @@ final class BlockingRequests implements Completion, CallCompletion {
             long resultAt,
             int resultCapacity) {
         begin();
-        while (!requests.call(
+        while (!call(
                 procedure,
                 address,
                 from,
@@ -85,7 +84,7 @@ final class BlockingRequests implements Completion, CallCompletion {
     }
 
     private void begin() {
-        core.refuseInCallback();
+        refuseInCallback();
         ticket++;
         done = false;
     }
@@ -110,7 +109,7 @@ final class BlockingRequests implements Completion, CallCompletion {
 
     private void await(boolean write, long address, long length) {
         // What is owed keeps others from writing, and nobody may poll for a while.
-        while (!done || core.owes()) {
+        while (!done || owes()) {
             awaitProgress();
         }
         if (status != Status.OK) {
@@ -123,7 +122,7 @@ final class BlockingRequests implements Completion, CallCompletion {
 
     /** As {@link Session#drain}. */
     void drain() {
-        while (core.pending() > 0 || core.owes()) {
+        while (pending() > 0 || owes()) {
             awaitProgress();
         }
     }
@@ -142,18 +141,18 @@ final class BlockingRequests implements Completion, CallCompletion {
     }
 
     private void pollOrSleep() {
-        if (core.poll() > 0) {
+        if (poll() > 0) {
             return;
         }
         if (!Thread.currentThread().isVirtual()) {
             long deadline = System.nanoTime() + SPIN_NANOS;
             while (System.nanoTime() - deadline < 0) {
                 Thread.onSpinWait();
-                if (core.poll() > 0) {
+                if (poll() > 0) {
                     return;
                 }
             }
         }
-        core.sleep();
+        sleep();
     }
 }

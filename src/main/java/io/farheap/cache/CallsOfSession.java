@@ -25,8 +25,15 @@ final class CallsOfSession implements AutoCloseable {
         if (all == null) {
             all = maker.get();
             made = all;
+            // Requests that were alone have not been looked at.
+            wrote = true;
         }
         return all;
+    }
+
+    /** Whether it has made any. */
+    boolean any() {
+        return made != null;
     }
 
     /** Whether calls are in the way of a request, which is issued now where not. */
@@ -59,10 +66,6 @@ final class CallsOfSession implements AutoCloseable {
         return !procedure.unordered()
                 && (wrote || !procedure.readsOnly())
                 && path.conflicts(!procedure.readsOnly(), from, span);
-    }
-
-    boolean inCallback() {
-        return made != null && made.inCallback();
     }
 
     /** As {@link SessionCalls#poll}. */

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.migration.Capacity;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class CodedCache extends Cache {
 
     private final Inside inside = new Inside();
+    private final Capacity capacity;
     private final RemoteMemory memory;
     /** Null for who is told of a lost server before it is there. */
     private final CodedSpace space;
@@ -35,6 +37,7 @@ final class CodedCache extends Cache {
 
     CodedCache(CacheOptions options, Resilience resilience) {
         super(options);
+        capacity = new Capacity(options.capacity());
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open(options.device(), options.name(), this::lost));
             if (options.tuning() != null) {
@@ -164,7 +167,7 @@ final class CodedCache extends Cache {
 
     @Override
     Session open(@Nullable OperationLatency recorder) {
-        Session session = new Session(inside, options::capacity, recorder, false);
+        Session session = new Session(inside, capacity, recorder, false);
         session.core().use(paths.open(session, recorder));
         sessions.add(session);
         return session;
@@ -259,7 +262,7 @@ final class CodedCache extends Cache {
 
         @Override
         public Session openWorkerSession(DataPaths owner) {
-            Session session = new Session(this, options::capacity, null, true);
+            Session session = new Session(this, capacity, null, true);
             session.core().use(owner.own(session, null));
             sessions.add(session);
             return session;

@@ -26,8 +26,6 @@ final class CodedPath implements RequestPath, CodedCompletion {
     private final ReentrantLock asleep = new ReentrantLock();
 
     private volatile boolean closed;
-    /** The owner's alone: whoever closes it runs no callback. */
-    private boolean inCallback;
 
     /** @param session of so many requests, its own from now on */
     CodedPath(CodedSession session, @Nullable OperationLatency latency, int capacity) {
@@ -55,7 +53,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
         if (segment != null) {
             requests.segment[slot] = segment;
         }
-        requests.time(slot, latency);
+        requests.time(slot, latency == null ? 0 : latency.due());
         MemorySegment memory = buffer == null ? segment : buffer.segment();
         issue(write, address, memory, buffer == null ? 0 : local - buffer.address(), length, slot);
         return true;
@@ -143,12 +141,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
         if (closed) {
             return;
         }
-        inCallback = true;
-        try {
-            completion.completed(itsToken, endings[slot]);
-        } finally {
-            inCallback = false;
-        }
+        completion.completed(itsToken, endings[slot]);
     }
 
     @Override
@@ -246,11 +239,6 @@ final class CodedPath implements RequestPath, CodedCompletion {
 
     @Override
     public void sample(RegionHeat heat) {}
-
-    @Override
-    public boolean inCallback() {
-        return inCallback;
-    }
 
     /** Ends what is under way without a callback. The session is known to be closed, and its thread is awake. */
     void close() {

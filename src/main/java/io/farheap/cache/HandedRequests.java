@@ -39,8 +39,6 @@ final class HandedRequests implements RequestPath {
     private final Holds holds;
     private final @Nullable OperationLatency latency;
 
-    private boolean inCallback;
-
     HandedRequests(HandOver handOver, Taker thread, Holds holds, @Nullable OperationLatency latency) {
         this.handOver = handOver;
         this.requests = handOver.requests;
@@ -183,12 +181,7 @@ final class HandedRequests implements RequestPath {
         Completion whenDone = requests.completion[slot];
         long itsToken = requests.token[slot];
         release(slot);
-        inCallback = true;
-        try {
-            whenDone.completed(itsToken, status);
-        } finally {
-            inCallback = false;
-        }
+        whenDone.completed(itsToken, status);
     }
 
     private void release(int slot) {
@@ -237,11 +230,6 @@ final class HandedRequests implements RequestPath {
     @Override
     public void sample(RegionHeat heat) {
         heat.add(requests);
-    }
-
-    @Override
-    public boolean inCallback() {
-        return inCallback;
     }
 
     /** At most: others may have handed over what is held. */

@@ -135,9 +135,4 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
     public void sample(RegionHeat heat) {
         path.sample(heat);
     }
-
-    @Override
-    public boolean inCallback() {
-        return path.inCallback();
-    }
 }

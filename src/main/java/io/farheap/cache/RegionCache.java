@@ -7,6 +7,7 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.migration.Capacity;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.RegionTable;
@@ -118,7 +119,7 @@ final class RegionCache extends Cache {
 
     @Override
     Session open(@Nullable OperationLatency recorder) {
-        Session session = new Session(inside, table::capacity, recorder, false);
+        Session session = new Session(inside, table.bound(), recorder, false);
         begin(session, paths.open(session, recorder));
         try {
             paths.join(session);
@@ -371,7 +372,7 @@ final class RegionCache extends Cache {
         /** It may use all of the last region, also what no other session may. */
         @Override
         public Session openInternalSession() {
-            Session session = new Session(this, () -> table.size() * table.regionBytes(), null, true);
+            Session session = new Session(this, new Capacity(table.size() * table.regionBytes()), null, true);
             return begin(session, paths.open(session, null));
         }
 
@@ -408,7 +409,7 @@ final class RegionCache extends Cache {
         /** Its caller changes the configuration, and so keeps servers from coming and going. */
         @Override
         public Session openWorkerSession(DataPaths owner) {
-            Session session = new Session(this, () -> table.size() * table.regionBytes(), null, true);
+            Session session = new Session(this, new Capacity(table.size() * table.regionBytes()), null, true);
             return begin(session, owner.own(session, null));
         }
 

@@ -14,8 +14,6 @@ final class RequestCallbacks {
     private final HeldRequests held;
     private final @Nullable OperationLatency latency;
 
-    private boolean running;
-
     /** @param latency where latencies are recorded, or null */
     RequestCallbacks(
             PostedRequests requests, RequestOrder order, HeldRequests held, @Nullable OperationLatency latency) {
@@ -23,15 +21,6 @@ final class RequestCallbacks {
         this.order = order;
         this.held = held;
         this.latency = latency;
-    }
-
-    /** Whether a callback is running. */
-    boolean running() {
-        return running;
-    }
-
-    void running(boolean inside) {
-        running = inside;
     }
 
     /**
@@ -93,11 +82,6 @@ final class RequestCallbacks {
         long token = requests.token[request];
         int status = requests.status[request];
         requests.give(request);
-        running = true;
-        try {
-            completion.completed(token, status);
-        } finally {
-            running = false;
-        }
+        completion.completed(token, status);
     }
 }

@@ -150,6 +150,4 @@ interface RequestPath {
 
     /** Shows where requests go. Any thread, also while they are issued. */
     void sample(RegionHeat heat);
-
-    boolean inCallback();
 }

@@ -65,11 +65,6 @@ class RequestTable {
         }
     }
 
-    /** @param latency whose turn it may be to be timed, or null */
-    final void time(int place, @Nullable OperationLatency latency) {
-        time(place, latency == null ? 0 : latency.due());
-    }
-
     /** @param due how many requests its time stands for; 0 where it is not to be timed */
     final void time(int place, int due) {
         timed[place] = due;

@@ -20,6 +20,7 @@ class Requests extends RequestTable {
     final long[] compareOrAdd;
     final long[] value;
 
+    private final int capacity;
     private final int[] free;
     private int freeCount;
     /** Which places are not free, for whoever looks at all of them. */
@@ -27,6 +28,7 @@ class Requests extends RequestTable {
 
     Requests(int capacity) {
         super(capacity);
+        this.capacity = capacity;
         pending = new boolean[capacity];
         atomic = new byte[capacity];
         compareOrAdd = new long[capacity];
@@ -59,7 +61,7 @@ class Requests extends RequestTable {
     }
 
     final int capacity() {
-        return free.length;
+        return capacity;
     }
 
     final int room() {
@@ -68,7 +70,7 @@ class Requests extends RequestTable {
 
     /** Requests between issue and callback. */
     final int pending() {
-        return free.length - freeCount;
+        return capacity - freeCount;
     }
 
     /** Whether a request uses a buffer. It looks at all of them, and allocates. */

@@ -1,9 +1,9 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
+import io.farheap.migration.Capacity;
 import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,9 +50,7 @@ public final class Session implements AutoCloseable {
     }
 
     private final Owner cache;
-    private final SessionCore core;
-    private final SessionRequests requests;
-    private final BlockingRequests blocking;
+    private final BlockingRequests core;
 
     /**
      * It has yet to be told {@linkplain SessionCore#use what to use}, before anybody else knows of it.
@@ -60,15 +58,13 @@ public final class Session implements AutoCloseable {
      * @param capacity bytes up to which it may read and write, now
      * @param worker whether it is the cache's own
      */
-    Session(Owner cache, LongSupplier capacity, @Nullable OperationLatency latency, boolean worker) {
+    Session(Owner cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
-        this.core = new SessionCore(cache, capacity, latency, worker);
-        this.requests = new SessionRequests(core);
-        this.blocking = new BlockingRequests(core, requests);
+        this.core = new BlockingRequests(cache, capacity, latency, worker);
     }
 
     SessionRequests requests() {
-        return requests;
+        return core;
     }
 
     /** What it is inside, for the cache. */
@@ -94,12 +90,12 @@ public final class Session implements AutoCloseable {
      *     session
      */
     public boolean read(long address, Buffer destination, long offset, long length, Completion completion, long token) {
-        return requests.issue(false, address, destination, offset, length, completion, token);
+        return core.issue(false, address, destination, offset, length, completion, token);
     }
 
     /** Writes from a registered buffer, with no copy. Parameters and errors are those of {@link #read}. */
     public boolean write(long address, Buffer source, long offset, long length, Completion completion, long token) {
-        return requests.issue(true, address, source, offset, length, completion, token);
+        return core.issue(true, address, source, offset, length, completion, token);
     }
 
     /**
@@ -108,12 +104,12 @@ public final class Session implements AutoCloseable {
      * @throws IllegalArgumentException where the segment is read-only, or belongs to another thread
      */
     public boolean read(long address, MemorySegment destination, Completion completion, long token) {
-        return requests.issue(false, address, destination, completion, token);
+        return core.issue(false, address, destination, completion, token);
     }
 
     /** Writes all of a segment, on the heap too, through a bounce buffer: one copy. */
     public boolean write(long address, MemorySegment source, Completion completion, long token) {
-        return requests.issue(true, address, source, completion, token);
+        return core.issue(true, address, source, completion, token);
     }
 
     /**
@@ -138,7 +134,7 @@ public final class Session implements AutoCloseable {
             int length,
             Completion completion,
             long token) {
-        return requests.issueAll(false, addresses, count, destination, offset, length, completion, token);
+        return core.issueAll(false, addresses, count, destination, offset, length, completion, token);
     }
 
     /**
@@ -146,7 +142,7 @@ public final class Session implements AutoCloseable {
      */
     public boolean writeAll(
             long[] addresses, int count, Buffer source, long offset, int length, Completion completion, long token) {
-        return requests.issueAll(true, addresses, count, source, offset, length, completion, token);
+        return core.issueAll(true, addresses, count, source, offset, length, completion, token);
     }
 
     /**
@@ -164,7 +160,7 @@ public final class Session implements AutoCloseable {
      * @throws CacheException where the request failed
      */
     public void readBlocking(long address, Buffer destination, long offset, long length) {
-        blocking.execute(false, address, destination, offset, length);
+        core.execute(false, address, destination, offset, length);
     }
 
     /**
@@ -173,22 +169,22 @@ public final class Session implements AutoCloseable {
      * @throws CacheException where the request failed
      */
     public void writeBlocking(long address, Buffer source, long offset, long length) {
-        blocking.execute(true, address, source, offset, length);
+        core.execute(true, address, source, offset, length);
     }
 
     /** As {@link #readBlocking(long, Buffer, long, long)}, into any segment. */
     public void readBlocking(long address, MemorySegment destination) {
-        blocking.execute(false, address, destination);
+        core.execute(false, address, destination);
     }
 
     /** As {@link #writeBlocking(long, Buffer, long, long)}, from any segment. */
     public void writeBlocking(long address, MemorySegment source) {
-        blocking.execute(true, address, source);
+        core.execute(true, address, source);
     }
 
     /** Returns when no request of the session is pending; their callbacks have run. */
     public void drain() {
-        blocking.drain();
+        core.drain();
     }
 
     /**
@@ -196,7 +192,7 @@ public final class Session implements AutoCloseable {
      * nothing pending it sleeps until it is unparked.
      */
     public void awaitProgress() {
-        blocking.awaitProgress();
+        core.awaitProgress();
     }
 
     /**
@@ -221,7 +217,7 @@ public final class Session implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return requests.call(
+        return core.call(
                 procedure,
                 address,
                 0,
@@ -274,7 +270,7 @@ public final class Session implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return requests.call(
+        return core.call(
                 procedure,
                 address,
                 from,
@@ -303,7 +299,7 @@ public final class Session implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return requests.callAll(
+        return core.callAll(
                 procedure,
                 addresses,
                 count,
@@ -345,7 +341,7 @@ public final class Session implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return requests.callAll(
+        return core.callAll(
                 procedure,
                 addresses,
                 count,
@@ -369,7 +365,7 @@ public final class Session implements AutoCloseable {
             int argumentBytes,
             long resultAt,
             int resultBytes) {
-        return blocking.call(
+        return core.call(
                 procedure, address, 0, core.capacity(), buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
@@ -384,7 +380,7 @@ public final class Session implements AutoCloseable {
             int argumentBytes,
             long resultAt,
             int resultBytes) {
-        return blocking.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
+        return core.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
     /** Requests, and calls, between issue and callback. */
@@ -423,7 +419,7 @@ public final class Session implements AutoCloseable {
             core.beginClose();
             while (core.pending() > 0) {
                 try {
-                    blocking.awaitProgress();
+                    core.awaitProgress();
                 } catch (VerbsException e) {
                     // The device itself: nothing will complete any more.
                     throw e;

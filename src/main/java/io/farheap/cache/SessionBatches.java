@@ -461,9 +461,4 @@ final class SessionBatches implements RequestPath {
     public boolean mayHold() {
         return engine.mayHold();
     }
-
-    @Override
-    public boolean inCallback() {
-        return engine.inCallback();
-    }
 }

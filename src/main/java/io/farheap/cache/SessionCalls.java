@@ -62,7 +62,6 @@ final class SessionCalls implements AutoCloseable {
     private final CallTable calls = new CallTable(MOST);
     private final CallTally tally;
     private final CallTally.Counter counts;
-    private boolean inCallback;
     private int ended;
 
     SessionCalls(CallingCache cache, LocalCalls.Requests requests, Runnable wake) {
@@ -418,18 +417,7 @@ final class SessionCalls implements AutoCloseable {
         counts.ended(status, call.begun);
         calls.release(call);
         ended++;
-        // A callback may make a call that ends at once.
-        boolean outer = inCallback;
-        inCallback = true;
-        try {
-            done.completed(itsToken, status, code, bytes);
-        } finally {
-            inCallback = outer;
-        }
-    }
-
-    boolean inCallback() {
-        return inCallback;
+        done.completed(itsToken, status, code, bytes);
     }
 
     /** Calls between issue and callback. */

@@ -3,21 +3,25 @@ package io.farheap.cache;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
+import io.farheap.migration.Capacity;
 import io.farheap.migration.MigrationParticipant;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a session is inside: its gate, the thread that enters it, and what its requests and calls go through, which is
  * replaced while the cache is reconfigured. The owner enters; migrations, reconfigurations and whoever closes the cache
  * claim the gate.
+ *
+ * <p>A session is one object in four classes: {@link SessionThread} says whose it is, this class what it is made of,
+ * {@link SessionRequests} is its way in, and {@link BlockingRequests} waits. Each object between a session and the
+ * native call would be a load that the next one waits for.
  */
-final class SessionCore {
+class SessionCore extends SessionThread {
 
     /** The cache, as its sessions know it; also their buffers' owner. */
     interface Cache extends Buffer.Owner {
@@ -37,13 +41,12 @@ final class SessionCore {
     }
 
     private final Cache cache;
-    private final LongSupplier capacity;
+    private final Capacity capacity;
     private final @Nullable OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
     /** {@link #wake}, made once: who goes to sleep allocates nothing. */
     private final Runnable waking = this::wake;
 
-    private final SessionThread thread = new SessionThread();
     /**
      * Whether it is the cache's own: a client thread's, for the requests of others, or one for what is beyond its end.
      */
@@ -52,6 +55,9 @@ final class SessionCore {
     private DataPath dataPath;
 
     private RequestPath path;
+    /** The same, while the session is open and has no calls, which might be in a request's way; else null. */
+    private @Nullable RequestPath clear;
+
     private Links links;
 
     private final SessionParticipant participant = new SessionParticipant(() -> links, this::wake, this::mayResume);
@@ -75,7 +81,7 @@ final class SessionCore {
      * @param capacity bytes up to which it may read and write, now
      */
     @SuppressWarnings("NullAway.Init")
-    SessionCore(Cache cache, LongSupplier capacity, @Nullable OperationLatency latency, boolean worker) {
+    SessionCore(Cache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
         this.capacity = capacity;
         this.latency = latency;
@@ -97,7 +103,7 @@ final class SessionCore {
     }
 
     long capacity() {
-        return capacity.getAsLong();
+        return capacity.bytes();
     }
 
     /** The session, as a migration sees it. */
@@ -108,8 +114,13 @@ final class SessionCore {
     /** Before anybody else knows of it. */
     void use(DataPath first) {
         dataPath = first;
-        path = first.requests();
+        path(first.requests());
         links = first.links();
+    }
+
+    private void path(RequestPath next) {
+        path = next;
+        clear = closed || closing || calls.any() ? null : next;
     }
 
     /** Where requests go now. Inside the gate. */
@@ -123,6 +134,7 @@ final class SessionCore {
     }
 
     private SessionCalls makeCalls() {
+        clear = null;
         return new SessionCalls(cache.calls(), new CallAccesses(calls, this::path), this::wake);
     }
 
@@ -136,8 +148,8 @@ final class SessionCore {
      *     now
      */
     boolean enter() {
-        thread.own();
-        boolean entered = !inCallback();
+        own();
+        boolean entered = !gate.inside();
         if (entered) {
             gate.enter();
         }
@@ -164,15 +176,21 @@ final class SessionCore {
     }
 
     /**
-     * Whether the calling thread may use {@link #open} between {@code gate.enter} and {@code exit}: the short way in.
+     * Whether the calling thread may use {@link #pathOf} between {@code gate.enter} and {@code exit}: the short way in.
      */
     boolean mayEnter() {
-        return thread.isCurrent() && !inCallback();
+        return isCurrent() && !gate.inside();
     }
 
-    /** Inside the gate. */
-    boolean open() {
-        return !closed && !closing;
+    /** Where a request may go now; null where calls are in its way, or the session is closed. Inside the gate. */
+    @Nullable
+    RequestPath pathOf(boolean write, long address, long length) {
+        RequestPath found = clear;
+        return found != null ? found : pathBesideCalls(write, address, length);
+    }
+
+    private @Nullable RequestPath pathBesideCalls(boolean write, long address, long length) {
+        return closed || closing || calls.block(write, address, length) ? null : path;
     }
 
     void refuseWhileClosing() {
@@ -181,13 +199,9 @@ final class SessionCore {
         }
     }
 
-    private boolean inCallback() {
-        return path.inCallback() || calls.inCallback();
-    }
-
     /** Throws where the calling thread is in a callback of this session. */
     void refuseInCallback() {
-        if (thread.isCurrent() && inCallback()) {
+        if (isCurrent() && gate.inside()) {
             throw new IllegalStateException(
                     "a callback may issue requests, but not poll, block on, release or close its session,"
                             + " nor create, close or move anything of its cache");
@@ -197,7 +211,7 @@ final class SessionCore {
     void release() {
         enterOutsideCallback();
         gate.exit();
-        thread.release();
+        disown();
     }
 
     /** Makes progress, and runs callbacks. Inside the gate. */
@@ -284,7 +298,7 @@ final class SessionCore {
     void sleep() {
         long patience;
         RequestPath sleeping;
-        thread.fallsAsleep();
+        fallsAsleep();
         try {
             enterOutsideCallback();
             try {
@@ -305,7 +319,7 @@ final class SessionCore {
             }
             sleeping.park(this, events.patience(patience));
         } finally {
-            thread.isAwake();
+            isAwake();
         }
     }
 
@@ -314,16 +328,11 @@ final class SessionCore {
         return one == 0 || other == 0 ? one + other : Math.min(one, other);
     }
 
-    /** Makes the owner poll, if it sleeps. Any thread. */
-    void wake() {
-        thread.wake();
-    }
-
     /** Takes no requests from now on, as if the queue were full. Any thread, as all below. */
     void quiesce() {
         gate.claim();
         if (!closed) {
-            path = new QuiescingPath(dataPath.requests(), quiet);
+            path(new QuiescingPath(dataPath.requests(), quiet));
         }
         quiet.set(closed || path.pending() == 0);
         gate.unclaim();
@@ -341,7 +350,7 @@ final class SessionCore {
     /** Whose it is, and what of its requests has not ended; for messages. */
     String describe() {
         gate.claim();
-        String what = "it is of thread " + thread.name() + ", and has " + path.pending() + " requests pending, "
+        String what = "it is of thread " + name() + ", and has " + path.pending() + " requests pending, "
                 + path.heldCount() + " of them held by a move";
         gate.unclaim();
         return what;
@@ -351,7 +360,7 @@ final class SessionCore {
     void goOn() {
         gate.claim();
         if (!closed) {
-            path = dataPath.requests();
+            path(dataPath.requests());
             reopened = true;
             quiet.set(false);
         }
@@ -373,7 +382,7 @@ final class SessionCore {
             if (!closed) {
                 left = events.leave();
                 use(next);
-                path = new QuiescingPath(path, quiet);
+                path(new QuiescingPath(path, quiet));
             }
             gate.unclaim();
             events.forget(left);
@@ -451,16 +460,12 @@ final class SessionCore {
         return ended;
     }
 
-    /** As {@link SessionThread#own}. */
-    void own() {
-        thread.own();
-    }
-
     /** Takes no requests any more, and ends what has not been posted. */
     void beginClose() {
         enter();
         try {
             closing = true;
+            clear = null;
             path.abandonUnposted();
             calls.abandonUnposted();
         } finally {
@@ -478,6 +483,7 @@ final class SessionCore {
             gate.claim();
             boolean first = !closed;
             closed = true;
+            clear = null;
             quiet.set(true);
             gate.unclaim();
             if (first) {

@@ -78,11 +78,6 @@ final class SessionEngine implements RequestPath {
         poster.barrier(asked);
     }
 
-    @Override
-    public boolean inCallback() {
-        return callbacks.running();
-    }
-
     RequestCallbacks callbacks() {
         return callbacks;
     }
@@ -148,13 +143,14 @@ final class SessionEngine implements RequestPath {
         if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
             return DECLINED;
         }
-        Route route = routes.to(write, address, length);
+        long at = routes.offsetOf(address);
+        Route route = routes.to(write, address, at, length);
         if (route == null || route.operation == null) {
             return DECLINED;
         }
-        int timed = latency == null ? 0 : latency.due();
+        int timed = due();
         long start = timed > 0 ? System.nanoTime() : 0;
-        long remote = route.address + table.offsetOf(address);
+        long remote = route.address + at;
         int result = route.operation.run(
                 write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
@@ -242,7 +238,7 @@ final class SessionEngine implements RequestPath {
             return false;
         }
         int request = begin(write, address, length, buffer, local, completion, token, length, 1);
-        requests.time(request, latency);
+        requests.time(request, due());
         long remote = route.address + table.offsetOf(address);
         queue.post(connection, write, request, local, buffer.localKey(), remote, route.remoteKey, (int) length);
         return true;
@@ -347,9 +343,14 @@ final class SessionEngine implements RequestPath {
         if (request == Requests.NONE) {
             return false;
         }
-        requests.time(request, latency);
+        requests.time(request, due());
         enqueue(request);
         return true;
+    }
+
+    /** For how many requests one that is issued now is timed; 0 for none. */
+    private int due() {
+        return latency == null ? 0 : latency.due();
     }
 
     private boolean isBehindHeld(long address, long length) {

@@ -1,15 +1,16 @@
 package io.farheap.cache;
 
+import io.farheap.latency.OperationLatency;
+import io.farheap.migration.Capacity;
+import io.farheap.thread.OwnerGate;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** A session's way in: checks what is asked for, and issues it inside the gate. The owner alone. */
-final class SessionRequests {
+class SessionRequests extends SessionCore {
 
-    private final SessionCore core;
-
-    SessionRequests(SessionCore core) {
-        this.core = core;
+    SessionRequests(Cache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+        super(cache, capacity, latency, worker);
     }
 
     /** As {@link Session#read(long, Buffer, long, long, Completion, long)}, or write. */
@@ -17,15 +18,14 @@ final class SessionRequests {
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         checkBuffer(buffer, offset, length);
         checkCompletion(completion);
-        boolean entered = core.enter();
+        boolean entered = enter();
         try {
             checkRange(address, length);
             checkOpen(buffer);
-            return !core.calls().block(write, address, length)
-                    && core.path()
-                            .issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
+            return !calls().block(write, address, length)
+                    && path().issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
         } finally {
-            core.exit(entered);
+            exit(entered);
         }
     }
 
@@ -39,24 +39,24 @@ final class SessionRequests {
             int length,
             Completion completion,
             long token) {
-        int most = core.path().maxRecords();
+        int most = path().maxRecords();
         if (count < 1 || count > Math.min(addresses.length, most)) {
             throw new IllegalArgumentException(
                     count + " records of " + addresses.length + " addresses; a request may have from 1 to " + most);
         }
         checkBuffer(buffer, offset, (long) count * length);
         checkCompletion(completion);
-        boolean entered = core.enter();
+        boolean entered = enter();
         try {
             for (int i = 0; i < count; i++) {
                 checkRange(addresses[i], length);
             }
             checkOpen(buffer);
             long local = buffer.address() + offset;
-            return !core.calls().block(write, addresses, count, length)
-                    && core.path().issueAll(write, addresses, count, length, buffer, local, completion, token);
+            return !calls().block(write, addresses, count, length)
+                    && path().issueAll(write, addresses, count, length, buffer, local, completion, token);
         } finally {
-            core.exit(entered);
+            exit(entered);
         }
     }
 
@@ -69,15 +69,15 @@ final class SessionRequests {
             throw new IllegalArgumentException("the segment belongs to another thread");
         }
         checkCompletion(completion);
-        boolean entered = core.enter();
+        boolean entered = enter();
         try {
             long length = segment.byteSize();
             checkRange(address, length);
-            core.refuseWhileClosing();
-            return !core.calls().block(write, address, length)
-                    && core.path().issue(write, address, length, null, 0, segment, completion, token);
+            refuseWhileClosing();
+            return !calls().block(write, address, length)
+                    && path().issue(write, address, length, null, 0, segment, completion, token);
         } finally {
-            core.exit(entered);
+            exit(entered);
         }
     }
 
@@ -89,20 +89,21 @@ final class SessionRequests {
      */
     int tryExecute(
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
-        if ((address | offset | length - 1) < 0 || !core.mayEnter()) {
+        if ((address | offset | length - 1) < 0 || !mayEnter()) {
             return RequestPath.DECLINED;
         }
-        core.gate().enter();
+        OwnerGate gate = gate();
+        gate.enter();
         try {
-            return core.open()
-                            && length <= core.capacity() - address
-                            && length <= buffer.usableBytes() - offset
-                            && core.owns(buffer)
-                            && !core.calls().block(write, address, length)
-                    ? core.path().tryExecute(write, address, buffer, offset, length, completion, token)
-                    : RequestPath.DECLINED;
+            if (length > capacity() - address || length > buffer.usableBytes() - offset || !owns(buffer)) {
+                return RequestPath.DECLINED;
+            }
+            RequestPath path = pathOf(write, address, length);
+            return path == null
+                    ? RequestPath.DECLINED
+                    : path.tryExecute(write, address, buffer, offset, length, completion, token);
         } finally {
-            core.exit();
+            gate.exit();
         }
     }
 
@@ -154,12 +155,11 @@ final class SessionRequests {
             CallCompletion completion,
             long token) {
         checkCallCompletion(completion);
-        boolean entered = core.enter();
+        boolean entered = enter();
         try {
             checkRange(address, 1);
             return mayCall(procedure, from, span, buffer, argumentBytes, resultBytes)
-                    && core.calls()
-                            .all()
+                    && calls().all()
                             .call(
                                     procedure,
                                     address,
@@ -173,7 +173,7 @@ final class SessionRequests {
                                     completion,
                                     token);
         } finally {
-            core.exit(entered);
+            exit(entered);
         }
     }
 
@@ -201,14 +201,13 @@ final class SessionRequests {
         checkBuffer(buffer, argumentsAt, (long) count * argumentBytes);
         checkBuffer(buffer, resultAt, (long) count * resultBytes);
         checkCallCompletion(completion);
-        boolean entered = core.enter();
+        boolean entered = enter();
         try {
             for (int i = 0; i < count; i++) {
                 checkRange(addresses[i], 1);
             }
             return mayCall(procedure, from, span, buffer, argumentBytes, resultBytes)
-                    && core.calls()
-                            .all()
+                    && calls().all()
                             .callAll(
                                     procedure,
                                     addresses,
@@ -223,7 +222,7 @@ final class SessionRequests {
                                     completion,
                                     token);
         } finally {
-            core.exit(entered);
+            exit(entered);
         }
     }
 
@@ -231,12 +230,12 @@ final class SessionRequests {
     private boolean mayCall(
             Procedure procedure, long from, long span, @Nullable Buffer buffer, int argumentBytes, int resultBytes) {
         checkRange(from, span);
-        core.refuseWhileClosing();
+        refuseWhileClosing();
         if (buffer != null) {
             checkOpen(buffer);
         }
-        core.calls().all().check(procedure, argumentBytes, resultBytes);
-        return !core.calls().waitFor(core.path(), procedure, from, span);
+        calls().all().check(procedure, argumentBytes, resultBytes);
+        return !calls().waitFor(path(), procedure, from, span);
     }
 
     private static void checkCallCompletion(CallCompletion completion) {
@@ -250,7 +249,7 @@ final class SessionRequests {
      * was let through before.
      */
     private void checkRange(long address, long length) {
-        long end = core.capacity();
+        long end = capacity();
         if (address < 0 || length < 1 || length > end - address) {
             throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + end
                     + " bytes, and a request at least 1");
@@ -258,14 +257,14 @@ final class SessionRequests {
     }
 
     private void checkOpen(Buffer buffer) {
-        core.refuseWhileClosing();
+        refuseWhileClosing();
         if (buffer.closed()) {
             throw new IllegalStateException("the buffer is closed");
         }
     }
 
     private void checkBuffer(Buffer buffer, long offset, long length) {
-        if (!core.owns(buffer)) {
+        if (!owns(buffer)) {
             throw new IllegalArgumentException("the buffer belongs to another cache");
         }
         if (offset < 0 || length > buffer.bytes() - offset) {

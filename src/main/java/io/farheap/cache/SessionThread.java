@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** The thread that a session belongs to: the first that uses it, until it is released or that thread has ended. */
-final class SessionThread {
+class SessionThread {
 
     private static final VarHandle OWNER;
 
@@ -53,7 +53,7 @@ final class SessionThread {
     }
 
     /** Another may be the owner from now on. */
-    void release() {
+    void disown() {
         OWNER.setRelease(this, null);
     }
 

@@ -483,8 +483,8 @@ public final class Connection implements AutoCloseable {
             long remoteAddress,
             int remoteKey,
             int bytes) {
-        requests.prepareBefore(
-                ring.nextSlot(), slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        requests.link(slot, ring.nextSlot());
+        requests.aim(slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
         list.add(slot, flags, bytes);
     }
 

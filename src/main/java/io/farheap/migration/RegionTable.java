@@ -22,13 +22,10 @@ public final class RegionTable {
 
     private static final VarHandle ENTRY = MethodHandles.arrayElementVarHandle(RegionEntry[].class);
     private static final VarHandle ENTRIES;
-    private static final VarHandle CAPACITY;
 
     static {
         try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            ENTRIES = lookup.findVarHandle(RegionTable.class, "entries", RegionEntry[].class);
-            CAPACITY = lookup.findVarHandle(RegionTable.class, "capacity", long.class);
+            ENTRIES = MethodHandles.lookup().findVarHandle(RegionTable.class, "entries", RegionEntry[].class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -36,10 +33,7 @@ public final class RegionTable {
 
     private RegionEntry[] entries;
 
-    // Through a handle.
-    @SuppressWarnings("unused")
-    private long capacity;
-
+    private final Capacity capacity;
     private final long regionBytes;
     private final int shift;
 
@@ -49,7 +43,7 @@ public final class RegionTable {
      */
     public RegionTable(RemoteRegion[] regions, long capacity, long regionBytes) {
         this.entries = entries(Arrays.asList(regions));
-        this.capacity = capacity;
+        this.capacity = new Capacity(capacity);
         this.regionBytes = regionBytes;
         this.shift = Long.numberOfTrailingZeros(regionBytes);
     }
@@ -64,7 +58,12 @@ public final class RegionTable {
 
     /** Bytes: requests go to addresses from 0 to this, exclusive. */
     public long capacity() {
-        return (long) CAPACITY.getAcquire(this);
+        return capacity.bytes();
+    }
+
+    /** The {@link #capacity()}, for whoever reads it again and again. */
+    public Capacity bound() {
+        return capacity;
     }
 
     /**
@@ -72,9 +71,7 @@ public final class RegionTable {
      * beyond it go, until nobody has requests there.
      */
     public void capacity(long bytes) {
-        CAPACITY.setRelease(this, bytes);
-        // As in set.
-        VarHandle.fullFence();
+        capacity.set(bytes);
     }
 
     /** Regions behind the last one, of which no request knows before the {@link #capacity(long) capacity} is larger. */

@@ -69,6 +69,11 @@ public final class OwnerGate {
         }
     }
 
+    /** Whether the owner is in. The owner alone. */
+    public boolean inside() {
+        return (boolean) INSIDE.get(this);
+    }
+
     /** The owner goes out. */
     public void exit() {
         INSIDE.setRelease(this, false);
