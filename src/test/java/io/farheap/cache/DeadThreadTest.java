@@ -74,9 +74,15 @@ class DeadThreadTest {
     }
 
     private static Field field(Object object, String name) throws ReflectiveOperationException {
-        Field field = object.getClass().getDeclaredField(name);
-        field.setAccessible(true);
-        return field;
+        for (Class<?> type = object.getClass(); type != Object.class; type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (field.getName().equals(name)) {
+                    field.setAccessible(true);
+                    return field;
+                }
+            }
+        }
+        throw new NoSuchFieldException(name);
     }
 
     private void clientThreadDies(CacheConfiguration configuration) throws Exception {
@@ -193,7 +199,7 @@ class DeadThreadTest {
      * again.
      */
     private static CompletableFuture<Void> asleepInALateRead(Session session, MemorySegment word) throws Exception {
-        Object thread = field(session.core(), "thread").get(session.core());
+        Object thread = session.core();
         Field sleeper = field(thread, "sleeper");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (true) {
