@@ -143,4 +143,21 @@ class CallOrderTest {
         assertTrue(calls(load, 0, 0, 2 * REGION), "nothing is pending");
         session.drain();
     }
+
+    /** One that finds nothing pending has a shorter way in, which calls may not be passed on either. */
+    @ParameterizedTest
+    @MethodSource("io.farheap.cache.Configurations#all")
+    void aBlockingRequestComesBehindACallThatItOverlaps(CacheConfiguration configuration) {
+        create(configuration);
+        caller.write(16, 1);
+        caller.write(24, 2);
+        assertTrue(calls(store, 16, 16, 8));
+        assertEquals(2, caller.read(24), "nothing is in its way");
+        assertEquals(4711, caller.read(16));
+        assertTrue(calls(load, 24, 24, 8));
+        caller.write(24, 3);
+        awaitEnded();
+        assertEquals(2, caller.buffer.segment().get(JAVA_LONG, CALLS + CALL * (made - 1) + 16), "before the write");
+        assertEquals(3, caller.read(24));
+    }
 }

@@ -19,6 +19,16 @@ class OwnerGateTest {
     private long counter;
 
     @Test
+    void theOwnerKnowsWhetherItIsIn() {
+        OwnerGate gate = new OwnerGate();
+        assertFalse(gate.inside());
+        gate.enter();
+        assertTrue(gate.inside());
+        gate.exit();
+        assertFalse(gate.inside());
+    }
+
+    @Test
     void excludesOwnerAndClaimers() throws InterruptedException {
         AtomicBoolean stop = new AtomicBoolean();
         CountDownLatch begun = new CountDownLatch(1);
