@@ -175,21 +175,12 @@ class SessionCore extends SessionThread {
         gate.exit();
     }
 
-    /**
-     * Whether the calling thread may use {@link #pathOf} between {@code gate.enter} and {@code exit}: the short way in.
-     */
-    boolean mayEnter() {
-        return isCurrent() && !gate.inside();
-    }
-
     /** Where a request may go now; null where calls are in its way, or the session is closed. Inside the gate. */
     @Nullable
     RequestPath pathOf(boolean write, long address, long length) {
-        RequestPath found = clear;
-        return found != null ? found : pathBesideCalls(write, address, length);
-    }
-
-    private @Nullable RequestPath pathBesideCalls(boolean write, long address, long length) {
+        if (clear != null) {
+            return clear;
+        }
         return closed || closing || calls.block(write, address, length) ? null : path;
     }
 

@@ -89,10 +89,11 @@ class SessionRequests extends SessionCore {
      */
     int tryExecute(
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
-        if ((address | offset | length - 1) < 0 || !mayEnter()) {
+        OwnerGate gate = gate();
+        // Who is in already is in a callback.
+        if ((address | offset | length - 1) < 0 || !isCurrent() || gate.inside()) {
             return RequestPath.DECLINED;
         }
-        OwnerGate gate = gate();
         gate.enter();
         try {
             if (length > capacity() - address || length > buffer.usableBytes() - offset || !owns(buffer)) {
