@@ -115,7 +115,7 @@ abstract sealed class FutureRequest {
         boolean issue(Session session, Consumer<FutureRequest> ended) {
             MemorySegment memory = memory();
             MemorySegment.copy(arguments, 0, memory, 0, arguments.byteSize());
-            return session.requests()
+            return session.core()
                     .make(
                             procedure,
                             address,

@@ -409,7 +409,7 @@ final class RegionCache extends Cache {
         /** Its caller changes the configuration, and so keeps servers from coming and going. */
         @Override
         public Session openWorkerSession(DataPaths owner) {
-            Session session = new Session(this, new Capacity(table.size() * table.regionBytes()), null, true);
+            Session session = new Session(this, table.bound(), null, true);
             return begin(session, owner.own(session, null));
         }
 

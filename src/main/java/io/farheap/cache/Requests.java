@@ -20,7 +20,6 @@ class Requests extends RequestTable {
     final long[] compareOrAdd;
     final long[] value;
 
-    private final int capacity;
     private final int[] free;
     private int freeCount;
     /** Which places are not free, for whoever looks at all of them. */
@@ -28,7 +27,6 @@ class Requests extends RequestTable {
 
     Requests(int capacity) {
         super(capacity);
-        this.capacity = capacity;
         pending = new boolean[capacity];
         atomic = new byte[capacity];
         compareOrAdd = new long[capacity];
@@ -61,7 +59,7 @@ class Requests extends RequestTable {
     }
 
     final int capacity() {
-        return capacity;
+        return free.length;
     }
 
     final int room() {
@@ -70,7 +68,7 @@ class Requests extends RequestTable {
 
     /** Requests between issue and callback. */
     final int pending() {
-        return capacity - freeCount;
+        return free.length - freeCount;
     }
 
     /** Whether a request uses a buffer. It looks at all of them, and allocates. */

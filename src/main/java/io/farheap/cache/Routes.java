@@ -20,9 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class Routes {
 
     private final RegionTable table;
-    /** The table's, a step nearer. */
-    private final long regionBytes;
-
     private Route[] known = {};
     /**
      * Of regions that are in several places, two for each: of the copy that has the beginning, and of the other that
@@ -36,7 +33,6 @@ final class Routes {
 
     Routes(RegionTable table) {
         this.table = table;
-        this.regionBytes = table.regionBytes();
         grow();
     }
 
@@ -49,8 +45,7 @@ final class Routes {
 
     /** The route to a region that was learnt last. */
     Route get(int index) {
-        // Unsigned, so that the array's own check is the same one.
-        if (Integer.compareUnsigned(index, known.length) >= 0) {
+        if (index >= known.length) {
             grow();
         }
         return known[index];
@@ -64,22 +59,12 @@ final class Routes {
      */
     @Nullable
     Route to(boolean write, long address, long length) {
-        return to(write, address, offsetOf(address), length);
-    }
-
-    /** An address's place in its region, in bytes. */
-    long offsetOf(long address) {
-        return address & (regionBytes - 1);
-    }
-
-    /** As {@link #to(boolean, long, long)}, for whoever has the address's place in its region. */
-    @Nullable
-    Route to(boolean write, long address, long offset, long length) {
-        if (length > regionBytes - offset) {
-            return null;
-        }
         int index = table.indexOf(address);
         RegionEntry entry = table.get(index);
+        long offset = table.offsetOf(address);
+        if (length > table.regionBytes() - offset) {
+            return null;
+        }
         Route route = get(index);
         return route.entry == entry ? route : find(index, entry, write, offset, length);
     }

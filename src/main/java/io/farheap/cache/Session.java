@@ -63,12 +63,8 @@ public final class Session implements AutoCloseable {
         this.core = new BlockingRequests(cache, capacity, latency, worker);
     }
 
-    SessionRequests requests() {
-        return core;
-    }
-
     /** What it is inside, for the cache. */
-    SessionCore core() {
+    SessionRequests core() {
         return core;
     }
 

@@ -171,10 +171,6 @@ class SessionCore extends SessionThread {
         enter();
     }
 
-    void exit() {
-        gate.exit();
-    }
-
     /** Where a request may go now; null where calls are in its way, or the session is closed. Inside the gate. */
     @Nullable
     RequestPath pathOf(boolean write, long address, long length) {

@@ -143,14 +143,13 @@ final class SessionEngine implements RequestPath {
         if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
             return DECLINED;
         }
-        long at = routes.offsetOf(address);
-        Route route = routes.to(write, address, at, length);
+        Route route = routes.to(write, address, length);
         if (route == null || route.operation == null) {
             return DECLINED;
         }
         int timed = due();
         long start = timed > 0 ? System.nanoTime() : 0;
-        long remote = route.address + at;
+        long remote = route.address + table.offsetOf(address);
         int result = route.operation.run(
                 write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {

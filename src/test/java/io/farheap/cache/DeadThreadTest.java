@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import static io.farheap.testing.Fields.field;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -71,18 +72,6 @@ class DeadThreadTest {
                                     }
                                 }));
         session.core().gate().unclaim();
-    }
-
-    private static Field field(Object object, String name) throws ReflectiveOperationException {
-        for (Class<?> type = object.getClass(); type != Object.class; type = type.getSuperclass()) {
-            for (Field field : type.getDeclaredFields()) {
-                if (field.getName().equals(name)) {
-                    field.setAccessible(true);
-                    return field;
-                }
-            }
-        }
-        throw new NoSuchFieldException(name);
     }
 
     private void clientThreadDies(CacheConfiguration configuration) throws Exception {
