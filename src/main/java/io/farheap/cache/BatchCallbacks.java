@@ -80,14 +80,17 @@ final class BatchCallbacks {
         try {
             for (int end = first + ready; entry < end; ) {
                 int status = succeeded ? Status.OK : status(connection.status(entry));
-                if (lane.segment[entry] != null) {
-                    status = copyOut(lane, entry, status);
+                Request request = lane.get(entry);
+                MemorySegment segment = request.segment;
+                if (segment != null) {
+                    request.segment = null;
+                    status = copyOut(connection, entry, segment, status);
                 }
                 if (latency != null) {
-                    lane.record(entry, latency);
+                    request.record(latency);
                 }
-                Completion completion = lane.completion[entry];
-                long token = lane.token[entry];
+                Completion completion = request.completion;
+                long token = request.token;
                 int group = lane.group[entry];
                 // All of it is over before the callback, which may throw.
                 entry += group;
@@ -114,7 +117,7 @@ final class BatchCallbacks {
                 worst = Math.max(worst, status(lane.connection.status(entry)));
             }
         }
-        parts.completed((int) lane.token[first], worst, records);
+        parts.completed((int) lane.get(first).token, worst, records);
     }
 
     /**
@@ -124,14 +127,12 @@ final class BatchCallbacks {
         return answered == BatchFormat.DONE ? Status.OK : Status.LOST;
     }
 
-    private static int copyOut(BatchLane lane, int entry, int status) {
-        MemorySegment segment = lane.segment[entry];
-        lane.segment[entry] = null;
+    private static int copyOut(BatchConnection connection, int entry, MemorySegment segment, int status) {
         if (status != Status.OK) {
             return status;
         }
         try {
-            lane.connection.copyTo(entry, segment);
+            connection.copyTo(entry, segment);
             return Status.OK;
         } catch (IllegalStateException | WrongThreadException e) {
             return Status.SEGMENT_GONE;

@@ -197,7 +197,7 @@ final class BatchLanes {
 
     void sample(RegionHeat heat) {
         for (BatchLane lane : lanes) {
-            heat.add(lane);
+            lane.sample(heat);
         }
     }
 }

@@ -49,13 +49,13 @@ final class CodedPath implements RequestPath, CodedCompletion {
         if (session.room() == 0) {
             return false;
         }
-        int slot = begin(write, address, length, buffer, local, completion, token, 1);
+        Request request = begin(write, address, length, buffer, local, completion, token, 1);
         if (segment != null) {
-            requests.segment[slot] = segment;
+            request.segment = segment;
         }
-        requests.time(slot, latency == null ? 0 : latency.due());
+        request.time(latency == null ? 0 : latency.due());
         MemorySegment memory = buffer == null ? segment : buffer.segment();
-        issue(write, address, memory, buffer == null ? 0 : local - buffer.address(), length, slot);
+        issue(write, address, memory, buffer == null ? 0 : local - buffer.address(), length, request.place);
         return true;
     }
 
@@ -72,11 +72,11 @@ final class CodedPath implements RequestPath, CodedCompletion {
         if (session.room() < count) {
             return false;
         }
-        int slot = begin(write, addresses[0], length, buffer, local, completion, token, count);
-        requests.time(slot, latency == null ? 0 : latency.due(count));
+        Request request = begin(write, addresses[0], length, buffer, local, completion, token, count);
+        request.time(latency == null ? 0 : latency.due(count));
         long at = local - buffer.address();
         for (int i = 0; i < count; i++) {
-            issue(write, addresses[i], buffer.segment(), at + (long) i * length, length, slot);
+            issue(write, addresses[i], buffer.segment(), at + (long) i * length, length, request.place);
         }
         return true;
     }
@@ -96,7 +96,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
     }
 
     /** There is a place: a request of the space's has one of ours at most. */
-    private int begin(
+    private Request begin(
             boolean write,
             long address,
             long length,
@@ -105,11 +105,11 @@ final class CodedPath implements RequestPath, CodedCompletion {
             Completion completion,
             long token,
             int records) {
-        int slot = requests.take();
-        requests.fill(slot, write, address, length, buffer, local, completion, token);
-        left[slot] = records;
-        endings[slot] = Status.OK;
-        return slot;
+        Request request = requests.take();
+        request.fill(write, address, length, buffer, local, completion, token);
+        left[request.place] = records;
+        endings[request.place] = Status.OK;
+        return request;
     }
 
     private void issue(boolean write, long address, @Nullable MemorySegment memory, long at, long length, int slot) {
@@ -132,12 +132,13 @@ final class CodedPath implements RequestPath, CodedCompletion {
         if (--left[slot] > 0) {
             return;
         }
+        Request request = requests.get(slot);
         if (latency != null) {
-            requests.record(slot, latency);
+            request.record(latency);
         }
-        Completion completion = requests.completion[slot];
-        long itsToken = requests.token[slot];
-        requests.give(slot);
+        Completion completion = request.completion;
+        long itsToken = request.token;
+        requests.give(request);
         if (closed) {
             return;
         }

@@ -66,12 +66,12 @@ final class HandedRequests implements RequestPath {
         if (requests.room() == 0 || tooManyHeld(requests.room(), isWrite, at, bytes)) {
             return false;
         }
-        int slot = requests.take();
-        requests.fill(slot, isWrite, at, bytes, from, localAddress, whenDone, itsToken);
+        Request request = requests.take();
+        request.fill(isWrite, at, bytes, from, localAddress, whenDone, itsToken);
         if (other != null) {
-            requests.segment[slot] = other;
+            request.segment = other;
         }
-        hand(slot, latency == null ? 0 : latency.due());
+        hand(request, latency == null ? 0 : latency.due());
         return true;
     }
 
@@ -80,9 +80,9 @@ final class HandedRequests implements RequestPath {
         return left <= requests.capacity() / 2 && holds.holds(isWrite, at, bytes);
     }
 
-    private void hand(int slot, int due) {
-        requests.time(slot, due);
-        handOver.issued.offer(slot);
+    private void hand(Request request, int due) {
+        request.time(due);
+        handOver.issued.offer(request.place);
         wake();
     }
 
@@ -111,19 +111,14 @@ final class HandedRequests implements RequestPath {
                 return false;
             }
         }
-        int whole = requests.take();
-        requests.fill(whole, isWrite, at[0], bytes, from, localAddress, whenDone, itsToken);
-        groups.begin(whole, count);
-        for (int i = 1, last = whole; i < count; i++) {
-            int slot = requests.take();
-            requests.write[slot] = isWrite;
-            requests.address[slot] = at[i];
-            requests.length[slot] = bytes;
-            if (requests.buffer[slot] != from) {
-                requests.buffer[slot] = from;
-            }
-            groups.link(last, slot);
-            last = slot;
+        Request whole = requests.take();
+        whole.fill(isWrite, at[0], bytes, from, localAddress, whenDone, itsToken);
+        groups.begin(whole.place, count);
+        for (int i = 1, last = whole.place; i < count; i++) {
+            Request record = requests.take();
+            record.fill(isWrite, at[i], bytes, from, localAddress + (long) i * bytes, whenDone, itsToken);
+            groups.link(last, record.place);
+            last = record.place;
         }
         hand(whole, latency == null ? 0 : latency.due(count));
         return true;
@@ -142,10 +137,10 @@ final class HandedRequests implements RequestPath {
         if (requests.room() == 0 || tooManyHeld(requests.room(), true, address, Long.BYTES)) {
             return false;
         }
-        int slot = requests.take();
-        requests.fill(slot, true, address, Long.BYTES, buffer, local, completion, token);
-        requests.fillAtomic(slot, swap, compareOrAdd, value);
-        hand(slot, 0);
+        Request request = requests.take();
+        request.fill(true, address, Long.BYTES, buffer, local, completion, token);
+        request.fillAtomic(swap, compareOrAdd, value);
+        hand(request, 0);
         return true;
     }
 
@@ -169,27 +164,27 @@ final class HandedRequests implements RequestPath {
             long value = handOver.done.peek();
             handOver.done.remove();
             called++;
-            finish(HandOver.slot(value), HandOver.status(value));
+            finish(requests.get(HandOver.slot(value)), HandOver.status(value));
         }
         return called;
     }
 
-    private void finish(int slot, int status) {
+    private void finish(Request request, int status) {
         if (latency != null) {
-            requests.record(slot, latency);
+            request.record(latency);
         }
-        Completion whenDone = requests.completion[slot];
-        long itsToken = requests.token[slot];
-        release(slot);
+        Completion whenDone = request.completion;
+        long itsToken = request.token;
+        release(request);
         whenDone.completed(itsToken, status);
     }
 
-    private void release(int slot) {
-        int records = groups.end(slot);
-        requests.give(slot);
-        for (int i = 1, record = slot; i < records; i++) {
+    private void release(Request request) {
+        int records = groups.end(request.place);
+        requests.give(request);
+        for (int i = 1, record = request.place; i < records; i++) {
             record = groups.next(record);
-            requests.give(record);
+            requests.give(requests.get(record));
         }
     }
 
@@ -229,7 +224,7 @@ final class HandedRequests implements RequestPath {
 
     @Override
     public void sample(RegionHeat heat) {
-        heat.add(requests);
+        requests.sample(heat);
     }
 
     /** At most: others may have handed over what is held. */

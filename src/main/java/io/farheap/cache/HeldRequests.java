@@ -46,21 +46,21 @@ final class HeldRequests {
         return (int) COUNT.getOpaque(this) > 0;
     }
 
-    int get(int i) {
-        return held[i];
+    PostedRequest get(int i) {
+        return requests.get(held[i]);
     }
 
-    void add(int request) {
+    void add(PostedRequest request) {
         int at = count++;
-        for (; at > 0 && requests.sequence[held[at - 1]] > requests.sequence[request]; at--) {
+        for (; at > 0 && get(at - 1).sequence > request.sequence; at--) {
             held[at] = held[at - 1];
         }
-        held[at] = request;
+        held[at] = request.place;
         mark(request, 1);
     }
 
     void remove(int i) {
-        mark(held[i], -1);
+        mark(get(i), -1);
         count--;
         System.arraycopy(held, i + 1, held, i, count - i);
     }
@@ -73,8 +73,8 @@ final class HeldRequests {
         if (!touches(address, length)) {
             return false;
         }
-        for (int i = 0; i < count && requests.sequence[held[i]] < sequence; i++) {
-            if (requests.overlaps(held[i], address, length) && !(unpostedOnly && requests.fullyPosted(held[i]))) {
+        for (int i = 0; i < count && get(i).sequence < sequence; i++) {
+            if (get(i).overlaps(address, length) && !(unpostedOnly && get(i).fullyPosted())) {
                 return true;
             }
         }
@@ -85,7 +85,7 @@ final class HeldRequests {
     boolean conflicts(boolean write, long address, long length) {
         if (touches(address, length)) {
             for (int i = 0; i < count; i++) {
-                if ((write || requests.write[held[i]]) && requests.overlaps(held[i], address, length)) {
+                if ((write || get(i).write) && get(i).overlaps(address, length)) {
                     return true;
                 }
             }
@@ -107,19 +107,19 @@ final class HeldRequests {
     /** Whether one goes beyond an address. */
     boolean reaches(long end) {
         for (int i = 0; i < count; i++) {
-            if (requests.end(held[i]) > end) {
+            if (get(i).end() > end) {
                 return true;
             }
         }
         return false;
     }
 
-    private void mark(int request, int change) {
-        int last = table.indexOf(requests.address[request] + requests.length[request] - 1);
+    private void mark(PostedRequest request, int change) {
+        int last = table.indexOf(request.end() - 1);
         if (last >= perRegion.length) {
             perRegion = Arrays.copyOf(perRegion, table.size());
         }
-        for (int region = table.indexOf(requests.address[request]); region <= last; region++) {
+        for (int region = table.indexOf(request.address); region <= last; region++) {
             perRegion[region] += change;
         }
     }

@@ -7,6 +7,7 @@ import io.farheap.migration.SplitRegion;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,12 +63,12 @@ final class PartPoster implements SessionQueue.Ended {
     }
 
     /** Posts what is left of a request, cut where regions, their parts and messages end. */
-    Posting post(int request, SessionQueue queue) {
-        long length = requests.length[request];
-        boolean write = requests.write[request];
-        while (requests.posted[request] < length) {
-            long posted = requests.posted[request];
-            long at = requests.address[request] + posted;
+    Posting post(PostedRequest request, SessionQueue queue) {
+        long length = request.length;
+        boolean write = request.write;
+        while (request.posted < length) {
+            long posted = request.posted;
+            long at = request.address + posted;
             RegionEntry entry = table.get(table.indexOf(at));
             RemoteRegion region = entry.copy();
             long offset = table.offsetOf(at);
@@ -84,24 +85,25 @@ final class PartPoster implements SessionQueue.Ended {
             if (barrier != null && barrier.blocks(at, bytes)) {
                 return Posting.NO_ROOM;
             }
+            MemorySegment segment = request.segment;
             Connection connection = routes.connection(region.serverIndex());
             if (connection == null || connection.failed()) {
                 skip(request, bytes, Status.LOST);
-            } else if (!queue.hasRoom(connection) || requests.segment[request] != null && bounce.isEmpty()) {
+            } else if (!queue.hasRoom(connection) || segment != null && bounce.isEmpty()) {
                 return Posting.NO_ROOM;
-            } else if (requests.segment[request] == null) {
+            } else if (segment == null) {
                 postPart(
                         queue,
                         request,
-                        request,
+                        request.place,
                         connection,
-                        requests.local[request] + posted,
-                        requests.buffer[request].localKey(),
+                        request.local + posted,
+                        request.localKey(),
                         region.address() + offset,
                         region.remoteKey(),
                         bytes);
             } else {
-                postBounced(queue, request, connection, region.address() + offset, region.remoteKey(), bytes);
+                postBounced(queue, request, segment, connection, region.address() + offset, region.remoteKey(), bytes);
             }
         }
         return Posting.POSTED;
@@ -114,28 +116,28 @@ final class PartPoster implements SessionQueue.Ended {
      */
     // An operation is its connection's.
     @SuppressWarnings("NullAway")
-    void adopt(int request, int result, @Nullable Connection connection, long remote, SessionQueue queue) {
+    void adopt(PostedRequest request, int result, @Nullable Connection connection, long remote, SessionQueue queue) {
         if (result == OneOperation.OTHER_COMPLETION) {
             queue.stashOther();
         }
         if (result != OneOperation.FAILED) {
-            queue.adopt(connection, request, requests.write[request], remote, (int) requests.length[request]);
-            requests.outstanding[request] = 1;
+            queue.adopt(connection, request.place, request.write, remote, (int) request.length);
+            request.outstanding = 1;
         } else {
             queue.fail(connection);
-            requests.status[request] = Status.LOST;
+            request.status = Status.LOST;
         }
     }
 
     /** So much of a request is not posted. */
-    private void skip(int request, int bytes, int status) {
-        requests.status[request] = status;
-        requests.posted[request] += bytes;
+    private static void skip(PostedRequest request, int bytes, int status) {
+        request.status = status;
+        request.posted += bytes;
     }
 
-    private void postPart(
+    private static void postPart(
             SessionQueue queue,
-            int request,
+            PostedRequest request,
             long tag,
             Connection connection,
             long local,
@@ -143,57 +145,63 @@ final class PartPoster implements SessionQueue.Ended {
             long remote,
             int remoteKey,
             int bytes) {
-        requests.posted[request] += bytes;
-        requests.outstanding[request]++;
-        if (requests.atomic[request] != Requests.NO_ATOMIC) {
+        request.posted += bytes;
+        request.outstanding++;
+        if (request.atomic != Request.NO_ATOMIC) {
             queue.postAtomic(
                     connection,
-                    requests.atomic[request] == Requests.SWAP,
+                    request.atomic == Request.SWAP,
                     tag,
                     local,
                     localKey,
                     remote,
                     remoteKey,
-                    requests.compareOrAdd[request],
-                    requests.value[request]);
+                    request.compareOrAdd,
+                    request.value);
             return;
         }
-        queue.post(connection, requests.write[request], tag, local, localKey, remote, remoteKey, bytes);
+        queue.post(connection, request.write, tag, local, localKey, remote, remoteKey, bytes);
     }
 
     private void postBounced(
-            SessionQueue queue, int request, Connection connection, long remote, int remoteKey, int available) {
+            SessionQueue queue,
+            PostedRequest request,
+            MemorySegment segment,
+            Connection connection,
+            long remote,
+            int remoteKey,
+            int available) {
         int bytes = Math.min(available, BounceBuffers.CHUNK_BYTES);
-        int chunk = bounce.take(requests.posted[request], bytes);
-        if (requests.write[request] && !bounce.copyIn(chunk, requests.segment[request])) {
+        int chunk = bounce.take(request.posted, bytes);
+        if (request.write && !bounce.copyIn(chunk, segment)) {
             bounce.give(chunk);
             skip(request, bytes, Status.SEGMENT_GONE);
             return;
         }
-        long tag = (long) (chunk + 1) << TAG_CHUNK_SHIFT | request;
+        long tag = (long) (chunk + 1) << TAG_CHUNK_SHIFT | request.place;
         postPart(queue, request, tag, connection, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes);
     }
 
     @Override
     public void ended(long tag, int count, int status) {
-        int request = (int) tag;
-        requests.outstanding[request] -= count;
+        PostedRequest request = requests.get((int) tag);
+        request.outstanding -= count;
         if (tag >>> TAG_CHUNK_SHIFT != 0 || status != WcStatus.SUCCESS) {
             endUnusual(request, (int) (tag >>> TAG_CHUNK_SHIFT) - 1, status);
         }
     }
 
     /** @param chunk that the work request's data went through; -1 for none */
-    private void endUnusual(int request, int chunk, int status) {
+    // Data go through a chunk from a segment, or to one.
+    @SuppressWarnings("NullAway")
+    private void endUnusual(PostedRequest request, int chunk, int status) {
         if (status != WcStatus.SUCCESS) {
-            requests.status[request] = Status.LOST;
+            request.status = Status.LOST;
             routes.forget();
         }
         if (chunk >= 0) {
-            if (status == WcStatus.SUCCESS
-                    && !requests.write[request]
-                    && !bounce.copyOut(chunk, requests.segment[request])) {
-                requests.status[request] = Status.SEGMENT_GONE;
+            if (status == WcStatus.SUCCESS && !request.write && !bounce.copyOut(chunk, request.segment)) {
+                request.status = Status.SEGMENT_GONE;
             }
             bounce.give(chunk);
         }

@@ -22,7 +22,7 @@ final class RegionHeat {
     private final RegionTable regions;
     private final int[] counts;
     /** What was in each place of a table at the last look. */
-    private final IdentityHashMap<RequestTable, long[]> seen = new IdentityHashMap<>();
+    private final IdentityHashMap<Request[], long[]> seen = new IdentityHashMap<>();
 
     private RegionHeat(RegionTable regions) {
         this.regions = regions;
@@ -51,18 +51,35 @@ final class RegionHeat {
     }
 
     /** Counts the requests that have come into a table since it was last seen here; at first, all that were. */
-    void add(RequestTable table) {
-        long[] last = seen.computeIfAbsent(table, known -> new long[known.address.length]);
+    void add(Request[] table) {
+        long[] last = seen(table);
         for (int place = 0; place < last.length; place++) {
-            long address = table.address[place];
             // Empty until its first request.
-            if (table.length[place] > 0) {
-                long now = mark(address, table.token[place], table.issuedAt[place]);
-                if (now != last[place]) {
-                    last[place] = now;
-                    count(address);
-                }
+            if (table[place].length > 0) {
+                look(last, place, table[place].address, table[place]);
             }
+        }
+    }
+
+    /** The same where each place has an address of its own, which is negative until its first request. */
+    void add(Request[] table, long[] addresses) {
+        long[] last = seen(table);
+        for (int place = 0; place < last.length; place++) {
+            if (addresses[place] >= 0) {
+                look(last, place, addresses[place], table[place]);
+            }
+        }
+    }
+
+    private long[] seen(Request[] table) {
+        return seen.computeIfAbsent(table, known -> new long[known.length]);
+    }
+
+    private void look(long[] last, int place, long address, Request request) {
+        long now = mark(address, request.token, request.issuedAt);
+        if (now != last[place]) {
+            last[place] = now;
+            count(address);
         }
     }
 

@@ -35,15 +35,18 @@ final class RequestCallbacks {
         int called = 0;
         // What a callback issues may be done at once, where a server is lost: it waits for the next poll.
         while (order.head() < end) {
-            int request = order.at(order.head());
-            if (!isDue(request)) {
+            int place = order.at(order.head());
+            if (place == RequestOrder.EMPTY) {
+                order.passHead();
+                continue;
+            }
+            PostedRequest request = requests.get(place);
+            if (!request.done()) {
                 break;
             }
             order.passHead();
-            if (request != RequestOrder.EMPTY) {
-                called++;
-                finish(request);
-            }
+            called++;
+            finish(request);
         }
         if (held.count() > 0) {
             called += runHeld(end);
@@ -51,19 +54,19 @@ final class RequestCallbacks {
         return called;
     }
 
-    private boolean isDue(int request) {
-        return request == RequestOrder.EMPTY || requests.done(request);
+    private boolean isDue(int place) {
+        return place == RequestOrder.EMPTY || requests.get(place).done();
     }
 
     private int runHeld(long end) {
         int called = 0;
         for (int i = 0; i < held.count(); i++) {
-            int request = held.get(i);
-            long sequence = requests.sequence[request];
+            PostedRequest request = held.get(i);
+            long sequence = request.sequence;
             if (sequence >= end
-                    || !requests.done(request)
+                    || !request.done()
                     || order.head() - sequence <= 0
-                    || held.overlaps(requests.address[request], requests.length[request], sequence, false)) {
+                    || held.overlaps(request.address, request.length, sequence, false)) {
                 continue;
             }
             held.remove(i);
@@ -74,13 +77,13 @@ final class RequestCallbacks {
         return called;
     }
 
-    private void finish(int request) {
+    private void finish(PostedRequest request) {
         if (latency != null) {
-            requests.record(request, latency);
+            request.record(latency);
         }
-        Completion completion = requests.completion[request];
-        long token = requests.token[request];
-        int status = requests.status[request];
+        Completion completion = request.completion;
+        long token = request.token;
+        int status = request.status;
         requests.give(request);
         completion.completed(token, status);
     }

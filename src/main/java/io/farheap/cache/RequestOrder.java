@@ -8,8 +8,8 @@ import java.util.Arrays;
  * request that a migration holds leaves its place empty. One thread at a time; nothing here allocates after
  * construction.
  *
- * <p>A request for many records that was posted as one has one place, and its row in the table knows its first record
- * alone. So the range that all of its records are in is kept beside the place.
+ * <p>A request for many records that was posted as one has one place, and knows its first record alone. So the range
+ * that all of its records are in is kept beside the place.
  */
 final class RequestOrder {
 
@@ -136,7 +136,7 @@ final class RequestOrder {
         }
         for (long sequence = head; sequence != tail; sequence++) {
             int request = at(sequence);
-            if (request != EMPTY && requests.overlaps(request, address, length)) {
+            if (request != EMPTY && requests.get(request).overlaps(address, length)) {
                 return true;
             }
         }
@@ -149,10 +149,10 @@ final class RequestOrder {
             int place = (int) sequence & mask;
             int request = places[place];
             if (request != EMPTY
-                    && (write || requests.write[request])
+                    && (write || requests.get(request).write)
                     && (listAt[place] == sequence
                             ? address < listEnd[place] && listBegin[place] - length < address
-                            : requests.overlaps(request, address, length))) {
+                            : requests.get(request).overlaps(address, length))) {
                 return true;
             }
         }
@@ -164,7 +164,7 @@ final class RequestOrder {
         for (long sequence = head; sequence != tail; sequence++) {
             int place = (int) sequence & mask;
             if (places[place] != EMPTY
-                    && (requests.end(places[place]) > end || listAt[place] == sequence && listEnd[place] > end)) {
+                    && (requests.get(places[place]).end() > end || listAt[place] == sequence && listEnd[place] > end)) {
                 return true;
             }
         }

@@ -1,61 +1,52 @@
 package io.farheap.cache;
 
 import java.util.Arrays;
-import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 
-/** A table of requests with a list of its free places. */
-class Requests extends RequestTable {
+/** A table of requests, which are known by their places, with a list of those that are free. */
+class Requests {
 
-    static final int NONE = -1;
-
-    /** Kinds of an atomic. */
-    static final byte NO_ATOMIC = 0;
-
-    static final byte SWAP = 1;
-    static final byte ADD = 2;
-
-    /** What an atomic does, with what; the others are reads and writes. */
-    final byte[] atomic;
-
-    final long[] compareOrAdd;
-    final long[] value;
-
+    private final Request[] all;
     private final int[] free;
     private int freeCount;
     /** Which places are not free, for whoever looks at all of them. */
     private final boolean[] pending;
 
     Requests(int capacity) {
-        super(capacity);
-        pending = new boolean[capacity];
-        atomic = new byte[capacity];
-        compareOrAdd = new long[capacity];
-        value = new long[capacity];
-        free = new int[capacity];
-        for (int place = capacity - 1; place >= 0; place--) {
+        this(Request.make(capacity));
+    }
+
+    /** @param all each with its place, and owned by the table from now on */
+    Requests(Request[] all) {
+        this.all = all;
+        pending = new boolean[all.length];
+        free = new int[all.length];
+        for (int place = all.length - 1; place >= 0; place--) {
             free[freeCount++] = place;
         }
     }
 
-    /** @return a free place, or {@link #NONE} */
-    final int take() {
-        return freeCount == 0 ? NONE : free[--freeCount];
+    Request get(int place) {
+        return all[place];
     }
 
-    final void fillAtomic(int place, boolean swap, long comparedOrAdded, long stored) {
-        atomic[place] = swap ? SWAP : ADD;
-        compareOrAdd[place] = comparedOrAdded;
-        value[place] = stored;
+    /** A free one. There must be {@link #room}. */
+    Request take() {
+        return all[takePlace()];
     }
 
-    final void give(int place) {
-        if (atomic[place] != NO_ATOMIC) {
-            atomic[place] = NO_ATOMIC;
+    final int takePlace() {
+        return free[--freeCount];
+    }
+
+    final void give(Request request) {
+        if (request.atomic != Request.NO_ATOMIC) {
+            request.atomic = Request.NO_ATOMIC;
         }
-        if (segment[place] != null) {
-            segment[place] = null;
+        if (request.segment != null) {
+            request.segment = null;
         }
-        free[freeCount++] = place;
+        free[freeCount++] = request.place;
     }
 
     final int capacity() {
@@ -71,20 +62,24 @@ class Requests extends RequestTable {
         return free.length - freeCount;
     }
 
+    final void sample(RegionHeat heat) {
+        heat.add(all);
+    }
+
     /** Whether a request uses a buffer. It looks at all of them, and allocates. */
     final boolean uses(Buffer candidate) {
-        return any(place -> buffer[place] == candidate);
+        return any(request -> request.buffer == candidate);
     }
 
     /** Whether a request goes beyond an address. It looks at all of them, and allocates. */
     final boolean reaches(long end) {
-        return any(place -> end(place) > end);
+        return any(request -> request.end() > end);
     }
 
-    private boolean any(IntPredicate wanted) {
+    private boolean any(Predicate<Request> wanted) {
         markPending();
-        for (int place = 0; place < pending.length; place++) {
-            if (pending[place] && wanted.test(place)) {
+        for (Request request : all) {
+            if (pending[request.place] && wanted.test(request)) {
                 return true;
             }
         }
@@ -92,13 +87,13 @@ class Requests extends RequestTable {
     }
 
     /** Whether a request overlaps a range, and one of the two writes. It looks at all of them. */
-    final boolean conflict(boolean isWrite, long at, long bytes) {
+    final boolean conflict(boolean write, long address, long length) {
         if (pending() == 0) {
             return false;
         }
         markPending();
-        for (int place = 0; place < pending.length; place++) {
-            if (pending[place] && (isWrite || write[place]) && overlaps(place, at, bytes)) {
+        for (Request request : all) {
+            if (pending[request.place] && (write || request.write) && request.overlaps(address, length)) {
                 return true;
             }
         }

@@ -160,15 +160,16 @@ final class SessionBatches implements RequestPath {
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
         long offset = table.offsetOf(address);
-        int request = segment == null
+        int entry = segment == null
                 ? add(connection, write, route.regionId, offset, (int) length, local)
                 : addSegment(lane, write, route.regionId, offset, segment);
-        if (request == GONE) {
+        if (entry == GONE) {
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
-        lane.fill(request, write, address, length, buffer, local, completion, token);
+        Request request = lane.begin(entry, address);
+        request.fill(write, address, length, buffer, local, completion, token);
         if (latency != null) {
-            lane.time(request, latency.due());
+            request.time(latency.due());
         }
         runs.add(lane, 1);
         lanes.pendingBy(1);
@@ -223,7 +224,7 @@ final class SessionBatches implements RequestPath {
             }
         }
         int entry = lane.connection.addRead(region, offset, (int) segment.byteSize(), 0);
-        lane.segment[entry] = segment;
+        lane.get(entry).segment = segment;
         return entry;
     }
 
@@ -337,9 +338,10 @@ final class SessionBatches implements RequestPath {
             int entry = connection.nextEntry();
             int added = connection.addAll(
                     write, which, done, groups.size - done, groups.region, groups.offset, length, local);
-            lane.fillGroup(entry, added, write, addresses, which, done, length, buffer, at, parts, whole);
+            Request group = lane.beginGroup(entry, added, addresses, which, done);
+            group.fill(write, addresses[which[done]], length, buffer, at, parts, whole);
             if (latency != null) {
-                lane.time(entry, latency.due(added));
+                group.time(latency.due(added));
             }
             runs.add(lane, added);
             lanes.pendingBy(added);
@@ -395,7 +397,8 @@ final class SessionBatches implements RequestPath {
     private boolean goAlone(BatchLane lane) {
         BatchConnection connection = lane.connection;
         int entry = connection.first();
-        if (lane.buffer[entry] == null
+        Request request = lane.get(entry);
+        if (request.buffer == null
                 || !BatchLanes.isUp(routes.connection(lane.server), connection)
                 || !engine.hasRoomFor(1)
                 || !runs.withdraw(lane)) {
@@ -405,14 +408,14 @@ final class SessionBatches implements RequestPath {
         lanes.pendingBy(-1);
         // What is timed is timed from here on: the wait for company was none of the operation's.
         if (!direct(
-                lane.write[entry],
-                lane.address[entry],
-                lane.length[entry],
-                lane.buffer[entry],
-                lane.local[entry],
+                request.write,
+                request.address,
+                request.length,
+                request.buffer,
+                request.local,
                 null,
-                lane.completion[entry],
-                lane.token[entry])) {
+                request.completion,
+                request.token)) {
             throw new AssertionError("no room for a request that was counted");
         }
         return true;

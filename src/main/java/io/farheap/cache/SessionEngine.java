@@ -129,7 +129,7 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public void sample(RegionHeat heat) {
-        heat.add(requests);
+        requests.sample(heat);
     }
 
     @Override
@@ -153,37 +153,25 @@ final class SessionEngine implements RequestPath {
         int result = route.operation.run(
                 write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
-            int request = begin(write, address, length, buffer, 0, completion, token, length, 0);
-            requests.timed[request] = timed;
-            requests.issuedAt[request] = start;
+            PostedRequest request = begin(write, address, length, buffer, 0, completion, token);
+            request.begin(length, 0);
+            request.timed = timed;
+            request.issuedAt = start;
             poster.adopt(request, result, route.connection, remote, queue);
             return STARTED;
         }
         if (timed > 0) {
-            RequestTable.record(latency, write, System.nanoTime() - start, timed);
+            Request.record(latency, write, System.nanoTime() - start, timed);
         }
         return DONE;
     }
 
-    /**
-     * A request that is posted with this and behind which nothing waits. There must be a place.
-     *
-     * @return its place in the table
-     */
-    private int begin(
-            boolean write,
-            long address,
-            long length,
-            Buffer buffer,
-            long local,
-            Completion completion,
-            long token,
-            long posted,
-            int workRequests) {
-        int request = requests.take();
-        requests.fill(request, write, address, length, buffer, local, completion, token);
-        requests.begin(request, posted, workRequests);
-        order.addPosted(request);
+    /** A request that is posted with this and behind which nothing waits. There must be a place. */
+    private PostedRequest begin(
+            boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
+        PostedRequest request = requests.take();
+        request.fill(write, address, length, buffer, local, completion, token);
+        order.addPosted(request.place);
         return request;
     }
 
@@ -236,10 +224,11 @@ final class SessionEngine implements RequestPath {
         if (connection == null || connection.failed() || !queue.hasRoom(connection)) {
             return false;
         }
-        int request = begin(write, address, length, buffer, local, completion, token, length, 1);
-        requests.time(request, due());
+        PostedRequest request = begin(write, address, length, buffer, local, completion, token);
+        request.begin(length, 1);
+        request.time(due());
         long remote = route.address + table.offsetOf(address);
-        queue.post(connection, write, request, local, buffer.localKey(), remote, route.remoteKey, (int) length);
+        queue.post(connection, write, request.place, local, buffer.localKey(), remote, route.remoteKey, (int) length);
         return true;
     }
 
@@ -297,9 +286,10 @@ final class SessionEngine implements RequestPath {
                 || !lists.canTake(addresses, count, length)) {
             return false;
         }
-        int request = begin(write, addresses[0], length, buffer, local, completion, token, length, count);
-        requests.time(request, latency == null ? 0 : latency.due(count));
-        lists.add(write, request, addresses, count, length, buffer.localKey(), local);
+        PostedRequest request = begin(write, addresses[0], length, buffer, local, completion, token);
+        request.begin(length, count);
+        request.time(latency == null ? 0 : latency.due(count));
+        lists.add(write, request.place, addresses, count, length, buffer.localKey(), local);
         order.list(lists.begin(), lists.end());
         queue.postLists();
         return true;
@@ -319,12 +309,12 @@ final class SessionEngine implements RequestPath {
         if (!order.hasRoomFor(1)) {
             return false;
         }
-        int request = take(true, address, Long.BYTES, buffer, local, null, completion, token);
-        if (request == Requests.NONE) {
+        PostedRequest request = take(true, address, Long.BYTES, buffer, local, null, completion, token);
+        if (request == null) {
             return false;
         }
-        requests.fillAtomic(request, swap, compareOrAdd, value);
-        requests.time(request, 0);
+        request.fillAtomic(swap, compareOrAdd, value);
+        request.time(0);
         enqueue(request);
         return true;
     }
@@ -338,11 +328,11 @@ final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        int request = take(write, address, length, buffer, local, segment, completion, token);
-        if (request == Requests.NONE) {
+        PostedRequest request = take(write, address, length, buffer, local, segment, completion, token);
+        if (request == null) {
             return false;
         }
-        requests.time(request, due());
+        request.time(due());
         enqueue(request);
         return true;
     }
@@ -356,8 +346,8 @@ final class SessionEngine implements RequestPath {
         return held.count() > 0 && held.overlaps(address, length, order.tail(), false);
     }
 
-    /** @return the place of a request that is yet to be queued; {@link Requests#NONE} where there is none */
-    private int take(
+    /** @return a request that is yet to be queued; null where there is no room */
+    private @Nullable PostedRequest take(
             boolean write,
             long address,
             long length,
@@ -367,29 +357,30 @@ final class SessionEngine implements RequestPath {
             Completion completion,
             long token) {
         if (held.count() >= heldLimit && (isBehindHeld(address, length) || table.holds(write, address, length))) {
-            return Requests.NONE;
+            return null;
         }
         if (segment != null) {
             bounce.prepare();
         }
-        int request = requests.take();
-        if (request != Requests.NONE) {
-            requests.fill(request, write, address, length, buffer, local, completion, token);
-            requests.begin(request, 0, 0);
-            requests.segment[request] = segment;
-            requests.sequence[request] = order.tail();
+        if (requests.room() == 0) {
+            return null;
         }
+        PostedRequest request = requests.take();
+        request.fill(write, address, length, buffer, local, completion, token);
+        request.begin(0, 0);
+        request.segment = segment;
+        request.sequence = order.tail();
         return request;
     }
 
-    private void enqueue(int request) {
-        boolean behindHeld = isBehindHeld(requests.address[request], requests.length[request]);
+    private void enqueue(PostedRequest request) {
+        boolean behindHeld = isBehindHeld(request.address, request.length);
         if (behindHeld) {
             held.add(request);
             heldMayResume = true;
         }
         boolean first = order.isPosted();
-        order.add(behindHeld ? RequestOrder.EMPTY : request);
+        order.add(behindHeld ? RequestOrder.EMPTY : request.place);
         if (first) {
             postQueued();
         }
@@ -435,20 +426,25 @@ final class SessionEngine implements RequestPath {
     @Override
     public void abandonUnposted() {
         for (; !order.isPosted(); order.passNext()) {
-            int request = order.at(order.next());
-            if (request != RequestOrder.EMPTY) {
-                requests.abandon(request);
+            int place = order.at(order.next());
+            if (place != RequestOrder.EMPTY) {
+                requests.get(place).abandon();
             }
         }
         for (int i = 0; i < held.count(); i++) {
-            requests.abandon(held.get(i));
+            held.get(i).abandon();
         }
     }
 
     private void postQueued() {
         while (!order.isPosted()) {
-            int request = order.at(order.next());
-            PartPoster.Posting posting = request == RequestOrder.EMPTY ? PartPoster.Posting.POSTED : post(request);
+            int place = order.at(order.next());
+            if (place == RequestOrder.EMPTY) {
+                order.passNext();
+                continue;
+            }
+            PostedRequest request = requests.get(place);
+            PartPoster.Posting posting = post(request);
             if (posting == PartPoster.Posting.NO_ROOM) {
                 return;
             }
@@ -464,9 +460,8 @@ final class SessionEngine implements RequestPath {
     }
 
     /** Posts the request whose turn it is. */
-    private PartPoster.Posting post(int request) {
-        return held.count() > 0
-                        && held.overlaps(requests.address[request], requests.length[request], order.next(), false)
+    private PartPoster.Posting post(PostedRequest request) {
+        return held.count() > 0 && held.overlaps(request.address, request.length, order.next(), false)
                 ? PartPoster.Posting.HELD
                 : poster.post(request, queue);
     }
@@ -475,10 +470,9 @@ final class SessionEngine implements RequestPath {
     private void postHeld() {
         heldMayResume = false;
         for (int i = 0; i < held.count(); i++) {
-            int request = held.get(i);
-            long sequence = requests.sequence[request];
-            if (requests.fullyPosted(request)
-                    || table.holds(requests.write[request], requests.address[request] + requests.posted[request], 1)) {
+            PostedRequest request = held.get(i);
+            long sequence = request.sequence;
+            if (request.fullyPosted() || table.holds(request.write, request.address + request.posted, 1)) {
                 continue;
             }
             if (order.next() - sequence <= 0) {
@@ -486,7 +480,7 @@ final class SessionEngine implements RequestPath {
                 heldMayResume = true;
                 return;
             }
-            if (held.overlaps(requests.address[request], requests.length[request], sequence, true)) {
+            if (held.overlaps(request.address, request.length, sequence, true)) {
                 continue;
             }
             if (poster.post(request, queue) == PartPoster.Posting.NO_ROOM) {

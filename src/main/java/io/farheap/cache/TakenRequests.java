@@ -94,7 +94,8 @@ final class TakenRequests implements Completion {
             if (issue(path, slot)) {
                 return true;
             }
-            if (!path.waits(requests.write[slot], requests.address[slot], requests.length[slot])) {
+            Request request = requests.get(slot);
+            if (!path.waits(request.write, request.address, request.length)) {
                 return false;
             }
         }
@@ -127,21 +128,17 @@ final class TakenRequests implements Completion {
         return true;
     }
 
+    // A request for many records has a buffer.
+    @SuppressWarnings("NullAway")
     private boolean issueAll(RequestPath path, int whole) {
         int records = groups.records(whole);
         for (int i = 0, record = whole; i < records; i++) {
-            addresses[i] = requests.address[record];
+            addresses[i] = requests.get(record).address;
             record = groups.next(record);
         }
+        Request request = requests.get(whole);
         taken[whole] = path.issueAll(
-                requests.write[whole],
-                addresses,
-                records,
-                (int) requests.length[whole],
-                requests.buffer[whole],
-                requests.local[whole],
-                this,
-                whole);
+                request.write, addresses, records, (int) request.length, request.buffer, request.local, this, whole);
         return taken[whole];
     }
 
@@ -152,40 +149,37 @@ final class TakenRequests implements Completion {
         int token = parts.begin(recordsLeft, this, whole);
         for (int i = 0, record = whole; i < recordsLeft; i++) {
             groups.part(record, token);
-            requests.write[record] = requests.write[whole];
-            requests.length[record] = requests.length[whole];
-            requests.buffer[record] = requests.buffer[whole];
-            requests.local[record] = requests.local[whole] + i * requests.length[whole];
             record = groups.next(record);
         }
     }
 
     // An atomic has a buffer.
     @SuppressWarnings("NullAway")
-    private boolean issueAtomic(RequestPath path, int slot) {
+    private boolean issueAtomic(RequestPath path, Request request) {
         return path.issueAtomic(
-                requests.atomic[slot] == Requests.SWAP,
-                requests.address[slot],
-                requests.compareOrAdd[slot],
-                requests.value[slot],
-                requests.buffer[slot],
-                requests.local[slot],
+                request.atomic == Request.SWAP,
+                request.address,
+                request.compareOrAdd,
+                request.value,
+                request.buffer,
+                request.local,
                 this,
-                slot);
+                request.place);
     }
 
     private boolean issue(RequestPath path, int slot) {
-        if (requests.atomic[slot] != Requests.NO_ATOMIC) {
-            taken[slot] = issueAtomic(path, slot);
+        Request request = requests.get(slot);
+        if (request.atomic != Request.NO_ATOMIC) {
+            taken[slot] = issueAtomic(path, request);
             return taken[slot];
         }
         taken[slot] = path.issue(
-                requests.write[slot],
-                requests.address[slot],
-                requests.length[slot],
-                requests.buffer[slot],
-                requests.local[slot],
-                requests.segment[slot],
+                request.write,
+                request.address,
+                request.length,
+                request.buffer,
+                request.local,
+                request.segment,
                 this,
                 slot);
         return taken[slot];
@@ -204,9 +198,9 @@ final class TakenRequests implements Completion {
     }
 
     private boolean isBehindDeferred(int slot, int count) {
+        Request request = requests.get(slot);
         for (int i = 0; i < count; i++) {
-            int earlier = deferred[i];
-            if (requests.overlaps(earlier, requests.address[slot], requests.length[slot])) {
+            if (requests.get(deferred[i]).overlaps(request.address, request.length)) {
                 return true;
             }
         }

@@ -1,0 +1,132 @@
+package io.farheap.cache;
+
+import io.farheap.latency.OperationLatency;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request is, from issue to callback. Wherever requests wait, there is an object for each that may, used again
+ * and again, so that nothing on the path of a request allocates. One thread at a time, or two that hand it to each
+ * other.
+ */
+class Request {
+
+    /** Kinds of an atomic. */
+    static final byte NO_ATOMIC = 0;
+
+    static final byte SWAP = 1;
+    static final byte ADD = 2;
+
+    /** Which of its table's it is. */
+    final int place;
+
+    boolean write;
+    /** Where in the cache, and how long. */
+    long address;
+
+    long length;
+    /** The registered buffer and the address in it; no buffer where data come from a segment, or go to one. */
+    @Nullable
+    Buffer buffer;
+
+    long local;
+    /** Instead of a buffer. */
+    @Nullable
+    MemorySegment segment;
+
+    Completion completion;
+    long token;
+    /** How many requests its time stands for; 0 where it is not timed. */
+    int timed;
+
+    long issuedAt;
+
+    /** What an atomic does, with what; the others are reads and writes. */
+    byte atomic;
+
+    long compareOrAdd;
+    long value;
+
+    // It has a completion from its first use on.
+    @SuppressWarnings("NullAway.Init")
+    Request(int place) {
+        this.place = place;
+    }
+
+    /** As many, each with its place. */
+    static Request[] make(int places) {
+        Request[] made = new Request[places];
+        Arrays.setAll(made, Request::new);
+        return made;
+    }
+
+    final void fill(
+            boolean isWrite,
+            long at,
+            long bytes,
+            @Nullable Buffer from,
+            long localAddress,
+            Completion whenDone,
+            long itsToken) {
+        write = isWrite;
+        address = at;
+        length = bytes;
+        local = localAddress;
+        token = itsToken;
+        // Storing a reference is not free, and they seldom change; so they stay when the request has ended.
+        if (completion != whenDone) {
+            completion = whenDone;
+        }
+        if (buffer != from) {
+            buffer = from;
+        }
+    }
+
+    final void fillAtomic(boolean swap, long comparedOrAdded, long stored) {
+        atomic = swap ? SWAP : ADD;
+        compareOrAdd = comparedOrAdded;
+        value = stored;
+    }
+
+    /** @param due how many requests its time stands for; 0 where it is not to be timed */
+    final void time(int due) {
+        timed = due;
+        if (due > 0) {
+            issuedAt = System.nanoTime();
+        }
+    }
+
+    /** Records the latency of a request that has ended, if it is timed. */
+    final void record(OperationLatency latency) {
+        if (timed > 0) {
+            record(latency, write, System.nanoTime() - issuedAt, timed);
+        }
+    }
+
+    // What is timed has where to record it.
+    @SuppressWarnings("NullAway")
+    static void record(@Nullable OperationLatency latency, boolean write, long nanos, int timed) {
+        if (write) {
+            latency.write(nanos, timed);
+        } else {
+            latency.read(nanos, timed);
+        }
+    }
+
+    /** The key of its buffer. */
+    // It has one where it has no segment.
+    @SuppressWarnings("NullAway")
+    final int localKey() {
+        return buffer.localKey();
+    }
+
+    /** Where it ends in the cache, exclusive. */
+    final long end() {
+        return address + length;
+    }
+
+    final boolean overlaps(long otherAddress, long otherLength) {
+        return address < otherAddress + otherLength && otherAddress < address + length;
+    }
+}
