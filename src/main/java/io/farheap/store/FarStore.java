@@ -378,12 +378,11 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback or a visitor,
-     * which throws, nor an update, which would wait for itself. The device stays open. Operations, polls, scans,
-     * compactions and checkpoints that are under way end first, as do calls of maps and what was submitted to sessions
-     * of futures; those that come later throw {@link IllegalStateException}. Sessions that other threads have used
-     * last, and not released, are left to these to close, before the device; the others' pending operations are called
-     * back here.
+     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback, an update or a
+     * visitor, which throws. The device stays open. Operations, polls, scans, compactions and checkpoints that are
+     * under way end first, as do calls of maps and what was submitted to sessions of futures; those that come later
+     * throw {@link IllegalStateException}. Sessions that other threads have used last, and not released, are left to
+     * these to close, before the device; the others' pending operations are called back here.
      */
     @Override
     public void close() {
@@ -393,6 +392,10 @@ public final class FarStore implements AutoCloseable {
         if (sessions.polledHere()) {
             throw new IllegalStateException(
                     "a callback cannot close its store, which waits for callbacks to end: close it when the poll has returned");
+        }
+        if (sessions.updatedHere()) {
+            throw new IllegalStateException(
+                    "an update cannot close its store, which waits for updates to end: close it when the update has returned");
         }
         closing = true;
         if (checkpointer != null) {

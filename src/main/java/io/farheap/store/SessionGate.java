@@ -13,10 +13,13 @@ import java.lang.invoke.VarHandle;
 final class SessionGate {
 
     private static final VarHandle POLLING;
+    private static final VarHandle UPDATING;
 
     static {
         try {
-            POLLING = MethodHandles.lookup().findVarHandle(SessionGate.class, "polling", long.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            POLLING = lookup.findVarHandle(SessionGate.class, "polling", long.class);
+            UPDATING = lookup.findVarHandle(SessionGate.class, "updating", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -28,6 +31,9 @@ final class SessionGate {
     /** The thread that is inside a poll, or waits for one, by its id, else 0: stored by that thread. */
     @SuppressWarnings("unused")
     private long polling;
+    /** The same of who is inside an update, for that thread alone. */
+    @SuppressWarnings("unused")
+    private long updating;
 
     SessionGate(Epochs epochs) {
         this.epochs = epochs;
@@ -56,6 +62,16 @@ final class SessionGate {
         epochs.leave(epoch);
     }
 
+    /** What it is inside of is an update, which runs code that is not the store's, until {@link #leaveUpdate}. */
+    void update() {
+        UPDATING.setOpaque(this, Thread.currentThread().threadId());
+    }
+
+    void leaveUpdate() {
+        UPDATING.setOpaque(this, 0L);
+        leave();
+    }
+
     /** Whether it is inside an operation. What it did before it left is seen by who is told no. */
     boolean inside() {
         return epochs.inside(epoch);
@@ -78,6 +94,11 @@ final class SessionGate {
     /** Whether a thread, by its id, is inside a poll: the calling one sees that of itself. */
     boolean polledBy(long thread) {
         return (long) POLLING.getOpaque(this) == thread;
+    }
+
+    /** Whether a thread, by its id, is inside an update: the calling one sees that of itself. */
+    boolean updatedBy(long thread) {
+        return (long) UPDATING.getOpaque(this) == thread;
     }
 
     /** Returns when nobody is inside a poll: behind {@link #close} and an epoch. */

@@ -67,6 +67,12 @@ final class SessionList {
         return open.stream().anyMatch(session -> session.polledBy(here));
     }
 
+    /** Whether the calling thread is inside an update of one. */
+    synchronized boolean updatedHere() {
+        long here = Thread.currentThread().threadId();
+        return open.stream().anyMatch(session -> session.updatedBy(here));
+    }
+
     /** None is opened any more. @return those that are open */
     synchronized Set<StoreSession> end() {
         ended = true;

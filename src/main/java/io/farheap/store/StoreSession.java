@@ -234,6 +234,7 @@ public final class StoreSession implements AutoCloseable {
 
     private int update(Update update, long argument, StoreCompletion completion, long token) {
         enter();
+        gate.update();
         try {
             int outcome = updates.update(update, argument);
             if (outcome == Operations.ON_DEVICE || outcome == Operations.AGAIN) {
@@ -249,7 +250,7 @@ public final class StoreSession implements AutoCloseable {
             serials.accept(1);
             return outcome;
         } finally {
-            gate.leave();
+            gate.leaveUpdate();
         }
     }
 
@@ -457,6 +458,11 @@ public final class StoreSession implements AutoCloseable {
     /** Whether a thread, by its id, is inside a poll: the calling one sees that of itself. */
     boolean polledBy(long thread) {
         return gate.polledBy(thread);
+    }
+
+    /** The same of an update. */
+    boolean updatedBy(long thread) {
+        return gate.updatedBy(thread);
     }
 
     /** By the store, behind {@link #refuse} and an epoch. */

@@ -108,6 +108,29 @@ class CloseTest {
     }
 
     @Test
+    void anUpdateCannotCloseItsStore() {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                MemoryDevice another = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofConfined();
+                FarStore store = how(device).open();
+                FarStore other = how(another).open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(64);
+            session.upsert(1, memory, 0, 24);
+            List<String> told = new ArrayList<>();
+            Update closes = new Doing(() -> {
+                told.add(assertThrows(IllegalStateException.class, store::close).getMessage());
+                other.close();
+            });
+            assertEquals(StoreStatus.DONE, session.update(1, closes, 0, (token, status, bytes) -> {}, 0));
+            assertEquals(1, told.size());
+            assertTrue(told.getFirst().contains("update"), told.getFirst());
+            assertThrows(IllegalStateException.class, other::openSession);
+            assertEquals(StoreStatus.DONE, session.upsert(1, memory, 0, 24));
+        }
+    }
+
+    @Test
     void itWaitsForWhoIsInsideAndCallsBackWhatIsPending() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
                 Arena arena = Arena.ofShared();
