@@ -116,6 +116,16 @@ final class DeepQueue implements AutoCloseable {
         return Posting.OK;
     }
 
+    /** As {@link RemoteQueue#enter}. */
+    void enter() {
+        queue.enter();
+    }
+
+    /** As {@link RemoteQueue#exit}. */
+    void exit() {
+        queue.exit();
+    }
+
     /** As {@link RemoteQueue#beginList}. */
     void beginList() {
         queue.beginList();

@@ -99,6 +99,12 @@ final class Operations {
     /** Of a part of the hash: how many requests have it. */
     private final int[] sameHashes = new int[HASHES];
 
+    /** A ring of places whose postings have all come back, in the order in which they did. */
+    private final int[] ready;
+
+    private int readyHead;
+    private int readyTail;
+
     private final long address;
     private int first;
     private int inUse;
@@ -126,6 +132,7 @@ final class Operations {
         writing = new long[count];
         taking = new long[count];
         era = new long[count];
+        ready = new int[count];
     }
 
     /**
@@ -211,6 +218,19 @@ final class Operations {
     /** Whether a request may have this hash; where none has, mostly not. */
     boolean mayHave(long aHash) {
         return sameHashes[(int) aHash & HASHES - 1] > 0;
+    }
+
+    /** A posting of a request has come back. */
+    void ended(int place, boolean wasLost) {
+        lost[place] |= wasLost;
+        if (--pending[place] == 0) {
+            ready[readyTail++ & mask] = place;
+        }
+    }
+
+    /** The next of those that can go on since {@link #ended}; {@link Bucket#NONE} where there is none. */
+    int nextReady() {
+        return readyHead == readyTail ? Bucket.NONE : ready[readyHead++ & mask];
     }
 
     /** The place of the oldest request. */

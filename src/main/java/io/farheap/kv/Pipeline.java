@@ -278,10 +278,7 @@ final class Pipeline {
             reclaimer.completed(outcome);
             return;
         }
-        int place = (int) tag;
-        operations.lost[place] |= outcome != Outcome.DONE;
-        operations.pending[place]--;
-        settle(place);
+        operations.ended((int) tag, outcome != Outcome.DONE);
     }
 
     /** As {@link Session#poll}. */
@@ -321,25 +318,43 @@ final class Pipeline {
     }
 
     private void pollQueue() {
-        if (queue.inFlight() == 0) {
-            if (operations.inUse() == 0) {
-                posts.postHints();
-            }
-            // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
-            if (++idlePolls % IDLE_POLLS == 0) {
-                queue.poll(completions);
-                records.idle();
-            }
-        } else if (operations.inUse() == 1) {
+        boolean idle = queue.inFlight() == 0;
+        if (idle && operations.inUse() == 0) {
+            posts.postHints();
+        }
+        // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
+        if (idle && ++idlePolls % IDLE_POLLS != 0) {
+            return;
+        }
+        queue.enter();
+        try {
             queue.poll(completions);
-        } else {
-            // What goes on together is posted together.
-            posts.beginList();
-            try {
-                queue.poll(completions);
-            } finally {
-                posts.endList();
+            if (operations.inUse() == 1) {
+                settleReady();
+            } else {
+                // What goes on together is posted together.
+                posts.beginList();
+                try {
+                    settleReady();
+                } finally {
+                    posts.endList();
+                }
             }
+        } finally {
+            queue.exit();
+        }
+        if (idle) {
+            records.idle();
+        }
+    }
+
+    /**
+     * Not as they come back, inside the queue's poll: so each of the two loops is short, and C2 inlines more of a step
+     * (15 calls deep at most). A get with 16 in flight takes a tenth less.
+     */
+    private void settleReady() {
+        for (int place = operations.nextReady(); place != Bucket.NONE; place = operations.nextReady()) {
+            settle(place);
         }
     }
 

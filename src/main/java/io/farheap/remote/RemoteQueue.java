@@ -202,9 +202,7 @@ public final class RemoteQueue extends MemoryQueue {
         enter();
         try {
             if (listing || !ended.isIdle()) {
-                return write
-                        ? write(region, offset, buffer, at, bytes, tag)
-                        : read(region, offset, buffer, at, bytes, tag);
+                return post(write, region, offset, buffer, at, bytes, tag);
             }
             int verdict = check(region, offset, buffer, at, bytes);
             if (verdict != Posting.OK) {
