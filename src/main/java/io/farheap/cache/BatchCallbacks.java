@@ -110,7 +110,6 @@ final class BatchCallbacks {
 
     /** @param status of the first of them */
     private void endGroup(BatchLane lane, int first, int records, boolean succeeded, int status) {
-        lane.group[first] = 1;
         int worst = status;
         if (!succeeded) {
             for (int entry = first + 1; entry < first + records; entry++) {

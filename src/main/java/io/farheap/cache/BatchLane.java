@@ -43,6 +43,9 @@ final class BatchLane {
     /** The request that an entry stands for by itself. */
     Request begin(int entry, long address) {
         addresses[entry] = address;
+        if (group[entry] != 1) {
+            group[entry] = 1;
+        }
         return requests[entry];
     }
 
@@ -75,12 +78,15 @@ final class BatchLane {
         return false;
     }
 
-    /** Whether one of a batch overlaps a range, of all, or of those that write. */
-    private boolean overlaps(long sequence, boolean all, long address, long length) {
+    /** Whether one of a batch overlaps a range: one that writes, or any. */
+    private boolean overlaps(long sequence, boolean readsToo, long address, long length) {
         int end = connection.endEntry(sequence);
         for (int first = connection.firstEntry(sequence); first < end; first += group[first]) {
             Request request = requests[first];
-            for (int entry = first; (all || request.write) && entry < first + group[first]; entry++) {
+            if (!readsToo && !request.write) {
+                continue;
+            }
+            for (int entry = first; entry < first + group[first]; entry++) {
                 if (addresses[entry] < address + length && address < addresses[entry] + request.length) {
                     return true;
                 }

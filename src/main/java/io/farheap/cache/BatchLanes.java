@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.connection.Connection;
 import io.farheap.rpc.BatchConnection;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +29,11 @@ final class BatchLanes {
     void add(int server, BatchConnection connection) {
         BatchLane lane = new BatchLane(connection, server);
         routes.lane(server, lane);
-        lanes = Arrays.copyOf(lanes, lanes.length + 1);
-        lanes[lanes.length - 1] = lane;
+        BatchLane[] more = Arrays.copyOf(lanes, lanes.length + 1);
+        more[lanes.length] = lane;
+        // Who samples looks at them on another thread.
+        VarHandle.releaseFence();
+        lanes = more;
     }
 
     // There are batches to it: its rings were added, and are removed once.

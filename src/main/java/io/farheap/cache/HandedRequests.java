@@ -115,6 +115,7 @@ final class HandedRequests implements RequestPath {
         whole.fill(isWrite, at[0], bytes, from, localAddress, whenDone, itsToken);
         groups.begin(whole.place, count);
         for (int i = 1, last = whole.place; i < count; i++) {
+            // Of a record's token and completion nothing is used.
             Request record = requests.take();
             record.fill(isWrite, at[i], bytes, from, localAddress + (long) i * bytes, whenDone, itsToken);
             groups.link(last, record.place);

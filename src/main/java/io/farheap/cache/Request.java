@@ -6,9 +6,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request is, from issue to callback. Wherever requests wait, there is an object for each that may, used again
- * and again, so that nothing on the path of a request allocates. One thread at a time, or two that hand it to each
- * other.
+ * What a request is, from issue to callback. Wherever requests wait, there is an object for each place, which is used
+ * again and again, so that nothing on the path of a request allocates. One thread at a time, or two that hand it to
+ * each other.
  */
 class Request {
 
@@ -18,7 +18,7 @@ class Request {
     static final byte SWAP = 1;
     static final byte ADD = 2;
 
-    /** Which of its table's it is. */
+    /** Its index in its table. */
     final int place;
 
     boolean write;
@@ -54,7 +54,7 @@ class Request {
         this.place = place;
     }
 
-    /** As many, each with its place. */
+    /** Requests for the places from 0 on. */
     static Request[] make(int places) {
         Request[] made = new Request[places];
         Arrays.setAll(made, Request::new);

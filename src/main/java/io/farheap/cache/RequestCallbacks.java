@@ -29,9 +29,6 @@ final class RequestCallbacks {
      * @return how many ran
      */
     int run(long end) {
-        if (held.count() == 0 && (order.isEmpty() || !isDue(order.at(order.head())))) {
-            return 0;
-        }
         int called = 0;
         // What a callback issues may be done at once, where a server is lost: it waits for the next poll.
         while (order.head() < end) {
@@ -52,10 +49,6 @@ final class RequestCallbacks {
             called += runHeld(end);
         }
         return called;
-    }
-
-    private boolean isDue(int place) {
-        return place == RequestOrder.EMPTY || requests.get(place).done();
     }
 
     private int runHeld(long end) {

@@ -36,7 +36,9 @@ class Requests {
     }
 
     final int takePlace() {
-        return free[--freeCount];
+        int place = free[freeCount - 1];
+        freeCount--;
+        return place;
     }
 
     final void give(Request request) {

@@ -50,7 +50,7 @@ final class Bucket {
     static int find(long bucket, long hash, int from) {
         int fingerprint = KeyHash.fingerprint(hash);
         for (int slot = from; slot < SLOTS; slot++) {
-            long word = NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot));
+            long word = word(bucket, slot);
             if (SlotWord.fingerprint(word) == fingerprint && SlotWord.isLive(word)) {
                 return slot;
             }

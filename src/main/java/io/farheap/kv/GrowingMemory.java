@@ -37,7 +37,7 @@ final class GrowingMemory implements AutoCloseable {
         return larger;
     }
 
-    /** Gives back what has become too small; not while the queue that has used it is being polled. */
+    /** Gives back what has become too small; not inside the gate of the queue that has used it. */
     void tidy() {
         if (!outgrown.isEmpty()) {
             Closing.all(outgrown);

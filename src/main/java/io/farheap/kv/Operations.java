@@ -228,6 +228,11 @@ final class Operations {
         }
     }
 
+    /** Whether there are some that can go on: of a poll that was cut short, when no other is in flight. */
+    boolean hasReady() {
+        return readyHead != readyTail;
+    }
+
     /** The next of those that can go on since {@link #ended}; {@link Bucket#NONE} where there is none. */
     int nextReady() {
         return readyHead == readyTail ? Bucket.NONE : ready[readyHead++ & mask];

@@ -447,8 +447,8 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Without the lock that guards which buffers there are: a queue's owner that is in a handler, inside the gate that
-     * is claimed here, may wait for it to register memory. Of two that close a buffer one frees it.
+     * Without the lock that guards which buffers there are: a queue's owner that is inside the gate which is claimed
+     * here may wait for it to register memory. Of two that close a buffer one frees it.
      */
     private void close(RegisteredBuffer buffer) {
         if (!buffers.contains(buffer)) {

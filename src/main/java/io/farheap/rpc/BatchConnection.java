@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * allocates.
  *
  * <p>A request is an <em>entry</em>, a number from its being added until {@link #finish}: the caller keeps what else it
- * knows of a request in columns of {@link #entries} places. A batch is <em>open</em> while requests are added to it,
+ * knows of a request by entry, in {@link #entries} places. A batch is <em>open</em> while requests are added to it,
  * then sent, then answered, and finished when the caller has taken all of its entries.
  *
  * <p>One thread at a time. It has a protection domain of its own, so that what this server may write to is its answers
@@ -96,7 +96,7 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** How many places columns by entry need. */
+    /** How many entries there are. */
     public int entries() {
         return entries.statuses.length;
     }

@@ -389,13 +389,10 @@ public final class FarStore implements AutoCloseable {
         if (compacting.getReadHoldCount() > 0) {
             throw new IllegalStateException("who visits a store's records cannot close it: end the scan first");
         }
-        if (sessions.polledHere()) {
+        String running = sessions.runHere();
+        if (running != null) {
             throw new IllegalStateException(
-                    "a callback cannot close its store, which waits for callbacks to end: close it when the poll has returned");
-        }
-        if (sessions.updatedHere()) {
-            throw new IllegalStateException(
-                    "an update cannot close its store, which waits for updates to end: close it when the update has returned");
+                    running + " cannot close its store, which waits for it to end: close it when it has returned");
         }
         closing = true;
         if (checkpointer != null) {

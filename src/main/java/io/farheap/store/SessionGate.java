@@ -3,6 +3,7 @@ package io.farheap.store;
 import io.farheap.posix.AsymmetricFence;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a session's thread goes into an operation, which is a place in the {@linkplain Epochs epochs}, or into a poll,
@@ -31,7 +32,7 @@ final class SessionGate {
     /** The thread that is inside a poll, or waits for one, by its id, else 0: stored by that thread. */
     @SuppressWarnings("unused")
     private long polling;
-    /** The same of who is inside an update, for that thread alone. */
+    /** The thread that is inside an update, by its id, else 0; others may see an old one. */
     @SuppressWarnings("unused")
     private long updating;
 
@@ -62,8 +63,9 @@ final class SessionGate {
         epochs.leave(epoch);
     }
 
-    /** What it is inside of is an update, which runs code that is not the store's, until {@link #leaveUpdate}. */
-    void update() {
+    /** {@link #enter} for an update, which runs code that is not the store's. */
+    void enterUpdate() {
+        enter();
         UPDATING.setOpaque(this, Thread.currentThread().threadId());
     }
 
@@ -91,14 +93,21 @@ final class SessionGate {
         POLLING.setRelease(this, 0L);
     }
 
-    /** Whether a thread, by its id, is inside a poll: the calling one sees that of itself. */
-    boolean polledBy(long thread) {
-        return (long) POLLING.getOpaque(this) == thread;
+    /** Before the session is closed, which takes its place in the epochs away. */
+    void refuseWithinUpdate() {
+        if ((long) UPDATING.getOpaque(this) == Thread.currentThread().threadId()) {
+            throw new IllegalStateException(
+                    "an update cannot close its session: close it when the update has returned");
+        }
     }
 
-    /** Whether a thread, by its id, is inside an update: the calling one sees that of itself. */
-    boolean updatedBy(long thread) {
-        return (long) UPDATING.getOpaque(this) == thread;
+    /** Which code of the application's a thread, by its id, runs here, or null; the calling one sees that of itself. */
+    @Nullable
+    String runBy(long thread) {
+        if ((long) UPDATING.getOpaque(this) == thread) {
+            return "an update";
+        }
+        return (long) POLLING.getOpaque(this) == thread ? "a callback" : null;
     }
 
     /** Returns when nobody is inside a poll: behind {@link #close} and an epoch. */

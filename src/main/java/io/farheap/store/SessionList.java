@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** A store's sessions, and how many operations those with names had done that are closed. Any thread. */
 final class SessionList {
@@ -61,16 +62,16 @@ final class SessionList {
 
     record Snapshot(Set<StoreSession> open, Map<String, Long> closed) {}
 
-    /** Whether the calling thread is inside the poll of one. */
-    synchronized boolean polledHere() {
+    /** Which code of the application's the calling thread runs inside one of them, or null. */
+    synchronized @Nullable String runHere() {
         long here = Thread.currentThread().threadId();
-        return open.stream().anyMatch(session -> session.polledBy(here));
-    }
-
-    /** Whether the calling thread is inside an update of one. */
-    synchronized boolean updatedHere() {
-        long here = Thread.currentThread().threadId();
-        return open.stream().anyMatch(session -> session.updatedBy(here));
+        for (StoreSession session : open) {
+            String what = session.runBy(here);
+            if (what != null) {
+                return what;
+            }
+        }
+        return null;
     }
 
     /** None is opened any more. @return those that are open */

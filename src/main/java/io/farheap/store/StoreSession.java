@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a
@@ -233,9 +234,9 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private int update(Update update, long argument, StoreCompletion completion, long token) {
-        enter();
-        gate.update();
+        gate.enterUpdate();
         try {
+            serials.look();
             int outcome = updates.update(update, argument);
             if (outcome == Operations.ON_DEVICE || outcome == Operations.AGAIN) {
                 // None is begun that would be pending when sessions pass to the next version.
@@ -437,9 +438,10 @@ public final class StoreSession implements AutoCloseable {
         return serials.before(version, gate);
     }
 
-    /** What is pending is called back first. */
+    /** What is pending is called back first. Within an update of its own it throws. */
     @Override
     public void close() {
+        gate.refuseWithinUpdate();
         try {
             drain();
         } catch (IllegalStateException e) {
@@ -455,14 +457,10 @@ public final class StoreSession implements AutoCloseable {
         gate.close();
     }
 
-    /** Whether a thread, by its id, is inside a poll: the calling one sees that of itself. */
-    boolean polledBy(long thread) {
-        return gate.polledBy(thread);
-    }
-
-    /** The same of an update. */
-    boolean updatedBy(long thread) {
-        return gate.updatedBy(thread);
+    /** As {@link SessionGate#runBy}. */
+    @Nullable
+    String runBy(long thread) {
+        return gate.runBy(thread);
     }
 
     /** By the store, behind {@link #refuse} and an epoch. */
