@@ -86,9 +86,7 @@ final class BatchCallbacks {
                     request.segment = null;
                     status = copyOut(connection, entry, segment, status);
                 }
-                if (latency != null) {
-                    request.record(latency);
-                }
+                request.record(latency);
                 Completion completion = request.completion;
                 long token = request.token;
                 int group = lane.group[entry];

@@ -53,7 +53,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
         if (segment != null) {
             request.segment = segment;
         }
-        request.time(latency == null ? 0 : latency.due());
+        request.time(latency);
         MemorySegment memory = buffer == null ? segment : buffer.segment();
         issue(write, address, memory, buffer == null ? 0 : local - buffer.address(), length, request.place);
         return true;
@@ -73,7 +73,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
             return false;
         }
         Request request = begin(write, addresses[0], length, buffer, local, completion, token, count);
-        request.time(latency == null ? 0 : latency.due(count));
+        request.time(latency, count);
         long at = local - buffer.address();
         for (int i = 0; i < count; i++) {
             issue(write, addresses[i], buffer.segment(), at + (long) i * length, length, request.place);
@@ -133,9 +133,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
             return;
         }
         Request request = requests.get(slot);
-        if (latency != null) {
-            request.record(latency);
-        }
+        request.record(latency);
         Completion completion = request.completion;
         long itsToken = request.token;
         requests.give(request);

@@ -71,7 +71,8 @@ final class HandedRequests implements RequestPath {
         if (other != null) {
             request.segment = other;
         }
-        hand(request, latency == null ? 0 : latency.due());
+        request.time(latency);
+        hand(request);
         return true;
     }
 
@@ -80,8 +81,7 @@ final class HandedRequests implements RequestPath {
         return left <= requests.capacity() / 2 && holds.holds(isWrite, at, bytes);
     }
 
-    private void hand(Request request, int due) {
-        request.time(due);
+    private void hand(Request request) {
         handOver.issued.offer(request.place);
         wake();
     }
@@ -121,7 +121,8 @@ final class HandedRequests implements RequestPath {
             groups.link(last, record.place);
             last = record.place;
         }
-        hand(whole, latency == null ? 0 : latency.due(count));
+        whole.time(latency, count);
+        hand(whole);
         return true;
     }
 
@@ -141,7 +142,8 @@ final class HandedRequests implements RequestPath {
         Request request = requests.take();
         request.fill(true, address, Long.BYTES, buffer, local, completion, token);
         request.fillAtomic(swap, compareOrAdd, value);
-        hand(request, 0);
+        request.timed = 0;
+        hand(request);
         return true;
     }
 
@@ -171,9 +173,7 @@ final class HandedRequests implements RequestPath {
     }
 
     private void finish(Request request, int status) {
-        if (latency != null) {
-            request.record(latency);
-        }
+        request.record(latency);
         Completion whenDone = request.completion;
         long itsToken = request.token;
         release(request);

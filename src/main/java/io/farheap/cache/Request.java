@@ -89,16 +89,25 @@ class Request {
         value = stored;
     }
 
-    /** @param due how many requests its time stands for; 0 where it is not to be timed */
-    final void time(int due) {
-        timed = due;
-        if (due > 0) {
+    /** @param latency where latencies are recorded, and which requests are timed; null for none */
+    final void time(@Nullable OperationLatency latency) {
+        timeFor(latency == null ? 0 : latency.due());
+    }
+
+    /** The same of a request for many records. */
+    final void time(@Nullable OperationLatency latency, int records) {
+        timeFor(latency == null ? 0 : latency.due(records));
+    }
+
+    private void timeFor(int requests) {
+        timed = requests;
+        if (requests > 0) {
             issuedAt = System.nanoTime();
         }
     }
 
     /** Records the latency of a request that has ended, if it is timed. */
-    final void record(OperationLatency latency) {
+    final void record(@Nullable OperationLatency latency) {
         if (timed > 0) {
             record(latency, write, System.nanoTime() - issuedAt, timed);
         }

@@ -71,9 +71,7 @@ final class RequestCallbacks {
     }
 
     private void finish(PostedRequest request) {
-        if (latency != null) {
-            request.record(latency);
-        }
+        request.record(latency);
         Completion completion = request.completion;
         long token = request.token;
         int status = request.status;

@@ -168,9 +168,7 @@ final class SessionBatches implements RequestPath {
         }
         Request request = lane.begin(entry, address);
         request.fill(write, address, length, buffer, local, completion, token);
-        if (latency != null) {
-            request.time(latency.due());
-        }
+        request.time(latency);
         runs.add(lane, 1);
         lanes.pendingBy(1);
         if (measured && buffer != null) {
@@ -340,9 +338,7 @@ final class SessionBatches implements RequestPath {
                     write, which, done, groups.size - done, groups.region, groups.offset, length, local);
             Request group = lane.beginGroup(entry, added, addresses, which, done);
             group.fill(write, addresses[which[done]], length, buffer, at, parts, whole);
-            if (latency != null) {
-                group.time(latency.due(added));
-            }
+            group.time(latency, added);
             runs.add(lane, added);
             lanes.pendingBy(added);
             done += added;

@@ -147,7 +147,7 @@ final class SessionEngine implements RequestPath {
         if (route == null || route.operation == null) {
             return DECLINED;
         }
-        int timed = due();
+        int timed = latency == null ? 0 : latency.due();
         long start = timed > 0 ? System.nanoTime() : 0;
         long remote = route.address + table.offsetOf(address);
         int result = route.operation.run(
@@ -226,7 +226,7 @@ final class SessionEngine implements RequestPath {
         }
         PostedRequest request = begin(write, address, length, buffer, local, completion, token);
         request.begin(length, 1);
-        request.time(due());
+        request.time(latency);
         long remote = route.address + table.offsetOf(address);
         queue.post(connection, write, request.place, local, buffer.localKey(), remote, route.remoteKey, (int) length);
         return true;
@@ -288,7 +288,7 @@ final class SessionEngine implements RequestPath {
         }
         PostedRequest request = begin(write, addresses[0], length, buffer, local, completion, token);
         request.begin(length, count);
-        request.time(latency == null ? 0 : latency.due(count));
+        request.time(latency, count);
         lists.add(write, request.place, addresses, count, length, buffer.localKey(), local);
         order.list(lists.begin(), lists.end());
         queue.postLists();
@@ -314,7 +314,7 @@ final class SessionEngine implements RequestPath {
             return false;
         }
         request.fillAtomic(swap, compareOrAdd, value);
-        request.time(0);
+        request.timed = 0;
         enqueue(request);
         return true;
     }
@@ -332,14 +332,9 @@ final class SessionEngine implements RequestPath {
         if (request == null) {
             return false;
         }
-        request.time(due());
+        request.time(latency);
         enqueue(request);
         return true;
-    }
-
-    /** For how many requests one that is issued now is timed; 0 for none. */
-    private int due() {
-        return latency == null ? 0 : latency.due();
     }
 
     private boolean isBehindHeld(long address, long length) {
