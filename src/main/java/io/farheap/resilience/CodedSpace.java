@@ -211,29 +211,16 @@ public final class CodedSpace implements AutoCloseable {
     /** What is left of its promises. */
     public Health health() {
         SlabTable table = space.table;
-        int good = 0;
-        int voids = 0;
-        int least = table.splits();
-        for (int range = 0; range < table.ranges(); range++) {
-            int goodOfRange = 0;
-            for (int split = 0; split < table.splits(); split++) {
-                // Once: it may change meanwhile.
-                int state = table.slab(range, split).state();
-                goodOfRange += state == Slab.GOOD ? 1 : 0;
-                voids += state == Slab.VOID ? 1 : 0;
-            }
-            good += goodOfRange;
-            least = Math.min(least, goodOfRange);
-        }
+        SlabTable.Census census = table.census();
         int slabs = table.ranges() * table.splits();
-        int spare = least - space.resilience.dataSplits();
+        int spare = census.least() - space.resilience.dataSplits();
         List<Health.Server> servers = space.memory.servers().stream()
                 .map(server -> {
                     ServerRecord record = space.record(server);
                     return new Health.Server(
                             server.address(),
                             placement.domain(server),
-                            table.slabsOf(server),
+                            census.byServer().getOrDefault(server, 0),
                             server.lost() != null,
                             record.suspect,
                             record.asked.sum(),
@@ -244,9 +231,9 @@ public final class CodedSpace implements AutoCloseable {
                 .toList();
         return new Health(
                 slabs,
-                good,
-                slabs - good - voids,
-                voids,
+                census.good(),
+                slabs - census.good() - census.voids(),
+                census.voids(),
                 spare,
                 mayBeCorrupt(spare),
                 servers,

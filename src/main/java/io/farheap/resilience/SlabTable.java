@@ -2,7 +2,9 @@ package io.farheap.resilience;
 
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -184,5 +186,34 @@ final class SlabTable {
             count += slab.region().server() == server && !slab.isVoid() ? 1 : 0;
         }
         return count;
+    }
+
+    /**
+     * How many slabs are in which state, all at one time: what is counted as good is on a server in the same answer.
+     *
+     * @param least good ones of a range
+     * @param byServer how many slabs of each are not void
+     */
+    record Census(int good, int voids, int least, Map<RemoteServer, Integer> byServer) {}
+
+    synchronized Census census() {
+        int good = 0;
+        int voids = 0;
+        int least = splits;
+        Map<RemoteServer, Integer> byServer = new HashMap<>();
+        for (int range = 0; range < ranges; range++) {
+            int goodOfRange = Integer.bitCount(good(range));
+            for (int split = 0; split < splits; split++) {
+                Slab slab = slab(range, split);
+                if (slab.isVoid()) {
+                    voids++;
+                } else {
+                    byServer.merge(slab.region().server(), 1, Integer::sum);
+                }
+            }
+            good += goodOfRange;
+            least = Math.min(least, goodOfRange);
+        }
+        return new Census(good, voids, least, byServer);
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
 import io.farheap.testing.TestDevice;
+import io.farheap.thread.Joining;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -146,6 +147,32 @@ class CodedSpaceTest {
             CodedServers.await("the function throws", thrown::get);
             throwing.set(false);
             CodedServers.await("the slab is regenerated", () -> space.health().regenerated() == 1);
+        }
+    }
+
+    @Test
+    void healthCountsAllSlabsAtOneTime() {
+        try (CodedServers servers = new CodedServers(7, 4);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), 2 * CodedServers.REGION_BYTES)) {
+            AtomicBoolean enough = new AtomicBoolean();
+            Thread doubter = Thread.ofPlatform().daemon().start(() -> {
+                for (int i = 0; !enough.get(); i++) {
+                    space.giveUp(space.slab(0, i % space.serversOf(0).size()));
+                }
+            });
+            try {
+                CodedServers.await("so many slabs are regenerated", () -> {
+                    Health health = space.health();
+                    int onServers =
+                            health.servers().stream().mapToInt(Health.Server::slabs).sum();
+                    assertEquals(health.slabs(), onServers + health.voidSlabs(), health::toString);
+                    assertTrue(health.rebuildingSlabs() >= 0, health::toString);
+                    return health.regenerated() >= 100;
+                });
+            } finally {
+                enough.set(true);
+                Joining.join(doubter);
+            }
         }
     }
 
