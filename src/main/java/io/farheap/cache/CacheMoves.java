@@ -24,8 +24,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves a cache's regions between its servers, one region after the other; while one is copied, the next are made
- * ready. One thread at a time.
+ * Moves a cache's regions between its servers, one region after the other. Off a server that is left, or where the
+ * whole cache waits, all haste is made: while one is copied, the next are made ready, and the old copies of those before
+ * are given back. Elsewhere nothing goes on beside a copy, which costs the load three threads' time in place of one's.
+ * One thread at a time.
  */
 final class CacheMoves {
 
@@ -34,6 +36,24 @@ final class CacheMoves {
      * long as some copies where processes are busy; what is ready waits, which costs its server little.
      */
     private static final int MOST_AHEAD = 3;
+
+    /**
+     * How some regions move.
+     *
+     * @param source which they are to leave; null where all of each is to move
+     * @param destinations those to try, the best first, for the next region
+     * @param hasty whether it is to end soon, whatever that costs the load
+     */
+    private record Way(
+            @Nullable RemoteServer source,
+            Supplier<List<RemoteServer>> destinations,
+            MigrationOptions how,
+            boolean hasty) {
+
+        static Way to(RemoteServer destination, MigrationOptions how, boolean hasty) {
+            return new Way(null, () -> List.of(destination), how, hasty);
+        }
+    }
 
     private final RegionTable table;
     private final RegionMigration migration;
@@ -66,7 +86,7 @@ final class CacheMoves {
     /** Regions off a server that the cache is to leave: {@link #offServer}, or {@link #stay}, has to follow. */
     MigrationResult leave(RemoteServer source, List<Integer> regions, RemoteServer destination, MigrationOptions how) {
         migration.leave(source);
-        return moveAll(regions, null, () -> List.of(destination), how, _ -> {});
+        return moveAll(regions, Way.to(destination, how, true), _ -> {});
     }
 
     /** The cache stays connected to servers that it was to leave. */
@@ -76,7 +96,7 @@ final class CacheMoves {
 
     /** @throws CacheException where a region stays, after which those before it have moved */
     MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
-        return moveAll(regions, null, () -> List.of(destination), how, _ -> {});
+        return moveAll(regions, Way.to(destination, how, how.pause() == Pause.CACHE), _ -> {});
     }
 
     /**
@@ -93,7 +113,7 @@ final class CacheMoves {
                 .toList();
         migration.leave(source);
         try {
-            MigrationResult total = moveAll(regions, source, () -> byRoom(source), how, moved);
+            MigrationResult total = moveAll(regions, new Way(source, () -> byRoom(source), how, true), moved);
             migration.left(source);
             return total;
         } catch (Throwable e) {
@@ -102,30 +122,26 @@ final class CacheMoves {
         }
     }
 
-    /** @param source where regions are to leave; null where all of them is to move */
-    private MigrationResult moveAll(
-            List<Integer> some,
-            @Nullable RemoteServer source,
-            Supplier<List<RemoteServer>> destinations,
-            MigrationOptions how,
-            Consumer<MigrationResult> moved) {
+    private MigrationResult moveAll(List<Integer> some, Way way, Consumer<MigrationResult> moved) {
         List<Integer> regions = some.stream().distinct().toList();
         MigrationResult total = MigrationResult.NONE;
         long started = System.nanoTime();
-        boolean pause = how.pause() == Pause.CACHE;
+        boolean pause = way.how().pause() == Pause.CACHE;
+        migration.finishBeside(way.hasty());
         if (pause) {
-            migration.pause(!how.unpausedReads());
+            migration.pause(!way.how().unpausedReads());
         }
         Deque<MoveAhead> ahead = new ArrayDeque<>();
         try {
             for (int i = 0; i < regions.size(); i++) {
                 ReadyMove ready = ahead.isEmpty() ? null : ahead.removeFirst().take();
-                for (int next = i + 1 + ahead.size(); next < regions.size() && next <= i + MOST_AHEAD; next++) {
-                    ahead.addLast(ahead(regions.get(next), source, destinations, how));
+                int last = way.hasty() ? Math.min(i + MOST_AHEAD, regions.size() - 1) : i;
+                for (int next = i + 1 + ahead.size(); next <= last; next++) {
+                    ahead.addLast(ahead(regions.get(next), way));
                 }
                 MigrationResult one;
                 try {
-                    one = move(regions.get(i), ready, source, destinations, how);
+                    one = move(regions.get(i), ready, way);
                 } catch (CacheException e) {
                     if (ahead.isEmpty()) {
                         throw e;
@@ -133,7 +149,7 @@ final class CacheMoves {
                     // Those behind it may have what it needs.
                     ahead.forEach(MoveAhead::close);
                     ahead.clear();
-                    one = move(regions.get(i), null, source, destinations, how);
+                    one = move(regions.get(i), null, way);
                 }
                 total = total.plus(one);
                 moved.accept(one);
@@ -150,15 +166,11 @@ final class CacheMoves {
         return pause ? total.paused(System.nanoTime() - started) : total;
     }
 
-    private MoveAhead ahead(
-            int region,
-            @Nullable RemoteServer source,
-            Supplier<List<RemoteServer>> destinations,
-            MigrationOptions how) {
-        List<RemoteServer> first = destinations.get();
+    private MoveAhead ahead(int region, Way way) {
+        List<RemoteServer> first = way.destinations().get();
         return first.isEmpty()
                 ? MoveAhead.NONE
-                : MoveAhead.start(() -> migration.ready(region, source, first.getFirst(), how));
+                : MoveAhead.start(() -> migration.ready(region, way.source(), first.getFirst(), way.how()));
     }
 
     /**
@@ -166,14 +178,9 @@ final class CacheMoves {
      *
      * @param ready null where nothing is
      */
-    private MigrationResult move(
-            int region,
-            @Nullable ReadyMove ready,
-            @Nullable RemoteServer source,
-            Supplier<List<RemoteServer>> destinations,
-            MigrationOptions how) {
+    private MigrationResult move(int region, @Nullable ReadyMove ready, Way way) {
         try {
-            return procedures.moving(region, () -> moveUnused(region, ready, source, destinations, how));
+            return procedures.moving(region, () -> moveUnused(region, ready, way));
         } catch (ControlException e) {
             // A server that has it does not say that no procedure uses it: nothing has been tried.
             Closing.after(e, ready);
@@ -181,24 +188,19 @@ final class CacheMoves {
         }
     }
 
-    private MigrationResult moveUnused(
-            int region,
-            @Nullable ReadyMove ready,
-            @Nullable RemoteServer source,
-            Supplier<List<RemoteServer>> destinations,
-            MigrationOptions how) {
+    private MigrationResult moveUnused(int region, @Nullable ReadyMove ready, Way way) {
         ControlException refused = null;
         if (ready != null) {
             try {
-                return migration.migrate(ready, how);
+                return migration.migrate(ready, way.how());
             } catch (ControlException e) {
                 refused = e;
             }
         }
-        for (RemoteServer destination : destinations.get()) {
+        for (RemoteServer destination : way.destinations().get()) {
             if (ready == null || destination != ready.destination()) {
                 try {
-                    return migration.migrate(region, source, destination, how);
+                    return migration.migrate(region, way.source(), destination, way.how());
                 } catch (ControlException e) {
                     refused = e;
                 }
@@ -206,7 +208,7 @@ final class CacheMoves {
         }
         if (refused == null) {
             throw new CacheException(
-                    "region " + region + " stays on " + source + ": there is no other server; add one");
+                    "region " + region + " stays on " + way.source() + ": there is no other server; add one");
         }
         throw stays(region, refused);
     }

@@ -15,6 +15,9 @@ import io.farheap.verbs.VerbsException;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +32,10 @@ final class PacedPull implements AutoCloseable {
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     private static final long BEGIN_TIMEOUT_NANOS = 10_000_000_000L * SLOWNESS;
     private static final long STOP_TIMEOUT_NANOS = 100_000_000L;
-    private static final long PARK_NANOS = 20_000;
+    /** Between looks at what nothing wakes this for: a mark, a lost lease. */
+    private static final long LOOK_NANOS = 100_000;
+
+    private static final long ANSWER_LOOK_NANOS = 2_000_000;
 
     private final RemoteServer server;
     private final RemoteServer source;
@@ -87,11 +93,25 @@ final class PacedPull implements AutoCloseable {
      */
     private <T> T await(Supplier<T> call) {
         CompletableFuture<T> answer = begin(call);
-        while (!answer.isDone()) {
+        do {
             requireHeld();
-            LockSupport.parkNanos(PARK_NANOS);
-        }
+        } while (!ended(answer, ANSWER_LOOK_NANOS));
         return join(answer);
+    }
+
+    /** Waits for it, so long at most. */
+    private static boolean ended(CompletableFuture<?> answer, long nanos) {
+        try {
+            answer.get(nanos, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            // Whoever wants the answer is told.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            LockSupport.parkNanos(nanos);
+        }
+        return answer.isDone();
     }
 
     private static <T> CompletableFuture<T> begin(Supplier<T> call) {
@@ -123,7 +143,7 @@ final class PacedPull implements AutoCloseable {
                         "memory server " + server + " has not begun to pull within "
                                 + BEGIN_TIMEOUT_NANOS / 1_000_000_000L + " s");
             }
-            LockSupport.parkNanos(PARK_NANOS);
+            LockSupport.parkNanos(LOOK_NANOS);
         }
     }
 
@@ -215,9 +235,8 @@ final class PacedPull implements AutoCloseable {
         long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
         // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it
         // refuses another.
-        while (!result.isDone() && System.nanoTime() - deadline < 0) {
+        while (!ended(result, ANSWER_LOOK_NANOS) && System.nanoTime() - deadline < 0) {
             reachable = reachable && reachable();
-            LockSupport.parkNanos(PARK_NANOS);
         }
     }
 
