@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Moves a cache's regions between its servers, one region after the other. Off a server that is left, or where the
- * whole cache waits, all haste is made: while one is copied, the next are made ready, and the old copies of those before
- * are given back. Elsewhere nothing goes on beside a copy, which costs the load three threads' time in place of one's.
- * One thread at a time.
+ * whole cache waits, all haste is made: while one is copied, the next are made ready, and the old copies of those
+ * before are given back. Elsewhere nothing goes on beside a copy, which costs the load three threads' time in place of
+ * one's. One thread at a time.
  */
 final class CacheMoves {
 

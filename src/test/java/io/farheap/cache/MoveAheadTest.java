@@ -144,8 +144,8 @@ class MoveAheadTest {
         cache.addServer(cluster.address(1));
         SoftverbsFaults.delayOperations(25_000_000);
         try {
-            CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> assertThrows(
-                    CacheException.class, () -> cache.retire(cluster.address(0), SLOWLY, _ -> {})));
+            CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(
+                    () -> assertThrows(CacheException.class, () -> cache.retire(cluster.address(0), SLOWLY, _ -> {})));
             // The first moves, and others have room.
             while (!migration.isDone() && !(cache.movedBytes(0) > 0 && cluster.freeRegions(1) <= REGIONS - 2)) {
                 session.poll();

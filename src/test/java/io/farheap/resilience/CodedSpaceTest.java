@@ -163,8 +163,9 @@ class CodedSpaceTest {
             try {
                 CodedServers.await("so many slabs are regenerated", () -> {
                     Health health = space.health();
-                    int onServers =
-                            health.servers().stream().mapToInt(Health.Server::slabs).sum();
+                    int onServers = health.servers().stream()
+                            .mapToInt(Health.Server::slabs)
+                            .sum();
                     assertEquals(health.slabs(), onServers + health.voidSlabs(), health::toString);
                     assertTrue(health.rebuildingSlabs() >= 0, health::toString);
                     return health.regenerated() >= 100;
