@@ -102,6 +102,11 @@ final class HashIndex implements AutoCloseable {
         move(table, hash, word, address(word));
     }
 
+    /** The table, or what it grows into: to touch buckets of, inside an epoch; what is in them is another matter. */
+    IndexTable newest() {
+        return next;
+    }
+
     /** Brings the bucket into the processor's cache. @return of no meaning */
     long touch(long hash) {
         return Words.getOpaque(next.bucket(hash));

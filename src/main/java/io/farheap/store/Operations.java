@@ -131,6 +131,18 @@ final class Operations {
         return first >= marks.head() ? frames.memoryOf(first) : 0;
     }
 
+    /** @param first of the entry's chain, as {@link #firstOf} said in this epoch */
+    int read(long word, long first, MemorySegment into, long offset, int room) {
+        if (first == 0 || cache != null && Copies.marks(word) || !key.of(first)) {
+            return read(word, into, offset, room);
+        }
+        return copyLive(first, into, offset, room);
+    }
+
+    private int copyLive(long record, MemorySegment into, long offset, int room) {
+        return Record.deleted(Words.getAcquire(record)) ? StoreStatus.NOT_FOUND : copy(record, into, offset, room);
+    }
+
     /** @param word of the key's entry, as it was {@link #found} in this epoch */
     int read(long word, MemorySegment into, long offset, int room) {
         if (word == 0) {
@@ -145,7 +157,7 @@ final class Operations {
         if (record == 0) {
             return address < marks.begin() ? StoreStatus.NOT_FOUND : ON_DEVICE;
         }
-        return Record.deleted(Words.getAcquire(record)) ? StoreStatus.NOT_FOUND : copy(record, into, offset, room);
+        return copyLive(record, into, offset, room);
     }
 
     /** The value of a record, as it was at one moment. */
