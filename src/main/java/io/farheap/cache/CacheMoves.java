@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Moves a cache's regions between its servers, one region after the other. Off a server that is left, or where the
  * whole cache waits, all haste is made: while one is copied, the next are made ready, and the old copies of those
- * before are given back. Elsewhere nothing goes on beside a copy, which costs the load three threads' time in place of
- * one's. One thread at a time.
+ * before are given back. Elsewhere nothing goes on beside a copy: that would cost the load three threads' time in place
+ * of one's. One thread at a time.
  */
 final class CacheMoves {
 
@@ -127,7 +127,6 @@ final class CacheMoves {
         MigrationResult total = MigrationResult.NONE;
         long started = System.nanoTime();
         boolean pause = way.how().pause() == Pause.CACHE;
-        migration.finishBeside(way.hasty());
         if (pause) {
             migration.pause(!way.how().unpausedReads());
         }
@@ -150,6 +149,9 @@ final class CacheMoves {
                     ahead.forEach(MoveAhead::close);
                     ahead.clear();
                     one = move(regions.get(i), null, way);
+                }
+                if (!way.hasty()) {
+                    migration.finish();
                 }
                 total = total.plus(one);
                 moved.accept(one);

@@ -4,10 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * What nobody waits for until the end: tasks, each on a thread of its own, or none where nothing is to go on beside a
- * copy. One thread adds and awaits.
- */
+/** What nobody waits for until the end: tasks, each on a thread of its own. One thread adds and awaits. */
 final class Finishing {
 
     private static final System.Logger LOG = System.getLogger(Finishing.class.getName());
@@ -16,19 +13,9 @@ final class Finishing {
     private static final int MOST = 8;
 
     private final List<CompletableFuture<Void>> tasks = new ArrayList<>();
-    private boolean beside = true;
-
-    /** Whether tasks that are added from now on run beside what follows, or first. */
-    void beside(boolean runBeside) {
-        beside = runBeside;
-    }
 
     /** Waits where many have not run. */
     void add(Runnable task) {
-        if (!beside) {
-            run(task);
-            return;
-        }
         tasks.removeIf(CompletableFuture::isDone);
         while (tasks.size() >= MOST) {
             tasks.removeFirst().join();

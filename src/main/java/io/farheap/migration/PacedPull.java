@@ -32,9 +32,9 @@ final class PacedPull implements AutoCloseable {
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     private static final long BEGIN_TIMEOUT_NANOS = 10_000_000_000L * SLOWNESS;
     private static final long STOP_TIMEOUT_NANOS = 100_000_000L;
-    /** Between looks at what nothing wakes this for: a mark, a lost lease. */
+    /** Between looks at a mark, which wakes nobody. */
     private static final long LOOK_NANOS = 100_000;
-
+    /** Between looks at leases and the connection while an answer is awaited, which ends the wait itself. */
     private static final long ANSWER_LOOK_NANOS = 2_000_000;
 
     private final RemoteServer server;
@@ -99,8 +99,9 @@ final class PacedPull implements AutoCloseable {
         return join(answer);
     }
 
-    /** Waits for it, so long at most. */
+    /** Waits for it, so long at most. An interrupt is kept for later: with it no wait would last. */
     private static boolean ended(CompletableFuture<?> answer, long nanos) {
+        boolean interrupted = Thread.interrupted();
         try {
             answer.get(nanos, TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -108,8 +109,11 @@ final class PacedPull implements AutoCloseable {
         } catch (ExecutionException e) {
             // Whoever wants the answer is told.
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            LockSupport.parkNanos(nanos);
+            interrupted = true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
         return answer.isDone();
     }
@@ -235,9 +239,9 @@ final class PacedPull implements AutoCloseable {
         long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
         // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it
         // refuses another.
-        while (!ended(result, ANSWER_LOOK_NANOS) && System.nanoTime() - deadline < 0) {
+        do {
             reachable = reachable && reachable();
-        }
+        } while (!ended(result, ANSWER_LOOK_NANOS) && System.nanoTime() - deadline < 0);
     }
 
     private boolean tell(long mark) {

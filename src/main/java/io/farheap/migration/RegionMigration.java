@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * is lost is lost; the rest is not. Held writes always go on.
  *
  * <p>The next region's move can be made {@linkplain #ready ready} while one is copied. What follows a move, the end of
- * its pull and the return of the old copy, which its server zeroes, goes on while the next is copied, where
- * {@linkplain #finishBeside that is wanted}; {@link #finish} waits for it.
+ * its pull and the return of the old copy, which its server zeroes, goes on while the next is copied, unless
+ * {@link #finish} is called before: that waits for it.
  *
  * <p>One thread at a time, but for {@link #ready}.
  */
@@ -119,14 +119,6 @@ public final class RegionMigration {
         }
         return new MigrationResult(
                 1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
-    }
-
-    /**
-     * Whether what follows a move goes on while the next region is copied, as at first: it ends sooner so, but the load
-     * has less of the processors.
-     */
-    public void finishBeside(boolean beside) {
-        finishing.beside(beside);
     }
 
     /** Returns when all copies that were left have been given back, but for those that go with a lease. */

@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of many keys at once, for one session: first a word of each key's bucket is loaded, then one of each record,
- * then the values are copied. The loads are in loops with nothing else in them: a processor looks ahead so far, and so
+ * Reads of many keys at once, for one session: first a word of each key's bucket is loaded, then two of each record,
+ * then the values are copied. The loads are in loops with little else in them: a processor looks ahead so far, and so
  * has many of these misses under way. One thread at a time; nothing here allocates after construction.
  */
 final class GroupReads {
@@ -159,7 +159,7 @@ final class GroupReads {
             }
         }
         for (int i = 0; i < count; i++) {
-            // A quarter of the records begin in one line of the cache and go on in the next.
+            // A quarter of those of 24 bytes begin in one line of the cache and go on in the next.
             sum += Words.get(inMemory[i]) + Words.get(inMemory[i] + Layout.LEAST_RECORD - Long.BYTES);
         }
         touched = sum;

@@ -102,14 +102,14 @@ final class HashIndex implements AutoCloseable {
         move(table, hash, word, address(word));
     }
 
-    /** The table, or what it grows into: to touch buckets of, inside an epoch; what is in them is another matter. */
+    /** The table, or what it grows into, whose buckets may be touched inside an epoch; {@link #find} finds entries. */
     IndexTable newest() {
         return next;
     }
 
     /** Brings the bucket into the processor's cache. @return of no meaning */
     long touch(long hash) {
-        return Words.getOpaque(next.bucket(hash));
+        return Words.getOpaque(newest().bucket(hash));
     }
 
     private static long tag(long hash) {

@@ -26,6 +26,8 @@ class MoveAheadTest {
     private static final int REGIONS = 6;
     private static final MigrationOptions SLOWLY =
             MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+    /** Of moves to a server, those have others made ready ahead for which all of the cache waits. */
+    private static final MigrationOptions HASTY = MigrationOptions.DEFAULT.pause(Pause.CACHE);
 
     private Cluster cluster;
     private Cache cache;
@@ -79,8 +81,7 @@ class MoveAheadTest {
         List<Integer> all = IntStream.range(0, REGIONS).boxed().toList();
         for (int turn = 0; turn < 4; turn++) {
             int to = (turn + 1) % 2;
-            // Only where all of the cache waits is anything made ready ahead.
-            MigrationOptions how = MigrationOptions.DEFAULT.pause(turn < 2 ? Pause.CACHE : Pause.CHUNK);
+            MigrationOptions how = turn < 2 ? HASTY : MigrationOptions.DEFAULT;
             MigrationResult moved =
                     polling(CompletableFuture.supplyAsync(() -> cache.migrate(all, cluster.address(to), how)));
             assertEquals(REGIONS, moved.regions());
@@ -106,8 +107,7 @@ class MoveAheadTest {
         assertEquals(2 * REGIONS, cluster.freeRegions(3));
         checkContent();
         cache.addServer(cluster.address(1));
-        polling(CompletableFuture.supplyAsync(
-                () -> cache.migrate(List.of(5, 5, 4, 5, 4), cluster.address(1), MigrationOptions.DEFAULT)));
+        polling(CompletableFuture.supplyAsync(() -> cache.migrate(List.of(5, 5, 4, 5, 4), cluster.address(1), HASTY)));
         assertEquals(List.of(REGIONS - 2, 2 * REGIONS + 2), List.of(cluster.freeRegions(1), cluster.freeRegions(3)));
         checkContent();
     }
@@ -116,8 +116,7 @@ class MoveAheadTest {
     void aServerThatFillsUpHasWhatFits() throws Exception {
         cache.addServer(cluster.address(2));
         CacheException full = polling(CompletableFuture.supplyAsync(() -> assertThrows(
-                CacheException.class,
-                () -> cache.migrate(List.of(1, 2, 3, 4), cluster.address(2), MigrationOptions.DEFAULT))));
+                CacheException.class, () -> cache.migrate(List.of(1, 2, 3, 4), cluster.address(2), HASTY))));
         assertTrue(full.getMessage().startsWith("region 3 stays on "), full::getMessage);
         assertEquals(List.of(2, 0), List.of(cluster.freeRegions(0), cluster.freeRegions(2)));
         checkContent();
@@ -136,6 +135,33 @@ class MoveAheadTest {
         polling(CompletableFuture.supplyAsync(() -> cache.retire(cluster.address(0), _ -> {})));
         assertEquals(List.of(cluster.address(2), cluster.address(1)), cache.servers());
         checkContent();
+    }
+
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void nothingIsMadeReadyAheadWhereNoServerIsLeft() throws Exception {
+        cache.addServer(cluster.address(1));
+        List<Integer> four = List.of(0, 1, 2, 3);
+        SoftverbsFaults.delayOperations(1_000_000);
+        try {
+            CompletableFuture<MigrationResult> migration =
+                    CompletableFuture.supplyAsync(() -> cache.migrate(four, cluster.address(1), SLOWLY));
+            while (!migration.isDone()) {
+                // In this order: what is granted after the first look has not to have begun by the second.
+                int granted = REGIONS - cluster.freeRegions(1);
+                long begun = four.stream().filter(this::hasBegunToMove).count();
+                assertTrue(granted <= begun + 1, () -> granted + " regions are granted, and " + begun + " have begun");
+                session.poll();
+            }
+            assertEquals(4, migration.join().regions());
+        } finally {
+            SoftverbsFaults.delayOperations(0);
+        }
+        checkContent();
+    }
+
+    private boolean hasBegunToMove(int region) {
+        return cache.movedBytes(region) > 0 || cache.serverOf(region).equals(cluster.address(1));
     }
 
     @Test
