@@ -5,6 +5,7 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
 import io.farheap.command.Plot;
+import io.farheap.manager.service.MenuFile;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -116,6 +118,27 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             description = "on the disk that is measured (default: the one for temporary files)")
     private Path directory = Path.of(System.getProperty("java.io.tmpdir"));
 
+    @Option(
+            names = "--menu",
+            paramLabel = "FILE",
+            description =
+                    "types of machines and their prices, as a manager's: what the memory of each contestant costs, and "
+                            + "in figure 19 which splits of the log are worth their price")
+    private @Nullable Path menu;
+
+    @Option(
+            names = "--client-type",
+            paramLabel = "NAME",
+            description = "with --menu: of the machine whose memory is local (default: the dearest on the menu)")
+    private @Nullable String clientType;
+
+    @Option(
+            names = "--want",
+            paramLabel = "N",
+            split = ",",
+            description = "with --menu and figure 19: say the cheapest split that reads so many records a second")
+    private List<Double> wanted = List.of();
+
     @Option(names = "--all", description = "figures 18 to 20 with values of 8 bytes and of 1 KB")
     private boolean all;
 
@@ -128,6 +151,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         check();
+        MemoryPrices prices = prices();
         DeviceNotice.print(spec.commandLine().getErr());
         BenchReport report;
         try (Context context = Devices.open("")) {
@@ -135,7 +159,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
-        try (YcsbFigures run = new YcsbFigures(report, out, spec.commandLine().getErr())) {
+        try (YcsbFigures run = new YcsbFigures(report, out, spec.commandLine().getErr(), prices, wanted)) {
             long begun = System.nanoTime();
             for (int bytes : all ? List.of(Long.BYTES, LARGE_VALUE) : List.of(value)) {
                 run(run, plan(bytes));
@@ -146,6 +170,25 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             output.write(report, run.plots().toArray(Plot[]::new));
         }
         return 0;
+    }
+
+    private @Nullable MemoryPrices prices() throws IOException {
+        if (menu == null) {
+            if (clientType != null || !wanted.isEmpty()) {
+                throw new IllegalArgumentException((clientType != null ? "--client-type" : "--want")
+                        + " is of no use without --menu FILE, which has the prices");
+            }
+            return null;
+        }
+        if (!wanted.isEmpty() && !all && !figures.contains(19)) {
+            throw new IllegalArgumentException("--want is answered by figure 19: add --figure 19");
+        }
+        for (double rate : wanted) {
+            if (!(rate > 0 && rate < Double.POSITIVE_INFINITY)) {
+                throw new IllegalArgumentException("--want " + rate + ": throughputs are above 0");
+            }
+        }
+        return MemoryPrices.of(MenuFile.read(menu), clientType);
     }
 
     private void run(YcsbFigures run, YcsbPlan plan) throws IOException {

@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Figures 18 to 20 of Redy, with fewer records in the same shares. */
 final class YcsbFigures implements AutoCloseable {
@@ -33,6 +35,9 @@ final class YcsbFigures implements AutoCloseable {
             Contest.TIERED,
             Contest.FAR_CACHED,
             Contest.FILE_CACHED);
+    /** Stores that have less local memory than their log. */
+    private static final Set<String> SPLITS = Set.of(Contest.FAR, Contest.FILE);
+
     private static final List<String> OTHERS = List.of(
             Contest.OFF_HEAP,
             Contest.OFF_HEAP_TOUCHED,
@@ -50,11 +55,23 @@ final class YcsbFigures implements AutoCloseable {
     private final PrintWriter progress;
     private final FarMemories memories = new FarMemories();
     private final List<Plot> plots = new ArrayList<>();
+    /** Null where no menu is given. */
+    private final @Nullable MemoryPrices prices;
 
-    YcsbFigures(BenchReport report, PrintStream out, PrintWriter progress) {
+    private final List<Double> wanted;
+
+    /** @param wanted throughputs for which figure 19 is to say the cheapest split, by the prices */
+    YcsbFigures(
+            BenchReport report,
+            PrintStream out,
+            PrintWriter progress,
+            @Nullable MemoryPrices prices,
+            List<Double> wanted) {
         this.report = report;
         this.out = out;
         this.progress = progress;
+        this.prices = prices;
+        this.wanted = wanted;
     }
 
     List<Plot> plots() {
@@ -127,6 +144,7 @@ final class YcsbFigures implements AutoCloseable {
     /** Local memory from nothing to all of the log, uniform. A store that has all local takes turns with each. */
     void figure19(YcsbPlan plan) throws IOException {
         Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
+        Splits splits = prices == null ? null : new Splits(prices, plan.data().logBytes());
         for (double share : LOCAL_SHARES) {
             header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
             try (Contest contest = new Contest(plan, share, memories, progress)) {
@@ -141,8 +159,14 @@ final class YcsbFigures implements AutoCloseable {
                                             + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),
                                     ignored -> new TreeMap<>())
                             .put(100 * share, result.rates.median() / all);
+                    if (splits != null && SPLITS.contains(result.contestant)) {
+                        splits.add(result);
+                    }
                 }
             }
+        }
+        if (splits != null) {
+            splits.print(out, wanted);
         }
         Plot plot = Plot.lines(
                 "ycsb-19-" + plan.data().valueBytes(),
@@ -187,7 +211,13 @@ final class YcsbFigures implements AutoCloseable {
         Result.printHeader(out);
         for (Result result : results) {
             result.print(out);
-            result.put(report.row().put("figure", (long) figure), plan, report.model());
+            BenchReport.Row row = result.put(report.row().put("figure", (long) figure), plan, report.model());
+            if (prices != null) {
+                row.put(
+                                "price_tib_hour",
+                                prices.withIndex(result.facts(), plan.data().logBytes()))
+                        .put("price_tib_hour_without_index", prices.withoutIndex(result.facts()));
+            }
         }
     }
 

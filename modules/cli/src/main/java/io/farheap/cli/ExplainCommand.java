@@ -4,7 +4,6 @@ import io.farheap.command.DeviceNotice;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.command.SubjectOptions;
-import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.allocation.Place;
 import io.farheap.manager.service.MenuFile;
 import io.farheap.slo.Candidate;
@@ -23,7 +22,6 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -103,7 +101,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         if (menu != null) {
-            explainMenu();
+            explainMenu(menu);
             return 0;
         }
         Slo slo = objective.slo();
@@ -122,22 +120,14 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
         return 0;
     }
 
-    private void explainMenu() throws IOException {
+    private void explainMenu(Path file) throws IOException {
         if (objective.given()) {
             throw new IllegalArgumentException("--menu takes no objective: leave out one or the other");
         }
         if (capacity < 1) {
             throw new IllegalArgumentException("--capacity " + capacity + "; that is at least 1");
         }
-        Menu types;
-        try {
-            types = MenuFile.parse(Files.readString(menu));
-        } catch (NoSuchFileException e) {
-            throw new IllegalArgumentException("there is no menu " + menu, e);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("menu " + menu + ": " + e.getMessage(), e);
-        }
-        new MenuExplanation(types, capacity, Place.parse(place), models()).print(System.out);
+        new MenuExplanation(MenuFile.read(file), capacity, Place.parse(place), models()).print(System.out);
     }
 
     /** Those that are named, or this machine's for each distance. */

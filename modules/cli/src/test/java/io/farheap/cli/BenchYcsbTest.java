@@ -114,6 +114,8 @@ class BenchYcsbTest {
     @Test
     void figure19HasEveryShareOfLocalMemory() throws Exception {
         Path plots = directory.resolve("plots");
+        Path menu = directory.resolve("menu.json");
+        Files.writeString(menu, "{\"types\": [{\"name\": \"m1\", \"cores\": 8, \"memory\": \"100g\", \"price\": 1}]}");
         Map<String, List<Double>> shares = new HashMap<>();
         for (JsonObject row : rows(
                 "--figure",
@@ -124,12 +126,21 @@ class BenchYcsbTest {
                 "1024",
                 "--threads",
                 "1",
+                "--menu",
+                menu.toString(),
+                "--want",
+                "1",
                 "--report",
                 plots.toString())) {
             if (row.has("absent")) {
                 continue;
             }
             assertMeasured(row);
+            double price = row.get("price_tib_hour_without_index").getAsDouble();
+            double memory =
+                    row.get("local_share").getAsDouble() + (row.get("far_share").getAsDouble() > 0 ? 1 : 0);
+            assertEquals(10.24 * memory, price, 0.02);
+            assertTrue(row.get("price_tib_hour").getAsDouble() >= price, row::toString);
             assertEquals(1024, row.get("value").getAsInt());
             shares.computeIfAbsent(row.get("contestant").getAsString(), name -> new ArrayList<>())
                     .add(row.get("local_share").getAsDouble());
@@ -185,7 +196,10 @@ class BenchYcsbTest {
             {"--value", "12"},
             {"--threads", "0"},
             {"--rounds", "0"},
-            {"--directory", "/nowhere"}
+            {"--directory", "/nowhere"},
+            {"--menu", "/nowhere"},
+            {"--client-type", "m1"},
+            {"--want", "1000"}
         }) {
             assertEquals(1, Main.commandLine().execute("bench", "ycsb", wrong[0], wrong[1]));
         }

@@ -8,6 +8,10 @@ import io.farheap.command.Durations;
 import io.farheap.command.Sizes;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -37,6 +41,17 @@ public final class MenuFile {
     private static final double NO_SPOT = -1;
 
     private MenuFile() {}
+
+    /** @throws IllegalArgumentException where there is no such file, or what is wrong with it */
+    public static Menu read(Path file) throws IOException {
+        try {
+            return parse(Files.readString(file));
+        } catch (NoSuchFileException e) {
+            throw new IllegalArgumentException("there is no menu " + file, e);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("menu " + file + ": " + e.getMessage(), e);
+        }
+    }
 
     /** @throws IllegalArgumentException saying what is wrong */
     public static Menu parse(String json) {

@@ -57,6 +57,21 @@ class MenuFileTest {
     }
 
     @Test
+    void aFileIsReadAndNamedWhereItIsNone(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("menu.json");
+        assertEquals(
+                "there is no menu " + file,
+                assertThrows(IllegalArgumentException.class, () -> MenuFile.read(file))
+                        .getMessage());
+        Files.writeString(file, "[]");
+        String message = assertThrows(IllegalArgumentException.class, () -> MenuFile.read(file))
+                .getMessage();
+        assertTrue(message.startsWith("menu " + file + ": it is not a menu"), message);
+        Files.writeString(file, MENU);
+        assertEquals(MenuFile.parse(MENU), MenuFile.read(file));
+    }
+
+    @Test
     void aFileThatChangesIsTakenAndOneThatMakesNoSenseIsSaidOnce(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("menu.json");
         List<Menu> taken = new ArrayList<>();
