@@ -17,6 +17,8 @@ import java.util.List;
 final class Recovery {
 
     private static final int READS = 8;
+    /** Records whose buckets are touched together, so that the misses overlap. */
+    private static final int GROUP = 64;
     /** The index does not grow while it is filled. */
     private static final Chains NO_CHAINS = (address, bit, set) -> address;
 
@@ -27,6 +29,11 @@ final class Recovery {
     private final Gaps gaps;
     private final Key key;
     private final long pageBytes;
+    private final long[] hashes = new long[GROUP];
+    private final long[] addresses = new long[GROUP];
+    /** So that a load is not taken for one without an effect. */
+    @SuppressWarnings("unused")
+    private long touched;
 
     private String damage = "";
 
@@ -126,6 +133,7 @@ final class Recovery {
             return;
         }
         long base = memory.segment().address() + offset - extent.from();
+        int count = 0;
         for (long address = Math.max(extent.from(), checkpoint.begin());
                 address + Layout.LEAST_RECORD <= extent.to(); ) {
             long record = base + address;
@@ -136,10 +144,29 @@ final class Recovery {
             long recordBytes = layout.recordBytes(record);
             if ((header & Record.INVALID) == 0 && gaps.counts(address, header)) {
                 key.useOf(record);
-                long entry = index.findOrInsert(key.hash, NO_CHAINS);
-                Words.set(entry, HashIndex.pointing(Words.get(entry), address));
+                hashes[count] = key.hash;
+                addresses[count++] = address;
+                if (count == GROUP) {
+                    index(count);
+                    count = 0;
+                }
             }
             address += recordBytes;
+        }
+        index(count);
+    }
+
+    /** Lets the entries of so many records point to them, in their order. */
+    private void index(int count) {
+        IndexTable table = index.newest();
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += Words.get(table.bucket(hashes[i]));
+        }
+        touched = sum;
+        for (int i = 0; i < count; i++) {
+            long entry = index.findOrInsert(hashes[i], NO_CHAINS);
+            Words.set(entry, HashIndex.pointing(Words.get(entry), addresses[i]));
         }
     }
 }
