@@ -3,6 +3,7 @@ package io.farheap.bench;
 import io.farheap.bench.kv.BenchKvCommand;
 import io.farheap.bench.procedure.BenchProcedureCommand;
 import io.farheap.bench.resilience.BenchResilienceCommand;
+import io.farheap.bench.store.BenchStoreCommand;
 import io.farheap.bench.ycsb.BenchYcsbCommand;
 import io.farheap.command.Subcommand;
 import picocli.CommandLine.Command;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Command;
             BenchResilienceCommand.class,
             BenchProcedureCommand.class,
             BenchYcsbCommand.class,
+            BenchStoreCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
 public final class BenchCommand implements Subcommand {}

@@ -1,14 +1,13 @@
 package io.farheap.bench.ycsb;
 
+import io.farheap.bench.ScratchDirectory;
 import io.farheap.bench.peers.AbsentException;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.tier.Device;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +15,6 @@ import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,8 +79,9 @@ final class Contest implements AutoCloseable {
     }
 
     private void open(String name) throws IOException {
-        Path directory = Files.createTempDirectory(plan.directory(), "farheap-ycsb");
-        resources.add(() -> delete(directory));
+        Path directory = resources
+                .add(new ScratchDirectory(plan.directory(), "farheap-ycsb"))
+                .path();
         try {
             long begun = System.nanoTime();
             Contestant contestant = resources.add(opening(name).open(directory));
@@ -225,14 +224,6 @@ final class Contest implements AutoCloseable {
     /** Reasons by name. */
     Map<String, String> absent() {
         return absent;
-    }
-
-    private static void delete(Path directory) throws IOException {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 
     @Override

@@ -8,7 +8,7 @@ import io.farheap.measure.SoftverbsModel;
 import io.farheap.verbs.Devices;
 
 /** A cache in the memory of a server that is a process of its own. */
-final class FarMemory implements AutoCloseable {
+public final class FarMemory implements AutoCloseable {
 
     /** What is requested between two polls goes out in lists of so many. */
     private static final int DOORBELL_BATCH = 16;
@@ -23,14 +23,15 @@ final class FarMemory implements AutoCloseable {
     private static final long LEAST_REGION_BYTES = 64 << 10;
 
     private final CloseStack resources = new CloseStack();
+    private final ServerProcess server;
     private final Cache cache;
 
     /** @param bytes that it has at least */
-    FarMemory(long bytes) {
+    public FarMemory(long bytes) {
         long region = Math.clamp(Long.highestOneBit(bytes / 16), LEAST_REGION_BYTES, MOST_REGION_BYTES);
         long memory = (bytes + region - 1) / region * region;
         try {
-            ServerProcess server = resources.add(
+            server = resources.add(
                     ServerProcess.start(Devices.library(), "", memory, region, LateOperations.environment()));
             boolean modelled = !SoftverbsModel.of(Devices.library()).equals(SoftverbsModel.NONE);
             cache = resources.add(Cache.builder()
@@ -49,8 +50,13 @@ final class FarMemory implements AutoCloseable {
         }
     }
 
-    Cache cache() {
+    public Cache cache() {
         return cache;
+    }
+
+    /** SIGKILL to the server. What it had is lost, which the cache's lease says after a while. */
+    public void kill() {
+        server.kill();
     }
 
     @Override

@@ -1,0 +1,85 @@
+package io.farheap.bench.store;
+
+import io.farheap.bench.Samples;
+import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.store.CheckpointKind;
+import io.farheap.store.FarStore;
+import io.farheap.tier.FileDevice;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.Locale;
+
+/**
+ * What a load keeps of its throughput while a checkpoint is made, against a quiet time just before: of each kind, all
+ * of the log in local memory, above files.
+ */
+final class CheckpointPart {
+
+    private CheckpointPart() {}
+
+    static void run(StorePlan plan, BenchReport report, PrintStream out) throws IOException, InterruptedException {
+        out.printf(
+                "%ncheckpoints beside one thread that reads and writes, half of each; medians of %d%n%-14s%16s%16s%8s%20s%14s%n",
+                plan.rounds(), "kind", "quiet, op/s", "meanwhile", "ratio", "(least..most)", "ms each");
+        for (CheckpointKind kind : CheckpointKind.values()) {
+            run(kind, plan, report, out);
+        }
+    }
+
+    private static void run(CheckpointKind kind, StorePlan plan, BenchReport report, PrintStream out)
+            throws IOException, InterruptedException {
+        Samples quiet = new Samples();
+        Samples meanwhile = new Samples();
+        Samples ratios = new Samples();
+        Samples millis = new Samples();
+        try (ScratchDirectory directory = new ScratchDirectory(plan.directory(), "farheap-store");
+                FileDevice device = FileDevice.open(directory.path().resolve("log"), StorePlan.SEGMENT_BYTES);
+                FarStore store = FarStore.builder()
+                        .device(device)
+                        .directory(directory.path().resolve("checkpoints"))
+                        .checkpoints(kind)
+                        .memory(plan.allLocal())
+                        .pageBytes(StorePlan.PAGE_BYTES)
+                        .expectedKeys(plan.data().records())
+                        .pending(StorePlan.REQUESTS)
+                        .open()) {
+            UpdateLoad.fill(store, plan.data());
+            try (UpdateLoad load = new UpdateLoad(store, plan.data())) {
+                for (int round = 0; round <= plan.rounds(); round++) {
+                    double before = load.rate(plan.turnNanos());
+                    long done = load.done();
+                    long begun = System.nanoTime();
+                    store.checkpoint();
+                    double nanos = System.nanoTime() - begun;
+                    double during = (load.done() - done) * 1e9 / nanos;
+                    if (round > 0) {
+                        quiet.add(before);
+                        meanwhile.add(during);
+                        ratios.add(during / before);
+                        millis.add(nanos / 1e6);
+                    }
+                }
+            }
+        }
+        String name = kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        out.printf(
+                "%-14s%,16.0f%,16.0f%8.2f%20s%,14.1f%n",
+                name,
+                quiet.median(),
+                meanwhile.median(),
+                ratios.median(),
+                String.format("(%.2f..%.2f)", ratios.least(), ratios.most()),
+                millis.median());
+        report.row()
+                .put("part", "checkpoint")
+                .put("kind", name)
+                .put("records", plan.data().records())
+                .put("quiet_ops_per_s", quiet.median())
+                .put("ops_per_s", meanwhile.median())
+                .put("ratio", ratios.median())
+                .put("ratio_least", ratios.least())
+                .put("ratio_most", ratios.most())
+                .put("checkpoint_ms", millis.median());
+    }
+}

@@ -1,0 +1,77 @@
+package io.farheap.bench.store;
+
+import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.ycsb.FarMemory;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.store.FarStore;
+import io.farheap.tier.FarDevice;
+import io.farheap.tier.FileDevice;
+import io.farheap.tier.TieredDevice;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.List;
+
+/**
+ * A memory server that is killed under a load, far memory above files with the commit point at the file: what the load
+ * does before, while far memory is gone, and when another server's has been filled.
+ */
+final class LossPart {
+
+    private static final int FILE_TIER = 1;
+    private static final long UNBOUNDED = Long.MAX_VALUE;
+
+    private LossPart() {}
+
+    static void run(StorePlan plan, BenchReport report, PrintStream out) throws IOException, InterruptedException {
+        long room = 3 * plan.data().logBytes() + 16 * StorePlan.SEGMENT_BYTES;
+        try (CloseStack resources = new CloseStack()) {
+            FarMemory lost = resources.add(new FarMemory(room));
+            // Read until no handle uses it any more: closed behind the device.
+            FarMemory other = resources.add(new FarMemory(room));
+            ScratchDirectory directory = resources.add(new ScratchDirectory(plan.directory(), "farheap-store"));
+            TieredDevice device = resources.add(new TieredDevice(
+                    List.of(tier(lost), FileDevice.open(directory.path(), StorePlan.SEGMENT_BYTES)),
+                    FILE_TIER,
+                    StorePlan.REQUESTS));
+            FarStore store = resources.add(FarStore.builder()
+                    .device(device)
+                    .memory(plan.somewhatLocal())
+                    .pageBytes(StorePlan.PAGE_BYTES)
+                    .expectedKeys(plan.data().records())
+                    .pending(StorePlan.REQUESTS)
+                    .open());
+            UpdateLoad.fill(store, plan.data());
+            try (UpdateLoad load = new UpdateLoad(store, plan.data())) {
+                long window = plan.rounds() * plan.turnNanos();
+                load.rate(window);
+                double before = load.rate(window);
+                lost.kill();
+                double meanwhile = load.rate(window);
+                long begun = System.nanoTime();
+                device.replace(0, tier(other));
+                long filled = device.fill(0, UNBOUNDED);
+                double fillMillis = (System.nanoTime() - begun) / 1e6;
+                double after = load.rate(window);
+                out.printf(
+                        "%na memory server is killed, the commit point at the file: %,.0f op/s before, %,.0f meanwhile, %,.0f when another's "
+                                + "memory is filled (%,d bytes in %,.0f ms), %.2f of before; %,d operations failed%n",
+                        before, meanwhile, after, filled, fillMillis, after / before, load.failed());
+                report.row()
+                        .put("part", "loss")
+                        .put("records", plan.data().records())
+                        .put("before_ops_per_s", before)
+                        .put("lost_ops_per_s", meanwhile)
+                        .put("after_ops_per_s", after)
+                        .put("ratio", after / before)
+                        .put("filled_bytes", filled)
+                        .put("fill_ms", fillMillis)
+                        .put("failed", load.failed());
+            }
+        }
+    }
+
+    private static FarDevice tier(FarMemory memory) {
+        return new FarDevice(memory.cache(), StorePlan.SEGMENT_BYTES, StorePlan.REQUESTS);
+    }
+}

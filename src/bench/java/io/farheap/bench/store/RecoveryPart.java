@@ -1,0 +1,155 @@
+package io.farheap.bench.store;
+
+import io.farheap.bench.Samples;
+import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.memory.SharedMemory;
+import io.farheap.store.FarStore;
+import io.farheap.store.FarStoreBuilder;
+import io.farheap.tier.DeviceHandle;
+import io.farheap.tier.DeviceMemory;
+import io.farheap.tier.FileDevice;
+import io.farheap.tier.IoCompletion;
+import io.farheap.tier.IoStatus;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+
+/**
+ * How fast a store recovers that was closed behind a checkpoint, against a sequential read of its log by the same
+ * device, in turns: with an index to be made from the log, and with one in the checkpoint.
+ */
+final class RecoveryPart {
+
+    private static final int PIECE_BYTES = 1 << 20;
+    private static final int IN_FLIGHT = 16;
+
+    private final StorePlan plan;
+    private final Path directory;
+    private final boolean index;
+
+    private RecoveryPart(StorePlan plan, Path directory, boolean index) {
+        this.plan = plan;
+        this.directory = directory;
+        this.index = index;
+    }
+
+    static void run(StorePlan plan, BenchReport report, PrintStream out) throws IOException {
+        out.printf(
+                "%nrecovery against a sequential read of the log; medians of %d%n%-22s%14s%16s%16s%8s%20s%n",
+                plan.rounds(), "checkpoint", "log bytes", "recovery ms", "sequential ms", "ratio", "(least..most)");
+        for (boolean index : new boolean[] {false, true}) {
+            try (ScratchDirectory scratch = new ScratchDirectory(plan.directory(), "farheap-store")) {
+                new RecoveryPart(plan, scratch.path(), index).measure(report, out);
+            }
+        }
+    }
+
+    private void measure(BenchReport report, PrintStream out) {
+        try (FileDevice device = device();
+                FarStore store = builder(device).open()) {
+            UpdateLoad.fill(store, plan.data());
+            store.checkpoint();
+        }
+        Samples recovery = new Samples();
+        Samples sequential = new Samples();
+        Samples ratios = new Samples();
+        long bytes = 0;
+        for (int round = 0; round <= plan.rounds(); round++) {
+            double reading;
+            try (FileDevice device = device()) {
+                long begun = System.nanoTime();
+                readAll(device);
+                reading = System.nanoTime() - begun;
+            }
+            long begun = System.nanoTime();
+            double recovering;
+            try (FileDevice device = device();
+                    FarStore store = builder(device).open()) {
+                recovering = System.nanoTime() - begun;
+                bytes = store.logBytes();
+                check(store);
+            }
+            if (round > 0) {
+                sequential.add(reading / 1e6);
+                recovery.add(recovering / 1e6);
+                ratios.add(reading / recovering);
+            }
+        }
+        String name = index ? "with the index" : "of the log alone";
+        out.printf(
+                "%-22s%,14d%,16.1f%,16.1f%8.2f%20s%n",
+                name,
+                bytes,
+                recovery.median(),
+                sequential.median(),
+                ratios.median(),
+                String.format("(%.2f..%.2f)", ratios.least(), ratios.most()));
+        report.row()
+                .put("part", "recovery")
+                .put("index_in_checkpoint", index)
+                .put("records", plan.data().records())
+                .put("log_bytes", bytes)
+                .put("recovery_ms", recovery.median())
+                .put("sequential_ms", sequential.median())
+                .put("ratio", ratios.median())
+                .put("ratio_least", ratios.least())
+                .put("ratio_most", ratios.most());
+    }
+
+    private FileDevice device() {
+        return FileDevice.open(directory.resolve("log"), StorePlan.SEGMENT_BYTES);
+    }
+
+    private FarStoreBuilder builder(FileDevice device) {
+        return FarStore.builder()
+                .device(device)
+                .directory(directory.resolve("checkpoints"))
+                .indexInCheckpoints(index)
+                .memory(plan.somewhatLocal())
+                .pageBytes(StorePlan.PAGE_BYTES)
+                .expectedKeys(plan.data().records())
+                .pending(StorePlan.REQUESTS);
+    }
+
+    private void check(FarStore store) {
+        try (UpdateLoad load = new UpdateLoad(store, plan.data())) {
+            while (load.done() == 0) {
+                Thread.onSpinWait();
+            }
+            if (load.failed() > 0) {
+                throw new IllegalStateException(load.failed() + " records are not there after recovery");
+            }
+        }
+    }
+
+    /** Several pieces in flight, so that it is the disk that is measured. */
+    private static void readAll(FileDevice device) {
+        int[] inFlight = {0};
+        IoCompletion completion = (token, status) -> {
+            if (status != IoStatus.OK) {
+                throw new IllegalStateException("a read of the log has failed: " + status);
+            }
+            inFlight[0]--;
+        };
+        long from = device.begin() / PIECE_BYTES * PIECE_BYTES;
+        long end = device.end() / PIECE_BYTES * PIECE_BYTES;
+        try (SharedMemory shared = SharedMemory.allocate("farheap-bench-recovery", (long) PIECE_BYTES * IN_FLIGHT);
+                DeviceMemory memory = device.register(shared.segment());
+                DeviceHandle handle = device.open()) {
+            for (long at = from; at < end || inFlight[0] > 0; ) {
+                if (at < end && inFlight[0] < IN_FLIGHT) {
+                    long offset = at / PIECE_BYTES % IN_FLIGHT * PIECE_BYTES;
+                    if (handle.read(at, memory, offset, PIECE_BYTES, completion, 0)) {
+                        inFlight[0]++;
+                        at += PIECE_BYTES;
+                        continue;
+                    }
+                }
+                if (handle.poll() == 0) {
+                    handle.awaitProgress();
+                }
+            }
+        }
+    }
+}

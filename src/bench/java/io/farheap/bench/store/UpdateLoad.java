@@ -1,0 +1,139 @@
+package io.farheap.bench.store;
+
+import io.farheap.bench.ycsb.DataSet;
+import io.farheap.store.FarStore;
+import io.farheap.store.StoreSession;
+import io.farheap.store.StoreStatus;
+import io.farheap.thread.Joining;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread that reads and writes records of a store, half of each, uniformly, until it is closed. Values follow from
+ * keys, and each that is read is checked.
+ */
+final class UpdateLoad implements AutoCloseable {
+
+    private static final int GROUP = 64;
+
+    private final DataSet data;
+    private final FarStore store;
+    private final Thread thread;
+    private final AtomicLong done = new AtomicLong();
+    private final AtomicLong failed = new AtomicLong();
+    private volatile boolean ends;
+    private volatile @Nullable Throwable failure;
+
+    UpdateLoad(FarStore store, DataSet data) {
+        this.store = store;
+        this.data = data;
+        this.thread = Thread.ofPlatform().name("load").start(this::run);
+    }
+
+    /** Every record, by the calling thread. */
+    static void fill(FarStore store, DataSet data) {
+        try (StoreSession session = store.openSession();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment value = arena.allocate(data.valueBytes(), Long.BYTES);
+            for (long key = 0; key < data.records(); key++) {
+                upsert(session, data, key, value);
+            }
+        }
+    }
+
+    private static void upsert(StoreSession session, DataSet data, long key, MemorySegment value) {
+        data.fill(value, 0, key);
+        for (int status = session.upsert(key, value, 0, data.valueBytes());
+                status != StoreStatus.DONE;
+                status = session.upsert(key, value, 0, data.valueBytes())) {
+            if (status != StoreStatus.FULL) {
+                throw new IllegalStateException("an upsert has ended with: " + StoreStatus.describe(status));
+            }
+            session.poll();
+        }
+    }
+
+    private void run() {
+        try (StoreSession session = store.openSession();
+                Arena arena = Arena.ofShared()) {
+            MemorySegment written = arena.allocate(data.valueBytes(), Long.BYTES);
+            MemorySegment read = arena.allocate((long) GROUP * data.valueBytes(), Long.BYTES);
+            long[] keys = new long[GROUP];
+            SplittableRandom random = new SplittableRandom(1);
+            while (!ends) {
+                for (int i = 0; i < GROUP; i++) {
+                    keys[i] = random.nextLong(data.records());
+                }
+                read(session, keys, read);
+                for (int i = 0; i < GROUP; i++) {
+                    upsert(session, data, random.nextLong(data.records()), written);
+                }
+                done.setOpaque(done.getPlain() + 2 * GROUP);
+                session.poll();
+            }
+        } catch (Throwable e) {
+            failure = e;
+        }
+    }
+
+    /** All of them have ended when it returns. */
+    private void read(StoreSession session, long[] keys, MemorySegment into) {
+        int at = 0;
+        while (at < GROUP) {
+            at += session.readAll(
+                    keys,
+                    at,
+                    GROUP - at,
+                    into,
+                    0,
+                    data.valueBytes(),
+                    (token, status, bytes) -> {
+                        if (status != StoreStatus.DONE) {
+                            failed.incrementAndGet();
+                        }
+                    },
+                    0);
+            if (at < GROUP) {
+                session.poll();
+            }
+        }
+        session.drain();
+        for (int i = 0; i < GROUP; i++) {
+            if (failed.getPlain() == 0 && !data.matches(into, (long) i * data.valueBytes(), keys[i])) {
+                throw new IllegalStateException("a wrong value of key " + keys[i]);
+            }
+        }
+    }
+
+    /** Operations that have ended. */
+    long done() {
+        Throwable cause = failure;
+        if (cause != null) {
+            throw new IllegalStateException("the load has failed: " + cause, cause);
+        }
+        return done.getOpaque();
+    }
+
+    /** Reads that have not found their value. */
+    long failed() {
+        return failed.get();
+    }
+
+    /** Operations a second for a while. */
+    double rate(long nanos) throws InterruptedException {
+        long before = done();
+        long begun = System.nanoTime();
+        Thread.sleep(nanos / 1_000_000);
+        return (done() - before) * 1e9 / (System.nanoTime() - begun);
+    }
+
+    @Override
+    public void close() {
+        ends = true;
+        Joining.join(thread);
+        done();
+    }
+}

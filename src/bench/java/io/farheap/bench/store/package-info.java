@@ -1,0 +1,8 @@
+/**
+ * What a store's durability costs and survives, beside the bare device: appends by commit point, checkpoints beside a
+ * load, recovery, a memory server that is killed. Not here: how fast it reads ({@link io.farheap.bench.ycsb}).
+ */
+@NullMarked
+package io.farheap.bench.store;
+
+import org.jspecify.annotations.NullMarked;
