@@ -32,6 +32,9 @@ final class CallLinks implements AutoCloseable {
     private final CompletionChannel channel;
     private CallLink[] links = {};
     private long eventsToken;
+    /** The ends of links that were forgotten, which use the channel until then: a stopped server may hold one up. */
+    private CompletableFuture<Void> forgotten = CompletableFuture.completedFuture(null);
+
 
     /**
      * @param threads over how many of its threads a server is to spread the calls of a cache
@@ -117,7 +120,9 @@ final class CallLinks implements AutoCloseable {
         CallLink link = find(server);
         if (link != null) {
             links = Arrays.stream(links).filter(other -> other != link).toArray(CallLink[]::new);
-            closesLater.accept(link.end());
+            CompletableFuture<Void> end = link.end();
+            closesLater.accept(end);
+            forgotten = CompletableFuture.allOf(forgotten, end);
         }
     }
 
@@ -129,7 +134,7 @@ final class CallLinks implements AutoCloseable {
         CompletableFuture<Void> all =
                 CompletableFuture.allOf(Arrays.stream(links).map(CallLink::end).toArray(CompletableFuture[]::new));
         links = new CallLink[0];
-        closesLater.accept(all.handle((nothing, failure) -> {
+        closesLater.accept(CompletableFuture.allOf(forgotten, all).handle((nothing, failure) -> {
             channel.close();
             return null;
         }));
