@@ -35,7 +35,6 @@ final class CallLinks implements AutoCloseable {
     /** The ends of links that were forgotten, which use the channel until then: a stopped server may hold one up. */
     private CompletableFuture<Void> forgotten = CompletableFuture.completedFuture(null);
 
-
     /**
      * @param threads over how many of its threads a server is to spread the calls of a cache
      * @param closesLater told of what is closed later
