@@ -8,10 +8,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
@@ -107,13 +105,9 @@ final class BenchManagerCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--allocations " + allocations
                     + ": there is room for as many caches as there are, --caches " + caches);
         }
-        Path directory = data == null
-                ? Files.createTempDirectory("farheap-bench-")
-                : Files.createTempDirectory(data, "farheap-bench-");
-        try {
-            output.write(measure(directory));
-        } finally {
-            delete(directory);
+        try (ScratchDirectory directory =
+                data == null ? new ScratchDirectory("farheap-bench-") : new ScratchDirectory(data, "farheap-bench-")) {
+            output.write(measure(directory.path()));
         }
         return 0;
     }
@@ -238,15 +232,5 @@ final class BenchManagerCommand implements Callable<Integer> {
 
     private static double millis(Histogram nanos, double percentile) {
         return nanos.getValueAtPercentile(percentile) / 1e6;
-    }
-
-    private static void delete(Path directory) throws IOException {
-        List<Path> all;
-        try (Stream<Path> files = Files.walk(directory)) {
-            all = files.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path file : all) {
-            Files.delete(file);
-        }
     }
 }

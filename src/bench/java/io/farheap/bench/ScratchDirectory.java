@@ -12,6 +12,11 @@ public final class ScratchDirectory implements AutoCloseable {
 
     private final Path path;
 
+    /** Where temporary files are. */
+    public ScratchDirectory(String prefix) throws IOException {
+        path = Files.createTempDirectory(prefix);
+    }
+
     /** @param parent which is there */
     public ScratchDirectory(Path parent, String prefix) throws IOException {
         path = Files.createTempDirectory(parent, prefix);

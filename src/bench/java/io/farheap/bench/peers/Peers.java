@@ -1,17 +1,14 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.ScratchDirectory;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /** All peers, open or absent with a reason. */
 final class Peers implements AutoCloseable {
@@ -25,13 +22,15 @@ final class Peers implements AutoCloseable {
         Contestant open() throws Exception;
     }
 
+    private final ScratchDirectory scratch;
     private final Path directory;
     private final long turnNanos;
     private final Map<String, Contestant> open = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
     private Peers(Path parent, long turnNanos) throws IOException {
-        this.directory = Files.createTempDirectory(parent, "farheap-peers");
+        this.scratch = new ScratchDirectory(parent, "farheap-peers");
+        this.directory = scratch.path();
         this.turnNanos = turnNanos;
     }
 
@@ -123,13 +122,7 @@ final class Peers implements AutoCloseable {
                 failed = e;
             }
         }
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot delete " + directory, e);
-        }
+        scratch.close();
         if (failed != null) {
             throw new IllegalStateException("cannot stop a peer", failed);
         }

@@ -1,13 +1,12 @@
 package io.farheap.bench.procedure;
 
 import io.farheap.bench.Samples;
+import io.farheap.bench.ScratchDirectory;
 import io.farheap.bench.peers.AbsentException;
 import io.farheap.bench.peers.RedisChase;
 import io.farheap.bench.report.BenchReport;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 
 /** A chase by Redis's FCALL, and by as many GETs, in turns. It stands beside the others, and counts for no target. */
@@ -21,8 +20,8 @@ final class RedisCost {
     /** A row for each depth; or one that says why there is none. */
     static void run(BenchReport report, PrintStream out, List<Integer> depths, int turns, long turnNanos)
             throws IOException {
-        Path directory = Files.createTempDirectory("farheap-redis");
-        try (RedisChase redis = RedisChase.open(directory)) {
+        try (ScratchDirectory directory = new ScratchDirectory("farheap-redis");
+                RedisChase redis = RedisChase.open(directory.path())) {
             out.printf(
                     "%nRedis, a Unix socket, 1,024 nodes%n%6s%14s%14s%12s%n",
                     "depth", "FCALL p50 ns", "GETs p50 ns", "GETs/FCALL");
@@ -54,17 +53,6 @@ final class RedisCost {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while Redis started", e);
-        } finally {
-            delete(directory);
         }
-    }
-
-    private static void delete(Path directory) throws IOException {
-        try (var files = Files.list(directory)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(directory);
     }
 }
