@@ -122,11 +122,13 @@ final class UpdateLoad implements AutoCloseable {
         return failed.get();
     }
 
-    /** Operations a second for a while. */
+    /** Operations a second for a while, which lasts until at least one has ended. */
     double rate(long nanos) throws InterruptedException {
         long before = done();
         long begun = System.nanoTime();
-        Thread.sleep(nanos / 1_000_000);
+        do {
+            Thread.sleep(nanos / 1_000_000);
+        } while (done() == before);
         return (done() - before) * 1e9 / (System.nanoTime() - begun);
     }
 

@@ -84,7 +84,8 @@ final class Turns {
         long allocated = THREADS.getCurrentThreadAllocatedBytes();
         long begun = System.nanoTime();
         long now = begun;
-        while (now - begun < nanos) {
+        // A rate of 0, which a busy machine's short turn may have, can be compared with nothing.
+        while (now - begun < nanos || tally.ended == 0) {
             stream.fill(group, workload);
             if (groups++ % TIMED_EVERY == 0) {
                 group.time();
