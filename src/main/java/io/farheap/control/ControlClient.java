@@ -17,6 +17,7 @@ import io.farheap.control.wire.HelloRequest;
 import io.farheap.control.wire.OpenLeaseRequest;
 import io.farheap.control.wire.OpenPullRequest;
 import io.farheap.control.wire.PreparePullRequest;
+import io.farheap.control.wire.PrepareRebuildRequest;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
@@ -32,11 +33,11 @@ import org.jspecify.annotations.Nullable;
  * A memory server's {@link ControlPlane} at the client's end of a connection.
  *
  * <p>Every call has a deadline: {@value #CALL_MILLIS} ms, for {@link #renewLease} at most {@value #RENEW_MILLIS} ms
- * because it is repeated anyway, for {@link #preparePull} {@value #PREPARE_MILLIS} ms, for {@link #pull}
- * {@value #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon} ends all of
- * them. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at once, and each such
- * call makes the client try to connect again. {@link Replies} says which answers make sense; any other ends in code
- * BAD_REPLY.
+ * because it is repeated anyway, for {@link #preparePull} and {@link #prepareRebuild} {@value #PREPARE_MILLIS} ms, for
+ * {@link #pull} {@value #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon}
+ * ends all of them. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at once,
+ * and each such call makes the client try to connect again. {@link Replies} says which answers make sense; any other
+ * ends in code BAD_REPLY.
  *
  * <p>Thread-safe. It has a connection and one I/O thread of its own ({@link #connect(String)}), or shares both with the
  * process's other clients of that server ({@link #share}), of which each has its own calls all the same: their
@@ -289,6 +290,12 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .setPieceBytes(pace.pieceBytes())
                 .build();
         return call(PREPARE_MILLIS, within -> within.preparePull(request), Replies::mark);
+    }
+
+    @Override
+    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+        PrepareRebuildRequest request = Rebuilds.request(leaseId, regionId, plan, pace);
+        return call(PREPARE_MILLIS, within -> within.prepareRebuild(request), Replies::mark);
     }
 
     @Override

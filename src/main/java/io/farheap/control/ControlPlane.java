@@ -18,7 +18,7 @@ import java.util.List;
 public interface ControlPlane {
 
     /** Raised with every change to the messages, or to batches, that an older peer would misread. */
-    int PROTOCOL_VERSION = 6;
+    int PROTOCOL_VERSION = 7;
 
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;
@@ -189,6 +189,16 @@ public interface ControlPlane {
      * @throws ControlException as {@link #pull}; INVALID_ARGUMENT where the pace makes no sense
      */
     Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace);
+
+    /**
+     * As {@link #preparePull}, for a region that has a split of an erasure code: the server reads other splits of other
+     * servers, at the same offsets, and decodes. More of them than are needed are compared, and the pull fails where
+     * they disagree. A {@link #pull} with the first source's address and token begins it.
+     *
+     * @return where the client tells the server what it may make
+     * @throws ControlException as {@link #pull}; INVALID_ARGUMENT where the plan or the pace makes no sense
+     */
+    Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace);
 
     /**
      * Copies a region of another server into one of this server's with one-sided reads, and returns when all of it has

@@ -25,6 +25,7 @@ import io.farheap.control.wire.OpenPullReply;
 import io.farheap.control.wire.OpenPullRequest;
 import io.farheap.control.wire.PreparePullReply;
 import io.farheap.control.wire.PreparePullRequest;
+import io.farheap.control.wire.PrepareRebuildRequest;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
@@ -237,10 +238,24 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                                 request.getOffset(),
                                 request.getEnd(),
                                 request.getPieceBytes())),
-                server -> PreparePullReply.newBuilder()
-                        .setServer(Wire.message(server))
-                        .build(),
+                ControlService::prepared,
                 null);
+    }
+
+    @Override
+    public void prepareRebuild(PrepareRebuildRequest request, StreamObserver<PreparePullReply> reply) {
+        answer(
+                CallKind.PULL,
+                request.getLeaseId(),
+                reply,
+                () -> plane.prepareRebuild(
+                        request.getLeaseId(), request.getRegionId(), Rebuilds.plan(request), Rebuilds.pace(request)),
+                ControlService::prepared,
+                null);
+    }
+
+    private static PreparePullReply prepared(Mark server) {
+        return PreparePullReply.newBuilder().setServer(Wire.message(server)).build();
     }
 
     @Override

@@ -54,6 +54,12 @@ public final class ResilienceMetrics implements MeterBinder {
                 "bytes of slabs regenerated",
                 null,
                 Health::regenerationBytesRebuilt);
+        counter(
+                registry,
+                "farheap.resilience.regeneration.by.servers",
+                "bytes of slabs that their servers have regenerated, and not this process",
+                null,
+                Health::regenerationBytesByServers);
         cache.servers().forEach(address -> server(registry, address));
     }
 

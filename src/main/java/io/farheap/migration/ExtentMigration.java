@@ -3,6 +3,7 @@ package io.farheap.migration;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.posix.ShortSleeps;
+import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;

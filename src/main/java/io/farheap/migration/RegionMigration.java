@@ -2,6 +2,7 @@ package io.farheap.migration;
 
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
+import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;

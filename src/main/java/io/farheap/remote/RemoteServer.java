@@ -13,6 +13,7 @@ import io.farheap.control.LeaseListener;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
+import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RegionUse;
 import io.farheap.control.RingRequest;
@@ -363,7 +364,14 @@ public final class RemoteServer implements AutoCloseable {
         return control.preparePull(lease.id(), into.regionId(), source.address, ticket.token(), pace);
     }
 
-    /** Copies a region from another server into one of this one's; returns when it is there. */
+    /** Takes as long as this server waits for the sources. */
+    public Mark prepareRebuild(RemoteRegion into, RebuildPlan plan, PullPace pace) {
+        return control.prepareRebuild(lease.id(), into.regionId(), plan, pace);
+    }
+
+    /**
+     * Fills what was prepared, or copies a region from another server into one of this one's; returns when it is there.
+     */
     public PullResult pull(RemoteRegion into, RemoteServer source, Ticket ticket) {
         return control.pull(lease.id(), into.regionId(), source.address, ticket.token());
     }

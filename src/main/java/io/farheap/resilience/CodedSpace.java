@@ -240,8 +240,9 @@ public final class CodedSpace implements AutoCloseable {
                 space.counts.sum(),
                 keeper.regenerated(),
                 keeper.evicted(),
-                keeper.rebuild().bytesRead(),
-                keeper.rebuild().bytesRebuilt(),
+                keeper.bytesRead(),
+                keeper.bytesRebuilt(),
+                keeper.bytesRebuiltByServers(),
                 keeper.trouble());
     }
 

@@ -17,7 +17,8 @@ import java.util.List;
  * @param regenerated slabs
  * @param evicted slabs that were given up since their servers wanted the memory back
  * @param regenerationBytesRead from good slabs
- * @param regenerationBytesRebuilt written to new ones
+ * @param regenerationBytesRebuilt of new ones
+ * @param regenerationBytesByServers those of them that the new slabs' servers have made; this process the others
  * @param latestTrouble of the keeper, empty where it had none
  */
 public record Health(
@@ -33,6 +34,7 @@ public record Health(
         long evicted,
         long regenerationBytesRead,
         long regenerationBytesRebuilt,
+        long regenerationBytesByServers,
         String latestTrouble) {
 
     /**

@@ -61,6 +61,9 @@ abstract class HealthEvent extends Event {
     @Label("Regeneration Bytes Rebuilt")
     long bytesRebuilt;
 
+    @Label("Regeneration Bytes Rebuilt by Servers")
+    long bytesByServers;
+
     /** @param name of the client */
     final void emit(String name, Health health) {
         client = name;
@@ -84,6 +87,7 @@ abstract class HealthEvent extends Event {
         regenerated = health.regenerated();
         bytesRead = health.regenerationBytesRead();
         bytesRebuilt = health.regenerationBytesRebuilt();
+        bytesByServers = health.regenerationBytesByServers();
         commit();
     }
 }

@@ -50,6 +50,7 @@ final class Keeper implements AutoCloseable {
     private final SpaceState space;
     private final Placement placement;
     private final Rebuild rebuild;
+    private final ServerRebuild onServer;
     private final Evictions evictions;
     private final List<Retired> retired = new ArrayList<>();
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
@@ -67,6 +68,7 @@ final class Keeper implements AutoCloseable {
         this.space = space;
         this.placement = placement;
         this.rebuild = new Rebuild(space);
+        this.onServer = new ServerRebuild(space, rebuild.lines());
         this.evictions = new Evictions(space);
         this.thread = Thread.ofPlatform().daemon().name("farheap-slabs").unstarted(this::run);
     }
@@ -198,7 +200,8 @@ final class Keeper implements AutoCloseable {
         retired.add(new Retired(old.region()));
         boolean rebuilt = false;
         try {
-            rebuilt = rebuild.run(next, this::betweenWindows);
+            long made = onServer.run(next, this::betweenWindows);
+            rebuilt = rebuild.run(next, made, this::betweenWindows);
         } finally {
             if (!rebuilt) {
                 space.table.makeVoid(next);
@@ -206,7 +209,7 @@ final class Keeper implements AutoCloseable {
         }
         if (rebuilt) {
             regenerated.increment();
-        } else if (rebuild.destinationFailed()) {
+        } else if (onServer.destinationFailed() || rebuild.destinationFailed()) {
             avoid(region.server(), UNREACHABLE_NANOS);
         }
         return rebuilt;
@@ -297,8 +300,19 @@ final class Keeper implements AutoCloseable {
         return trouble;
     }
 
-    Rebuild rebuild() {
-        return rebuild;
+    /** From good slabs, to make others. */
+    long bytesRead() {
+        return rebuild.bytesRead() + onServer.bytesRead();
+    }
+
+    /** Of slabs that were made. */
+    long bytesRebuilt() {
+        return rebuild.bytesRebuilt() + onServer.bytesRebuilt();
+    }
+
+    /** Those of them that the slabs' servers made. */
+    long bytesRebuiltByServers() {
+        return onServer.bytesRebuilt();
     }
 
     @Override

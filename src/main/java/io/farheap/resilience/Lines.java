@@ -4,6 +4,7 @@ import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -64,6 +65,19 @@ final class Lines implements Fences {
     /** Whether a split may be asked at a slab now. */
     boolean reaches(Slab slab) {
         return of(slab.region().server()).connected;
+    }
+
+    /** So many random good slabs of a range that may be asked now, a bit each; all of them where there are fewer. */
+    int someGood(int range, int wanted) {
+        int chosen = 0;
+        for (int left = space.table.good(range); left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            chosen |= reaches(space.table.slab(range, split)) ? 1 << split : 0;
+        }
+        while (Integer.bitCount(chosen) > wanted) {
+            chosen &= ~(1 << ThreadLocalRandom.current().nextInt(space.table.splits()));
+        }
+        return chosen;
     }
 
     /** An operation ended in error, or was refused. */

@@ -12,22 +12,19 @@ import io.farheap.remote.RemoteQueue;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes one slab of others, a window of pages at a time, while sessions go on: reads of the range without a pause,
- * writes but for the pages of the window, whose stripe words it has. One thread.
- *
- * <p>It is what a server may do in the client's place later on: it knows slabs and words, and nobody knows how it reads
- * and writes.
+ * Makes one slab of others, or what its server has not made of it ({@link ServerRebuild}): reads a window of pages at a
+ * time, decodes and writes it, while sessions go on: reads of the range without a pause, writes but for the pages of
+ * the window, whose stripe words it has. Sources may change from one window to the next, pages that are stuck come
+ * last, and where splits disagree it finds out which are wrong. One thread.
  */
 final class Rebuild implements AutoCloseable {
 
     private static final int WINDOW_PAGES = 64;
     private static final int MOST_WINDOW_BYTES = 256 << 10;
     private static final int DEPTH = 16;
-    private static final int TRIES = 200;
     private static final int READ_TRIES = 50;
     private static final long NAP_NANOS = 1_000_000;
     /** So long, and two timeouts of writes, it goes on without getting any further. */
@@ -87,17 +84,18 @@ final class Rebuild implements AutoCloseable {
     /**
      * Fills a slab that is in the table and REBUILDING.
      *
+     * @param from its first bytes that are missing, of whole pages
      * @param between is run before each window, while no words are held
      * @return false where it could not: too few others are good, it is void, sessions keep words for too long, or the
      *     thread was interrupted
      */
-    boolean run(Slab slab, Runnable between) {
+    boolean run(Slab slab, long from, Runnable between) {
         destinationFailed = false;
         long patience = PATIENCE_NANOS + 2 * resilience.timeoutNanos();
         long progress = System.nanoTime();
         range = slab.range();
         Deque<Long> windows = new ArrayDeque<>();
-        for (long page = 0; page < space.pagesPerSlab; page += windowPages) {
+        for (long page = from / splitBytes; page < space.pagesPerSlab; page += windowPages) {
             windows.add(page);
         }
         int postponed = 0;
@@ -109,7 +107,7 @@ final class Rebuild implements AutoCloseable {
             long window = windows.removeFirst();
             int pages = (int) Math.min(windowPages, space.pagesPerSlab - window);
             long first = slab.range() * space.pagesPerSlab + window;
-            if (!hold(first, pages)) {
+            if (!space.words.tryHold(first, pages)) {
                 windows.addLast(window);
                 if (System.nanoTime() - progress > patience) {
                     return false;
@@ -127,7 +125,7 @@ final class Rebuild implements AutoCloseable {
                     return false;
                 }
             } finally {
-                release(first, pages);
+                space.words.endHold(first, pages);
             }
             postponed = 0;
             progress = System.nanoTime();
@@ -135,30 +133,13 @@ final class Rebuild implements AutoCloseable {
         return space.table.rebuilt(slab);
     }
 
+    Lines lines() {
+        return lines;
+    }
+
     /** Whether the latest run ended because the new slab could not be written. */
     boolean destinationFailed() {
         return destinationFailed;
-    }
-
-    /** All pages' words, or none: a write that is stuck must not hold up those of other pages. */
-    private boolean hold(long first, int pages) {
-        for (int i = 0; i < pages; i++) {
-            int tries = 0;
-            while (!space.words.tryHold(first + i)) {
-                if (++tries > TRIES) {
-                    release(first, i);
-                    return false;
-                }
-                Thread.onSpinWait();
-            }
-        }
-        return true;
-    }
-
-    private void release(long first, int pages) {
-        for (int i = 0; i < pages; i++) {
-            space.words.endHold(first + i);
-        }
     }
 
     private boolean rebuild(Slab slab, long offset, int pages) {
@@ -230,15 +211,7 @@ final class Rebuild implements AutoCloseable {
             if (Integer.bitCount(good) < resilience.dataSplits() || slab.isVoid()) {
                 return false;
             }
-            int usable = 0;
-            for (int split = 0; split < resilience.splits(); split++) {
-                boolean reached = (good >>> split & 1) != 0 && lines.reaches(space.table.slab(slab.range(), split));
-                usable |= reached ? 1 << split : 0;
-            }
-            int chosen = usable;
-            while (Integer.bitCount(chosen) > wanted) {
-                chosen &= ~(1 << ThreadLocalRandom.current().nextInt(resilience.splits()));
-            }
+            int chosen = lines.someGood(slab.range(), wanted);
             int least = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
             if (Integer.bitCount(chosen) >= Math.min(least, Integer.bitCount(good))) {
                 there = 0;

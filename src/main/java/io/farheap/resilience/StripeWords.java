@@ -39,6 +39,7 @@ final class StripeWords {
     private static final long TAKEN = WRITING | HELD | OWED;
 
     private static final int MOST_WORDS = 1 << 20;
+    private static final int TRIES = 200;
 
     private final long[] words;
     private final int mask;
@@ -87,6 +88,24 @@ final class StripeWords {
         return take(page, HELD);
     }
 
+    /**
+     * The same for some pages, all or none: a write that is stuck must not hold up those of other pages. Spins a
+     * little.
+     */
+    boolean tryHold(long first, int pages) {
+        for (int i = 0; i < pages; i++) {
+            int tries = 0;
+            while (!tryHold(first + i)) {
+                if (++tries > TRIES) {
+                    endHold(first, i);
+                    return false;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        return true;
+    }
+
     private boolean take(long page, long how) {
         int index = index(page);
         long word = (long) WORD.getVolatile(words, index);
@@ -123,6 +142,12 @@ final class StripeWords {
         long word = (long) WORD.get(words, index);
         WORD.setVolatile(words, index, word & ~HELD);
         wake();
+    }
+
+    void endHold(long first, int pages) {
+        for (int i = 0; i < pages; i++) {
+            endHold(first + i);
+        }
     }
 
     /** Somebody is about to sleep until a word is free, and looks once more. */

@@ -10,7 +10,7 @@ import io.farheap.verbs.DeviceLimits;
  * @param queuePairs of connections, message rings, and both ends of pulls
  * @param rings message rings
  * @param ringBytes their memory
- * @param pulls pulls that are prepared or under way, at this end
+ * @param pulls that are prepared or under way, at this end: one for each region that is read
  * @param spaces shared ones, and those that have ended and that somebody is still busy with
  * @param registrations of shared spaces, by those who have them open
  */

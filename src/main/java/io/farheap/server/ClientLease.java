@@ -335,41 +335,41 @@ final class ClientLease {
     }
 
     /**
-     * Ends the copy that fills a region, if there is one: its client begins anew, after a failure that may have kept it
-     * from saying so. Bounded: where the device is busy with it, the next one is refused.
+     * Ends what fills a region, if anything does: its client begins anew, after a failure that may have kept it from
+     * saying so. Bounded: where the device is busy with it, the next one is refused.
      */
-    void endCopy(int regionId) {
-        RegionCopy running = copy(regionId);
+    void endFill(int regionId) {
+        RegionFill running = fill(regionId);
         if (running == null) {
             return;
         }
         running.cancel();
         long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
-        while (copy(regionId) == running && System.nanoTime() - deadline < 0) {
+        while (fill(regionId) == running && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(100_000L);
         }
     }
 
-    private synchronized @Nullable RegionCopy copy(int regionId) {
-        return grant(regionId).copy;
+    private synchronized @Nullable RegionFill fill(int regionId) {
+        return grant(regionId).fill;
     }
 
     /**
-     * From here on to {@link #detach}, giving the region back stops the copy first. The copy must be closed before it
+     * From here on to {@link #detach}, giving the region back stops what fills it first, which must be closed before it
      * is detached.
      */
-    synchronized Grant attach(int regionId, RegionCopy copy) {
+    synchronized Grant attach(int regionId, RegionFill fill) {
         Grant grant = grant(regionId);
-        if (grant.copy != null) {
+        if (grant.fill != null) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT, "region " + regionId + " is being filled by another pull");
         }
-        grant.copy = copy;
+        grant.fill = fill;
         return grant;
     }
 
     synchronized void detach(Grant grant) {
-        grant.copy = null;
+        grant.fill = null;
     }
 
     /** True for one caller until {@link #notEnding}, who then ends it. */

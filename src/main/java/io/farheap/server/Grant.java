@@ -23,9 +23,9 @@ final class Grant {
     PreparedPull prepared;
     /** There was one, and nobody began it in time. */
     boolean pullExpired;
-    /** The copy that fills it, or null. */
+    /** What fills it, or null. */
     @Nullable
-    RegionCopy copy;
+    RegionFill fill;
 
     Grant(int regionId, long allocationId, MemoryRegion registration, RegionExport export) {
         this.regionId = regionId;
@@ -45,14 +45,14 @@ final class Grant {
             PreparedPull pull = prepared;
             fence.add("a pull into region " + regionId, pull::abandon);
         }
-        if (copy != null) {
-            RegionCopy running = copy;
+        if (fill != null) {
+            RegionFill running = fill;
             fence.add("a pull into region " + regionId, () -> cancel(running));
         }
     }
 
-    private static void cancel(RegionCopy copy) {
-        if (!copy.cancel()) {
+    private static void cancel(RegionFill fill) {
+        if (!fill.cancel()) {
             throw new VerbsException("a copy is still under way", Errno.EBUSY);
         }
     }

@@ -1,16 +1,21 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
+import io.farheap.control.RebuildPlan;
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Regions of other servers that are copied into this one's. Thread-safe. */
+/** This server's regions that are filled with what others have. Thread-safe. */
 final class IncomingPulls {
 
     private final Context context;
@@ -29,9 +34,19 @@ final class IncomingPulls {
 
     /** As {@link ControlPlane#preparePull}. */
     Mark prepare(ClientLease lease, int regionId, String sourceAddress, byte[] token, PullPace pace) {
-        lease.endCopy(regionId);
+        return prepare(lease, regionId, sourceAddress, () -> open(lease, sourceAddress, regionId, token, pace));
+    }
+
+    /** As {@link ControlPlane#prepareRebuild}. */
+    Mark prepareRebuild(ClientLease lease, int regionId, RebuildPlan plan, PullPace pace) {
+        plan.check();
+        return prepare(lease, regionId, plan.sources().toString(), () -> open(lease, regionId, plan, pace));
+    }
+
+    private Mark prepare(ClientLease lease, int regionId, String from, Supplier<PreparedPull> open) {
+        lease.endFill(regionId);
         try {
-            PreparedPull pull = open(lease, sourceAddress, regionId, token, pace);
+            PreparedPull pull = open.get();
             try {
                 Mark mark = pull.mark();
                 lease.keep(regionId, pull);
@@ -41,7 +56,7 @@ final class IncomingPulls {
                 throw e;
             }
         } catch (ControlException e) {
-            throw pullFailure(sourceAddress, e);
+            throw pullFailure(from, e);
         }
     }
 
@@ -50,7 +65,7 @@ final class IncomingPulls {
         lease.requireHolds(regionId);
         try {
             PreparedPull pull = lease.take(regionId, sourceAddress, token);
-            return copy(lease, regionId, pull == null ? open(lease, sourceAddress, regionId, token, null) : pull);
+            return fill(lease, regionId, pull == null ? open(lease, sourceAddress, regionId, token, null) : pull);
         } catch (ControlException e) {
             throw pullFailure(sourceAddress, e);
         }
@@ -58,26 +73,50 @@ final class IncomingPulls {
 
     private PreparedPull open(
             ClientLease lease, String sourceAddress, int regionId, byte[] token, @Nullable PullPace pace) {
-        Budget.Loan loan = lease.client().lend(budgets.pulls(), 1);
-        ControlClient source = null;
+        MemorySegment into = pool.segment(regionId);
+        RebuildPlan.Source only = new RebuildPlan.Source(0, sourceAddress, token);
+        return open(lease, List.of(only), into, pace, () -> new RegionCopy(context, into));
+    }
+
+    private PreparedPull open(ClientLease lease, int regionId, RebuildPlan plan, PullPace pace) {
+        MemorySegment into = pool.segment(regionId);
+        return open(lease, plan.sources(), into, pace, () -> new RegionRebuild(context, into, plan));
+    }
+
+    private PreparedPull open(
+            ClientLease lease,
+            List<RebuildPlan.Source> from,
+            MemorySegment into,
+            @Nullable PullPace wanted,
+            Supplier<RegionFill> fill) {
+        Budget.Loan loan = lease.client().lend(budgets.pulls(), from.size());
+        List<SourceLink> links = new ArrayList<>();
         try {
-            ControlClient taken = sources.take(sourceAddress);
-            source = taken;
-            return OnDevice.call(
-                    () -> PreparedPull.open(taken, sourceAddress, token, context, pool.segment(regionId), pace, loan));
+            for (RebuildPlan.Source source : from) {
+                links.add(new SourceLink(source.address(), source.token(), sources.take(source.address())));
+            }
+            return OnDevice.call(() -> {
+                CopyPace pace = wanted == null ? null : new CopyPace(context, wanted, into.byteSize());
+                RegionFill made;
+                try {
+                    made = fill.get();
+                } catch (Throwable e) {
+                    Closing.after(e, pace);
+                    throw e;
+                }
+                return PreparedPull.open(links, made, pace, loan);
+            });
         } catch (Throwable e) {
             loan.close();
-            if (source != null) {
-                source.close();
-            }
+            links.forEach(SourceLink::close);
             throw e;
         }
     }
 
-    private PullResult copy(ClientLease lease, int regionId, PreparedPull pull) {
+    private PullResult fill(ClientLease lease, int regionId, PreparedPull pull) {
         Grant grant;
         try {
-            grant = lease.attach(regionId, pull.copy());
+            grant = lease.attach(regionId, pull.fill());
         } catch (Throwable e) {
             lease.abandon(pull);
             throw e;

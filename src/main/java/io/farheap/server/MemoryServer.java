@@ -12,6 +12,7 @@ import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
+import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RegionUse;
 import io.farheap.control.RingRequest;
@@ -421,6 +422,11 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         return incoming.prepare(leases.require(leaseId), regionId, sourceAddress, token, pace);
+    }
+
+    @Override
+    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+        return incoming.prepareRebuild(leases.require(leaseId), regionId, plan, pace);
     }
 
     @Override

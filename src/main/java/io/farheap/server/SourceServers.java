@@ -13,7 +13,7 @@ import java.util.List;
  */
 final class SourceServers implements AutoCloseable {
 
-    private static final int MAX_IDLE = 8;
+    private static final int MAX_IDLE = 32;
 
     private final Deque<ControlClient> idle = new ArrayDeque<>();
     private boolean closed;

@@ -127,6 +127,28 @@ class ControlRoundTripTest {
         assertSameEnd(mark.endpoint());
         assertEquals(-8L, mark.remoteAddress());
         assertEquals(-9, mark.rkey());
+        RebuildPlan plan = new RebuildPlan(
+                8,
+                2,
+                9,
+                List.of(
+                        new RebuildPlan.Source(0, "h:1", new byte[16]),
+                        new RebuildPlan.Source(8, "h:2", new byte[16])));
+        assertEquals(-16L, client.prepareRebuild(LEASE, 3, plan, pace).remoteAddress());
+        assertEquals(
+                List.of(
+                        "prepareRebuild",
+                        LEASE,
+                        3,
+                        8,
+                        2,
+                        9,
+                        "[split 0 of h:1, split 8 of h:2]",
+                        -64L,
+                        1L << 33,
+                        1L << 34,
+                        1 << 20),
+                lastCall());
         List<RegionUse> uses = List.of(new RegionUse(1, 1L << 40), new RegionUse(0, 0));
         assertEquals(new WantedRegions(List.of(1, 0), 7), client.reportUse(LEASE, uses));
         assertEquals(List.of("reportUse", LEASE, uses), lastCall());

@@ -19,6 +19,7 @@ import io.farheap.control.wire.OpenPullReply;
 import io.farheap.control.wire.OpenPullRequest;
 import io.farheap.control.wire.PreparePullReply;
 import io.farheap.control.wire.PreparePullRequest;
+import io.farheap.control.wire.PrepareRebuildRequest;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
@@ -129,6 +130,11 @@ final class HostileControl extends ControlGrpc.ControlImplBase implements AutoCl
 
     @Override
     public void preparePull(PreparePullRequest request, StreamObserver<PreparePullReply> reply) {
+        answer(reply, prepared);
+    }
+
+    @Override
+    public void prepareRebuild(PrepareRebuildRequest request, StreamObserver<PreparePullReply> reply) {
         answer(reply, prepared);
     }
 

@@ -345,7 +345,9 @@ class HostileRepliesTest {
         for (long address : new long[] {-7, 4097, 4}) {
             server.prepared =
                     PreparePullReply.newBuilder().setServer(mark(address)).build();
-            refused("0x" + Long.toHexString(address), () -> client.preparePull(7, 0, "h:1", new byte[16], PACE));
+            String wrong = "0x" + Long.toHexString(address);
+            refused(wrong, () -> client.preparePull(7, 0, "h:1", new byte[16], PACE));
+            refused(wrong, () -> client.prepareRebuild(7, 0, new RebuildPlan(1, 1, 0, List.of()), PACE));
         }
     }
 

@@ -180,6 +180,23 @@ final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
+    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+        called(
+                "prepareRebuild",
+                leaseId,
+                regionId,
+                plan.dataSplits(),
+                plan.paritySplits(),
+                plan.split(),
+                plan.sources().toString(),
+                pace.client().remoteAddress(),
+                pace.offset(),
+                pace.end(),
+                pace.pieceBytes());
+        return new Mark(SERVER_END, -16L, -11);
+    }
+
+    @Override
     public SpacePlane spaces() {
         return new SpacePlane() {
             private List<RegionGrant> regions(int from, int to) {

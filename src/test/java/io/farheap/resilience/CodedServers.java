@@ -68,6 +68,11 @@ final class CodedServers implements AutoCloseable {
         return CodedSpace.create(memory, resilience, bytes, RemoteServer::address);
     }
 
+    /** Nobody answers calls to the server any more; its memory is reached as before. */
+    void silence(int server) {
+        controls.get(server).close();
+    }
+
     /** The server ends without a word. */
     void kill(int server) {
         if (!dead.contains(server)) {

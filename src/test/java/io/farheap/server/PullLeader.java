@@ -6,6 +6,7 @@ import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
+import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -34,8 +35,19 @@ final class PullLeader implements AutoCloseable {
             long offset,
             long end,
             int piece) {
-        Mark own = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
-        Mark peer = server.preparePull(lease, into.regionId(), source, token, new PullPace(own, offset, end, piece));
+        connect(server.preparePull(lease, into.regionId(), source, token, pace(offset, end, piece)));
+    }
+
+    void prepare(ControlPlane server, long lease, RegionGrant into, RebuildPlan plan, long offset, long end) {
+        connect(server.prepareRebuild(lease, into.regionId(), plan, pace(offset, end, PIECE)));
+    }
+
+    private PullPace pace(long offset, long end, int piece) {
+        return new PullPace(
+                new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey()), offset, end, piece);
+    }
+
+    private void connect(Mark peer) {
         exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
     }
 

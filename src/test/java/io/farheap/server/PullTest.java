@@ -250,10 +250,11 @@ class PullTest {
         try (Context context = Devices.open("");
                 SharedMemory into = SharedMemory.allocate("test-copy", REGION);
                 RegionCopy copy = new RegionCopy(context, into.segment())) {
-            PullSource source = old.plane.openPull(export(), copy.endpoint());
+            PullSource source = old.plane.openPull(export(), copy.endpoint(0));
+            copy.connect(0, source);
             old.plane.release(old.lease(), from.regionId());
 
-            assertEquals(Code.PULL_FAILED, refused(() -> copy.run(source)).code());
+            assertEquals(Code.PULL_FAILED, refused(() -> copy.run(null)).code());
             old.plane.closePull(source.pullId());
         }
     }
@@ -263,12 +264,12 @@ class PullTest {
         try (Context context = Devices.open("");
                 SharedMemory into = SharedMemory.allocate("test-copy", REGION);
                 RegionCopy copy = new RegionCopy(context, into.segment())) {
-            PullSource source = old.plane.openPull(export(), copy.endpoint());
-            copy.connect(source);
+            PullSource source = old.plane.openPull(export(), copy.endpoint(0));
+            copy.connect(0, source);
             old.plane.closePull(source.pullId());
             old.plane.closePull(source.pullId());
 
-            assertEquals(Code.PULL_FAILED, refused(() -> copy.run(source)).code());
+            assertEquals(Code.PULL_FAILED, refused(() -> copy.run(null)).code());
         }
     }
 

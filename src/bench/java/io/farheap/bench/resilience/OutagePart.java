@@ -115,9 +115,7 @@ final class OutagePart {
             }
             Tally everything = whole.verify();
             Health health = side.health();
-            Rows.Repair repair = health == null
-                    ? Rows.Repair.NONE
-                    : new Rows.Repair(wholeMillis, health.regenerationBytesRead(), health.regenerationBytesRebuilt());
+            Rows.Repair repair = health == null ? Rows.Repair.NONE : Rows.Repair.of(wholeMillis, health);
             during.forEach((access, tally) -> {
                 if (access.write()) {
                     tally.verified(everything);

@@ -1,6 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.resilience.Health;
 import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,10 +16,19 @@ final class Rows {
      * @param regenerateMillis from the fault until all is whole again; NaN where it is not, or nothing was lost
      * @param bytesRead by regeneration
      * @param bytesRebuilt by regeneration
+     * @param bytesByServers those of them that the new slabs' servers made
      */
-    record Repair(double regenerateMillis, long bytesRead, long bytesRebuilt) {
+    record Repair(double regenerateMillis, long bytesRead, long bytesRebuilt, long bytesByServers) {
 
-        static final Repair NONE = new Repair(Double.NaN, 0, 0);
+        static final Repair NONE = new Repair(Double.NaN, 0, 0, 0);
+
+        static Repair of(double regenerateMillis, Health health) {
+            return new Repair(
+                    regenerateMillis,
+                    health.regenerationBytesRead(),
+                    health.regenerationBytesRebuilt(),
+                    health.regenerationBytesByServers());
+        }
     }
 
     /**
@@ -98,6 +108,7 @@ final class Rows {
                 .put("regenerate_ms", repair.regenerateMillis())
                 .put("regeneration_bytes_read", repair.bytesRead())
                 .put("regeneration_bytes_rebuilt", repair.bytesRebuilt())
+                .put("regeneration_bytes_by_servers", repair.bytesByServers())
                 .put("requests", tally.requests())
                 .put("lost", tally.lost())
                 .put("corrupt", tally.shown());

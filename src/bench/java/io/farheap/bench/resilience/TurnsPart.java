@@ -192,10 +192,7 @@ final class TurnsPart implements AutoCloseable {
         Health health = side.side().health();
         return health == null || !fault.equals(Faults.CORRUPTION)
                 ? Rows.Repair.NONE
-                : new Rows.Repair(
-                        left.getOrDefault(side.kind(), Double.NaN),
-                        health.regenerationBytesRead(),
-                        health.regenerationBytesRebuilt());
+                : Rows.Repair.of(left.getOrDefault(side.kind(), Double.NaN), health);
     }
 
     private static @Nullable Tally baseline(Map<Key, Tally> all, Access access) {

@@ -219,10 +219,11 @@ final class CodedDemo implements AutoCloseable {
                 readBefore / 1000,
                 writeBefore / 1000));
         summary.add(String.format(
-                "regenerated      %,d of %,d slabs: %,d bytes rebuilt of %,d read, whole %,.0f ms after the SIGKILL",
+                "regenerated      %,d of %,d slabs: %,d bytes rebuilt, %,d by their servers, of %,d read, whole %,.0f ms after the SIGKILL",
                 mended.regenerated() - healthy.regenerated(),
                 mended.slabs(),
                 mended.regenerationBytesRebuilt() - healthy.regenerationBytesRebuilt(),
+                mended.regenerationBytesByServers() - healthy.regenerationBytesByServers(),
                 mended.regenerationBytesRead() - healthy.regenerationBytesRead(),
                 millis));
         return true;

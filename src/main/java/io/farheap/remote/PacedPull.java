@@ -1,4 +1,4 @@
-package io.farheap.migration;
+package io.farheap.remote;
 
 import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlException;
@@ -6,19 +6,22 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
+import io.farheap.control.RebuildPlan;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * A pull that goes at this process's pace: the client's end of a {@link PullPace}. One thread at a time, which closes
  * it. Everything throws {@link ControlException} once the pull has failed.
  */
-final class PacedPull implements AutoCloseable {
+public final class PacedPull implements AutoCloseable {
 
     private static final long NOT_BEGUN = -1;
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
@@ -37,20 +40,36 @@ final class PacedPull implements AutoCloseable {
     /** Between looks at leases and the connection while an answer is awaited, which ends the wait itself. */
     private static final long ANSWER_LOOK_NANOS = 2_000_000;
 
+    private final RemoteRegion into;
     private final RemoteServer server;
-    private final RemoteServer source;
+    private final List<RemoteServer> sources;
+    /** Run at each look while something is awaited. May throw, which ends the wait. */
+    private final Runnable meanwhile;
+
     private final WatermarkExchange exchange;
     private final long offset;
     private final long end;
+    /** For the first source, by which the server knows what it has prepared. Null until it has. */
+    private @Nullable Ticket ticket;
     /** Null until it has begun. */
     private @Nullable CompletableFuture<PullResult> result;
 
     private long cleared;
     private long copied;
 
-    private PacedPull(RemoteServer server, RemoteServer source, WatermarkExchange exchange, long offset, long end) {
-        this.server = server;
-        this.source = source;
+    private record Prepared(Ticket ticket, Mark mark) {}
+
+    private PacedPull(
+            RemoteRegion into,
+            List<RemoteServer> sources,
+            Runnable meanwhile,
+            WatermarkExchange exchange,
+            long offset,
+            long end) {
+        this.into = into;
+        this.server = into.server();
+        this.sources = sources;
+        this.meanwhile = meanwhile;
         this.exchange = exchange;
         this.offset = offset;
         this.end = end;
@@ -64,20 +83,79 @@ final class PacedPull implements AutoCloseable {
      * @param into fills this region, from {@code offset} on to {@code end}
      * @param source with this one's bytes, at the same offsets
      */
-    static PacedPull begin(
+    public static PacedPull begin(
             Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
         Ticket ticket = source.server().export(source);
+        PacedPull pull = prepare(
+                context,
+                into,
+                List.of(source.server()),
+                () -> {},
+                offset,
+                end,
+                pieceBytes,
+                pace -> new Prepared(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
+        try {
+            pull.start();
+            return pull;
+        } catch (Throwable e) {
+            Closing.after(e, pull);
+            throw e;
+        }
+    }
+
+    /**
+     * Has everything ready for a rebuild: {@link #start} is next. Where this throws, the region is as it was.
+     *
+     * @param into is made from its beginning to {@code end}
+     * @param code of how many splits it is, and which is to be made; the sources are those of {@code splits}
+     * @param splits good ones, by number, at the same offsets
+     * @param meanwhile is run at each look while something is awaited, and ends the wait where it throws
+     */
+    public static PacedPull prepareRebuild(
+            Context context,
+            RemoteRegion into,
+            RebuildPlan code,
+            SortedMap<Integer, RemoteRegion> splits,
+            long end,
+            int pieceBytes,
+            Runnable meanwhile) {
+        List<RemoteServer> servers =
+                splits.values().stream().map(RemoteRegion::server).toList();
+        return prepare(context, into, servers, meanwhile, 0, end, pieceBytes, pace -> {
+            List<Ticket> tickets = new ArrayList<>();
+            List<RebuildPlan.Source> sources = new ArrayList<>();
+            splits.forEach((split, region) -> {
+                Ticket ticket = region.server().export(region);
+                tickets.add(ticket);
+                sources.add(new RebuildPlan.Source(split, region.server().address(), ticket.token()));
+            });
+            RebuildPlan plan = new RebuildPlan(code.dataSplits(), code.paritySplits(), code.split(), sources);
+            return new Prepared(tickets.getFirst(), into.server().prepareRebuild(into, plan, pace));
+        });
+    }
+
+    private static PacedPull prepare(
+            Context context,
+            RemoteRegion into,
+            List<RemoteServer> sources,
+            Runnable meanwhile,
+            long offset,
+            long end,
+            int pieceBytes,
+            Function<PullPace, Prepared> prepare) {
         WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
-        PacedPull pull = new PacedPull(into.server(), source.server(), exchange, offset, end);
+        PacedPull pull = new PacedPull(into, sources, meanwhile, exchange, offset, end);
         try {
             Mark client = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
             PullPace pace = new PullPace(client, offset, end, pieceBytes);
-            Mark peer = pull.await(() -> into.server().preparePull(into, source.server(), ticket, pace));
+            Prepared prepared = pull.await(() -> prepare.apply(pace));
+            pull.ticket = prepared.ticket();
+            Mark peer = prepared.mark();
             exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
             // Clears nothing, but a device that maps a peer's memory on first use does so now, while nobody waits for
             // it.
             exchange.tell(offset);
-            pull.start(into, ticket);
             return pull;
         } catch (VerbsException e) {
             Closing.after(e, pull);
@@ -95,6 +173,7 @@ final class PacedPull implements AutoCloseable {
         CompletableFuture<T> answer = begin(call);
         do {
             requireHeld();
+            meanwhile.run();
         } while (!ended(answer, ANSWER_LOOK_NANOS));
         return join(answer);
     }
@@ -133,14 +212,17 @@ final class PacedPull implements AutoCloseable {
     /** Nothing is copied from a server, or to one, whose lease is lost. */
     private void requireHeld() {
         server.requireHeld();
-        source.requireHeld();
+        sources.forEach(RemoteServer::requireHeld);
     }
 
-    private void start(RemoteRegion into, Ticket ticket) {
-        result = begin(() -> server.pull(into, source, ticket));
+    /** Begins what was prepared, and returns when the server waits for {@link #clear}. */
+    public void start() {
+        Ticket prepared = Objects.requireNonNull(ticket);
+        result = begin(() -> server.pull(into, sources.getFirst(), prepared));
         long deadline = System.nanoTime() + BEGIN_TIMEOUT_NANOS;
         while (exchange.theirs() != offset) {
             check();
+            meanwhile.run();
             if (System.nanoTime() - deadline > 0) {
                 throw new ControlException(
                         Code.DEADLINE_EXCEEDED,
@@ -152,7 +234,7 @@ final class PacedPull implements AutoCloseable {
     }
 
     /** Lets the server copy up to an offset: nothing that is posted changes what lies before it. */
-    void clear(long upTo) {
+    public void clear(long upTo) {
         try {
             requireHeld();
             exchange.tell(upTo);
@@ -163,7 +245,7 @@ final class PacedPull implements AutoCloseable {
     }
 
     /** Up to where all has arrived. */
-    long copied() {
+    public long copied() {
         long mark = exchange.theirs();
         if (mark != copied) {
             if (mark < copied || mark > cleared) {
@@ -178,7 +260,7 @@ final class PacedPull implements AutoCloseable {
     }
 
     /** Throws where the pull has failed. */
-    void check() {
+    public void check() {
         requireHeld();
         try {
             exchange.check();
@@ -193,7 +275,7 @@ final class PacedPull implements AutoCloseable {
     }
 
     /** What the server took, once all has arrived. */
-    PullResult result() {
+    public PullResult result() {
         return join(begun());
     }
 
@@ -212,6 +294,21 @@ final class PacedPull implements AutoCloseable {
     private ControlException unreachable(VerbsException e) {
         return new ControlException(
                 Code.UNAVAILABLE, "memory server " + server + " cannot be reached: " + e.getMessage(), e);
+    }
+
+    /**
+     * Whether the server may go on filling the region, once this is closed: it has begun, and has not said that it has
+     * ended.
+     */
+    public boolean mayStillFill() {
+        CompletableFuture<PullResult> answer = result;
+        if (answer == null) {
+            return false;
+        }
+        if (!answer.isDone() || !answer.isCompletedExceptionally()) {
+            return !answer.isDone();
+        }
+        return !(answer.exceptionNow() instanceof ControlException e && e.code() == Code.PULL_FAILED);
     }
 
     /** Ends the pull, where it has not ended: the server is told, or learns it otherwise. */
@@ -235,7 +332,8 @@ final class PacedPull implements AutoCloseable {
         if (result == null || result.isDone()) {
             return;
         }
-        boolean reachable = tell(PullPace.STOP);
+        // Where all has arrived, all that is left is that the server says so.
+        boolean reachable = copied == end || tell(PullPace.STOP);
         long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
         // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it
         // refuses another.

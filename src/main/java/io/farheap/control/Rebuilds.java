@@ -1,0 +1,49 @@
+package io.farheap.control;
+
+import com.google.protobuf.ByteString;
+import io.farheap.control.wire.PrepareRebuildRequest;
+import io.farheap.control.wire.SplitSource;
+
+/** Rebuilds as messages and back. */
+final class Rebuilds {
+
+    private Rebuilds() {}
+
+    static PrepareRebuildRequest request(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+        PrepareRebuildRequest.Builder request = PrepareRebuildRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setRegionId(regionId)
+                .setDataSplits(plan.dataSplits())
+                .setParitySplits(plan.paritySplits())
+                .setSplit(plan.split())
+                .setClient(Wire.message(pace.client()))
+                .setOffset(pace.offset())
+                .setEnd(pace.end())
+                .setPieceBytes(pace.pieceBytes());
+        for (RebuildPlan.Source source : plan.sources()) {
+            request.addSources(SplitSource.newBuilder()
+                    .setSplit(source.split())
+                    .setAddress(source.address())
+                    .setToken(ByteString.copyFrom(source.token())));
+        }
+        return request.build();
+    }
+
+    static RebuildPlan plan(PrepareRebuildRequest request) {
+        return new RebuildPlan(
+                request.getDataSplits(),
+                request.getParitySplits(),
+                request.getSplit(),
+                request.getSourcesList().stream()
+                        .map(source -> new RebuildPlan.Source(
+                                source.getSplit(),
+                                source.getAddress(),
+                                source.getToken().toByteArray()))
+                        .toList());
+    }
+
+    static PullPace pace(PrepareRebuildRequest request) {
+        return new PullPace(
+                Wire.mark(request.getClient()), request.getOffset(), request.getEnd(), request.getPieceBytes());
+    }
+}

@@ -1,0 +1,241 @@
+package io.farheap.resilience;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.RebuildPlan;
+import io.farheap.posix.ShortSleeps;
+import io.farheap.remote.PacedPull;
+import io.farheap.remote.RemoteRegion;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+
+/**
+ * Has a slab made by the server that it is on, which reads the good ones of the range and decodes. This end only says
+ * how far it may go: it holds the stripe words of some windows of pages, clears them, and releases each as the server
+ * says that it is there. So reads of the range go on, and writes wait for the windows under way. One thread.
+ *
+ * <p>It makes windows in the order of pages and has the same sources for all of them. Where it gets no further, since a
+ * source fails, splits disagree or a page is stuck, {@link Rebuild} makes the rest.
+ */
+final class ServerRebuild {
+
+    /** Of the slab: the server reads k times as much for it. */
+    private static final int WINDOW_BYTES = 64 << 10;
+
+    private static final int MOST_WINDOW_PAGES = 128;
+    /** Held at a time, so that the server has always one to go on with. */
+    private static final int WINDOWS = 4;
+
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    /** So long servers may take to have everything ready: a server that is stopped does not answer. */
+    private static final long PREPARE_NANOS = 1_000_000_000L * SLOWNESS;
+    /** Not tried again for so long after it was not ready in time. */
+    private static final long PAUSE_NANOS = 5_000_000_000L;
+    /** So long, and two timeouts of writes, it may get no further. */
+    private static final long PATIENCE_NANOS = 100_000_000L * SLOWNESS;
+    /** Between two looks at what does not wait for a regeneration; no words are held then. */
+    private static final long DUTIES_NANOS = 20_000_000;
+
+    private static final long SPIN_NANOS = 20_000;
+    private static final long PARK_NANOS = 20_000;
+
+    /** @param end offset in the slab */
+    private record Window(long firstPage, int pages, long end) {}
+
+    private final SpaceState space;
+    private final Resilience resilience;
+    private final Lines lines;
+    private final int splitBytes;
+    private final int windowPages;
+    private final RebuildPlan[] codes;
+    private final ArrayDeque<Window> windows = new ArrayDeque<>();
+    private final AtomicLong bytesRead = new AtomicLong();
+    private final AtomicLong bytesRebuilt = new AtomicLong();
+
+    private long pausedUntil = System.nanoTime();
+    /** Of the slab: what is held, and what is made and released. */
+    private long held;
+
+    private long made;
+    private boolean destinationFailed;
+
+    /** @param lines of the same thread, which say what can be reached */
+    ServerRebuild(SpaceState space, Lines lines) {
+        this.space = space;
+        this.resilience = space.resilience;
+        this.lines = lines;
+        this.splitBytes = resilience.splitBytes();
+        this.windowPages = Math.clamp(WINDOW_BYTES / splitBytes, 1, MOST_WINDOW_PAGES);
+        this.codes = IntStream.range(0, resilience.splits())
+                .mapToObj(
+                        split -> new RebuildPlan(resilience.dataSplits(), resilience.paritySplits(), split, List.of()))
+                .toArray(RebuildPlan[]::new);
+    }
+
+    long bytesRead() {
+        return bytesRead.get();
+    }
+
+    long bytesRebuilt() {
+        return bytesRebuilt.get();
+    }
+
+    /** Whether the latest run left a slab that its server may still be filling: it is void then. */
+    boolean destinationFailed() {
+        return destinationFailed;
+    }
+
+    /**
+     * Makes as much as it can of a slab that is in the table and REBUILDING.
+     *
+     * @param between is run now and then, while no words are held
+     * @return how many of its first bytes are made, of whole pages
+     */
+    long run(Slab slab, Runnable between) {
+        destinationFailed = false;
+        held = 0;
+        made = 0;
+        List<Slab> sources = choose(slab);
+        if (sources.isEmpty() || System.nanoTime() - pausedUntil < 0) {
+            return 0;
+        }
+        PacedPull pull;
+        try {
+            pull = prepare(slab, sources, between);
+        } catch (ControlException e) {
+            pausedUntil = System.nanoTime() + PAUSE_NANOS;
+            return 0;
+        }
+        try (ShortSleeps _ = new ShortSleeps()) {
+            pull.start();
+            lead(slab, pull, sources, between);
+        } catch (ControlException e) {
+            // What is there is right.
+        } finally {
+            end(slab, pull);
+        }
+        bytesRead.addAndGet(made * sources.size());
+        bytesRebuilt.addAndGet(made);
+        return made;
+    }
+
+    private void end(Slab slab, PacedPull pull) {
+        try {
+            pull.close();
+        } finally {
+            if (made < space.slabBytes() && pull.mayStillFill()) {
+                // Before the words are released: nothing that is written to it afterwards matters.
+                space.table.makeVoid(slab);
+                destinationFailed = true;
+            }
+            while (!windows.isEmpty()) {
+                release();
+            }
+        }
+    }
+
+    /** As many good slabs as are needed, or none where there are not so many. */
+    private List<Slab> choose(Slab slab) {
+        int wanted = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
+        int chosen = lines.someGood(slab.range(), wanted);
+        if (Integer.bitCount(chosen) < wanted) {
+            return List.of();
+        }
+        return IntStream.range(0, resilience.splits())
+                .filter(split -> (chosen >>> split & 1) != 0)
+                .mapToObj(split -> space.table.slab(slab.range(), split))
+                .toList();
+    }
+
+    private PacedPull prepare(Slab slab, List<Slab> sources, Runnable between) {
+        SortedMap<Integer, RemoteRegion> splits = new TreeMap<>();
+        sources.forEach(source -> splits.put(source.split(), source.region()));
+        long deadline = System.nanoTime() + PREPARE_NANOS;
+        return PacedPull.prepareRebuild(
+                space.memory.context(),
+                slab.region(),
+                codes[slab.split()],
+                splits,
+                space.slabBytes(),
+                windowPages * splitBytes,
+                () -> {
+                    between.run();
+                    if (over(slab) || System.nanoTime() - deadline > 0) {
+                        throw new ControlException(Code.CANCELLED, slab + " is not to be made this way");
+                    }
+                });
+    }
+
+    private static boolean over(Slab slab) {
+        return slab.isVoid() || Thread.currentThread().isInterrupted();
+    }
+
+    private void lead(Slab slab, PacedPull pull, List<Slab> sources, Runnable between) {
+        long patience = PATIENCE_NANOS + 2 * resilience.timeoutNanos();
+        long progress = System.nanoTime();
+        long duties = progress + DUTIES_NANOS;
+        while (made < space.slabBytes()) {
+            long now = System.nanoTime();
+            boolean due = now - duties >= 0;
+            if (due && windows.isEmpty()) {
+                between.run();
+                due = false;
+                now = System.nanoTime();
+                duties = now + DUTIES_NANOS;
+                progress = now;
+            }
+            if (over(slab)) {
+                return;
+            }
+            while (!due && windows.size() < WINDOWS && held < space.slabBytes() && hold(slab)) {
+                // With the words held: what is not void now has missed no write of these pages.
+                if (!sources.stream().allMatch(Slab::isGood)) {
+                    return;
+                }
+                pull.clear(held);
+            }
+            pull.check();
+            if (released(pull.copied())) {
+                progress = now;
+            } else if (now - progress > patience) {
+                return;
+            } else if (now - progress > SPIN_NANOS) {
+                LockSupport.parkNanos(PARK_NANOS);
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private boolean hold(Slab slab) {
+        long page = held / splitBytes;
+        int pages = (int) Math.min(windowPages, space.pagesPerSlab - page);
+        long first = slab.range() * space.pagesPerSlab + page;
+        if (!space.words.tryHold(first, pages)) {
+            return false;
+        }
+        held += (long) pages * splitBytes;
+        windows.addLast(new Window(first, pages, held));
+        return true;
+    }
+
+    private boolean released(long copied) {
+        boolean any = false;
+        while (!windows.isEmpty() && windows.getFirst().end() <= copied) {
+            made = release().end();
+            any = true;
+        }
+        return any;
+    }
+
+    private Window release() {
+        Window window = windows.removeFirst();
+        space.words.endHold(window.firstPage(), window.pages());
+        return window;
+    }
+}

@@ -1,0 +1,162 @@
+package io.farheap.resilience;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.thread.Joining;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Slabs that their servers make, and what this process makes where they cannot. */
+class ServerRebuildTest {
+
+    private static final int PAGE = 512;
+
+    private final CodedServers servers = new CodedServers(8, 4);
+
+    @AfterEach
+    void close() {
+        servers.close();
+    }
+
+    private static void write(CodedSession session, byte[] bytes) {
+        assertEquals(
+                "ok", CodedStatus.describe(session.writeBlocking(0, MemorySegment.ofArray(bytes), 0, bytes.length)));
+    }
+
+    private static byte[] read(CodedSession session, int bytes) {
+        byte[] all = new byte[bytes];
+        assertEquals("ok", CodedStatus.describe(session.readBlocking(0, MemorySegment.ofArray(all), 0, bytes)));
+        return all;
+    }
+
+    private static byte[] some(CodedSpace space) {
+        byte[] bytes = new byte[(int) space.capacity()];
+        new SplittableRandom(11).nextBytes(bytes);
+        return bytes;
+    }
+
+    /** Gives slabs up, one after the other, until servers have made as much as that. */
+    private static void regenerate(CodedSpace space, long byServers) {
+        for (int i = 0; space.health().regenerationBytesByServers() < byServers; i++) {
+            CodedServers.await("all slabs are good", () -> space.health().whole());
+            long before = space.health().regenerated();
+            space.giveUp(space.slab(0, i % space.resilience().splits()));
+            CodedServers.await("the slab is made anew", () -> space.health().regenerated() > before);
+        }
+        CodedServers.await("all slabs are good", () -> space.health().whole());
+    }
+
+    /** All splits of all pages, so each of those that were made: k of k + r at a time, others lost. */
+    private void assertRight(CodedSpace space, CodedSession session, byte[] bytes) {
+        assertArrayEquals(bytes, read(session, bytes.length));
+        servers.kill(servers.indexOf(space.slab(0, 0).region().server()));
+        servers.kill(servers.indexOf(space.slab(0, 1).region().server()));
+        assertArrayEquals(bytes, read(session, bytes.length), "from parity");
+    }
+
+    @Test
+    void serversMakeTheirSlabs() {
+        try (CodedSpace space =
+                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession()) {
+            byte[] bytes = some(space);
+            write(session, bytes);
+            regenerate(space, 6 * CodedServers.REGION_BYTES);
+            Health health = space.health();
+            assertTrue(health.regenerationBytesRead() >= 4 * health.regenerationBytesByServers());
+            assertRight(space, session, bytes);
+        }
+    }
+
+    @Test
+    void inTheCorruptionModesMoreSplitsAreComparedFirst() {
+        try (CodedSpace space = servers.space(
+                        Resilience.corruptionDetection(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession()) {
+            byte[] bytes = some(space);
+            write(session, bytes);
+            regenerate(space, 2 * CodedServers.REGION_BYTES);
+            Health health = space.health();
+            assertTrue(health.regenerationBytesRead() >= 5 * health.regenerationBytesByServers());
+            assertRight(space, session, bytes);
+        }
+    }
+
+    @Test
+    void copiesAreMadeThatWayToo() {
+        try (CodedSpace space = servers.space(Resilience.copies(3), CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession()) {
+            byte[] bytes = some(space);
+            write(session, bytes);
+            regenerate(space, 3 * CodedServers.REGION_BYTES);
+            assertRight(space, session, bytes);
+        }
+    }
+
+    /** Data stays within reach while nobody answers calls: what prepares a rebuild fails, or is not there in time. */
+    @Test
+    void whereASourceAnswersNoCallsThisProcessMakesTheSlab() {
+        try (CodedSpace space =
+                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession()) {
+            byte[] bytes = some(space);
+            write(session, bytes);
+            for (int split = 0; split < 5; split++) {
+                servers.silence(servers.indexOf(space.slab(0, split).region().server()));
+            }
+            space.giveUp(space.slab(0, 5));
+            CodedServers.await("the slab is made anew", () -> space.health().regenerated() == 1);
+            assertEquals(0, space.health().regenerationBytesByServers());
+            assertEquals(CodedServers.REGION_BYTES, space.health().regenerationBytesRebuilt());
+            assertArrayEquals(bytes, read(session, bytes.length));
+        }
+    }
+
+    /** Each page is written by one thread, as often as it can, while slab after slab is made by servers. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 4})
+    void writesMeanwhileAreInWhatIsMade(int data) throws Exception {
+        try (CodedSpace space =
+                servers.space(Resilience.failureRecovery(data, 2).pageBytes(PAGE), data * CodedServers.REGION_BYTES)) {
+            byte[] bytes = some(space);
+            AtomicBoolean enough = new AtomicBoolean();
+            try (CodedSession first = space.openSession();
+                    CodedSession second = space.openSession()) {
+                write(first, bytes);
+                Thread[] writers = {writer(space, first, bytes, 0, enough), writer(space, second, bytes, 1, enough)};
+                try {
+                    regenerate(space, 12 * CodedServers.REGION_BYTES);
+                } finally {
+                    enough.set(true);
+                    for (Thread writer : writers) {
+                        Joining.join(writer);
+                    }
+                }
+                assertRight(space, first, bytes);
+            }
+        }
+    }
+
+    private static Thread writer(
+            CodedSpace space, CodedSession session, byte[] bytes, int parity, AtomicBoolean enough) {
+        MemorySegment all = MemorySegment.ofArray(bytes);
+        SplittableRandom random = new SplittableRandom(parity);
+        byte[] page = new byte[PAGE];
+        return Thread.ofPlatform().daemon().start(() -> {
+            while (!enough.get()) {
+                long at = (2L * random.nextInt((int) (space.capacity() / PAGE / 2)) + parity) * PAGE;
+                random.nextBytes(page);
+                MemorySegment.copy(MemorySegment.ofArray(page), 0, all, at, PAGE);
+                assertEquals(
+                        "ok", CodedStatus.describe(session.writeBlocking(at, MemorySegment.ofArray(page), 0, PAGE)));
+            }
+        });
+    }
+}
