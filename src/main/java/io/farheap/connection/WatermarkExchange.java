@@ -128,6 +128,11 @@ public final class WatermarkExchange implements AutoCloseable {
         await(0);
     }
 
+    /** Whether all marks have arrived that had when this was last {@linkplain #check checked}. */
+    public boolean flushed() {
+        return told == completed;
+    }
+
     private void await(long onTheirWay) {
         long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (told - completed > onTheirWay) {

@@ -297,21 +297,22 @@ public final class PacedPull implements AutoCloseable {
     }
 
     /**
-     * Whether the server may go on filling the region, once this is closed: it has begun, and has not said that it has
-     * ended.
+     * Whether the server may go on filling the region, once this is closed: some was cleared that it has not said to be
+     * there, and it has not said either that it has ended.
      */
     public boolean mayStillFill() {
         CompletableFuture<PullResult> answer = result;
-        if (answer == null) {
+        if (answer == null || copied == cleared || answered()) {
             return false;
         }
-        if (!answer.isDone() || !answer.isCompletedExceptionally()) {
-            return !answer.isDone();
-        }
-        return !(answer.exceptionNow() instanceof ControlException e && e.code() == Code.PULL_FAILED);
+        return !answer.isCompletedExceptionally()
+                || !(answer.exceptionNow() instanceof ControlException e && e.code() == Code.PULL_FAILED);
     }
 
-    /** Ends the pull, where it has not ended: the server is told, or learns it otherwise. */
+    /**
+     * Ends the pull, where it has not ended: the server is told, or learns it otherwise. Where it has made all that was
+     * cleared, nobody waits for it to say so.
+     */
     @Override
     public void close() {
         try {
@@ -319,7 +320,8 @@ public final class PacedPull implements AutoCloseable {
                 stop();
             }
         } finally {
-            if (result != null && result.isDone() && !result.isCompletedExceptionally()) {
+            boolean silent = result != null && (copied == cleared && exchange.flushed() || answered());
+            if (silent) {
                 exchange.close();
             } else {
                 // The server may be in the middle of telling how far it is.
@@ -328,18 +330,23 @@ public final class PacedPull implements AutoCloseable {
         }
     }
 
+    private boolean answered() {
+        return result != null && result.isDone() && !result.isCompletedExceptionally();
+    }
+
     private void stop() {
-        if (result == null || result.isDone()) {
-            return;
-        }
-        // Where all has arrived, all that is left is that the server says so.
+        CompletableFuture<PullResult> answer = begun();
+        // Where all has arrived it needs not be told.
         boolean reachable = copied == end || tell(PullPace.STOP);
         long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
+        boolean ended = false;
         // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it
         // refuses another.
-        do {
+        while (!ended && System.nanoTime() - deadline < 0) {
             reachable = reachable && reachable();
-        } while (!ended(result, ANSWER_LOOK_NANOS) && System.nanoTime() - deadline < 0);
+            boolean idle = copied == cleared;
+            ended = idle && reachable && exchange.flushed() || ended(answer, idle ? LOOK_NANOS : ANSWER_LOOK_NANOS);
+        }
     }
 
     private boolean tell(long mark) {

@@ -193,6 +193,11 @@ public final class CodedSpace implements AutoCloseable {
         return space.table.slab(range, split);
     }
 
+    /** Servers make small slabs too: for tests. */
+    void leaveToServers() {
+        space.leastForServers = 0;
+    }
+
     /** As the keeper does with what is in doubt. */
     void giveUp(Slab slab) {
         space.table.giveUp(slab);

@@ -68,7 +68,7 @@ final class Keeper implements AutoCloseable {
         this.space = space;
         this.placement = placement;
         this.rebuild = new Rebuild(space);
-        this.onServer = new ServerRebuild(space, rebuild.lines());
+        this.onServer = new ServerRebuild(space, rebuild);
         this.evictions = new Evictions(space);
         this.thread = Thread.ofPlatform().daemon().name("farheap-slabs").unstarted(this::run);
     }
@@ -200,8 +200,7 @@ final class Keeper implements AutoCloseable {
         retired.add(new Retired(old.region()));
         boolean rebuilt = false;
         try {
-            long made = onServer.run(next, this::betweenWindows);
-            rebuilt = rebuild.run(next, made, this::betweenWindows);
+            rebuilt = onServer.run(next, this::betweenWindows);
         } finally {
             if (!rebuilt) {
                 space.table.makeVoid(next);
@@ -209,7 +208,7 @@ final class Keeper implements AutoCloseable {
         }
         if (rebuilt) {
             regenerated.increment();
-        } else if (onServer.destinationFailed() || rebuild.destinationFailed()) {
+        } else if (onServer.destinationFailed()) {
             avoid(region.server(), UNREACHABLE_NANOS);
         }
         return rebuilt;

@@ -84,7 +84,7 @@ final class Rebuild implements AutoCloseable {
     /**
      * Fills a slab that is in the table and REBUILDING.
      *
-     * @param from its first bytes that are missing, of whole pages
+     * @param from where bytes are missing, of whole pages; to the slab's end
      * @param between is run before each window, while no words are held
      * @return false where it could not: too few others are good, it is void, sessions keep words for too long, or the
      *     thread was interrupted

@@ -19,8 +19,10 @@ import java.util.stream.IntStream;
  * how far it may go: it holds the stripe words of some windows of pages, clears them, and releases each as the server
  * says that it is there. So reads of the range go on, and writes wait for the windows under way. One thread.
  *
- * <p>It makes windows in the order of pages and has the same sources for all of them. Where it gets no further, since a
- * source fails, splits disagree or a page is stuck, {@link Rebuild} makes the rest.
+ * <p>While the server connects to its sources, which may take longer than a small slab does, {@link Rebuild} makes
+ * pages from the slab's end on, here; the server begins at its beginning. It makes windows in the order of pages and
+ * has the same sources for all of them. Where it gets no further, since a source fails, splits disagree or a page is
+ * stuck, what is left is made here too.
  */
 final class ServerRebuild {
 
@@ -49,7 +51,7 @@ final class ServerRebuild {
 
     private final SpaceState space;
     private final Resilience resilience;
-    private final Lines lines;
+    private final Rebuild rebuild;
     private final int splitBytes;
     private final int windowPages;
     private final RebuildPlan[] codes;
@@ -58,17 +60,16 @@ final class ServerRebuild {
     private final AtomicLong bytesRebuilt = new AtomicLong();
 
     private long pausedUntil = System.nanoTime();
-    /** Of the slab: what is held, and what is made and released. */
+    /** Of the slab: what the server was let make, and what it has made. */
     private long held;
 
     private long made;
     private boolean destinationFailed;
 
-    /** @param lines of the same thread, which say what can be reached */
-    ServerRebuild(SpaceState space, Lines lines) {
+    ServerRebuild(SpaceState space, Rebuild rebuild) {
         this.space = space;
         this.resilience = space.resilience;
-        this.lines = lines;
+        this.rebuild = rebuild;
         this.splitBytes = resilience.splitBytes();
         this.windowPages = Math.clamp(WINDOW_BYTES / splitBytes, 1, MOST_WINDOW_PAGES);
         this.codes = IntStream.range(0, resilience.splits())
@@ -85,31 +86,38 @@ final class ServerRebuild {
         return bytesRebuilt.get();
     }
 
-    /** Whether the latest run left a slab that its server may still be filling: it is void then. */
+    /** Whether the latest run ended because the new slab could not be written, or may still be by its server. */
     boolean destinationFailed() {
-        return destinationFailed;
+        return destinationFailed || rebuild.destinationFailed();
     }
 
     /**
-     * Makes as much as it can of a slab that is in the table and REBUILDING.
+     * Fills a slab that is in the table and REBUILDING.
      *
      * @param between is run now and then, while no words are held
-     * @return how many of its first bytes are made, of whole pages
+     * @return as {@link Rebuild#run}
      */
-    long run(Slab slab, Runnable between) {
+    boolean run(Slab slab, Runnable between) {
         destinationFailed = false;
         held = 0;
         made = 0;
+        if (space.slabBytes() >= space.leastForServers && System.nanoTime() - pausedUntil >= 0) {
+            askServer(slab, between);
+        }
+        return rebuild.run(slab, made, between);
+    }
+
+    private void askServer(Slab slab, Runnable between) {
         List<Slab> sources = choose(slab);
-        if (sources.isEmpty() || System.nanoTime() - pausedUntil < 0) {
-            return 0;
+        if (sources.isEmpty()) {
+            return;
         }
         PacedPull pull;
         try {
             pull = prepare(slab, sources, between);
         } catch (ControlException e) {
             pausedUntil = System.nanoTime() + PAUSE_NANOS;
-            return 0;
+            return;
         }
         try (ShortSleeps _ = new ShortSleeps()) {
             pull.start();
@@ -121,14 +129,13 @@ final class ServerRebuild {
         }
         bytesRead.addAndGet(made * sources.size());
         bytesRebuilt.addAndGet(made);
-        return made;
     }
 
     private void end(Slab slab, PacedPull pull) {
         try {
             pull.close();
         } finally {
-            if (made < space.slabBytes() && pull.mayStillFill()) {
+            if (pull.mayStillFill()) {
                 // Before the words are released: nothing that is written to it afterwards matters.
                 space.table.makeVoid(slab);
                 destinationFailed = true;
@@ -142,7 +149,7 @@ final class ServerRebuild {
     /** As many good slabs as are needed, or none where there are not so many. */
     private List<Slab> choose(Slab slab) {
         int wanted = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
-        int chosen = lines.someGood(slab.range(), wanted);
+        int chosen = rebuild.lines().someGood(slab.range(), wanted);
         if (Integer.bitCount(chosen) < wanted) {
             return List.of();
         }
@@ -166,7 +173,7 @@ final class ServerRebuild {
                 () -> {
                     between.run();
                     if (over(slab) || System.nanoTime() - deadline > 0) {
-                        throw new ControlException(Code.CANCELLED, slab + " is not to be made this way");
+                        throw new ControlException(Code.CANCELLED, slab + " is not made by its server");
                     }
                 });
     }

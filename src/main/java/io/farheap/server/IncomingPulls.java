@@ -10,7 +10,6 @@ import io.farheap.control.RebuildPlan;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -89,12 +88,11 @@ final class IncomingPulls {
             MemorySegment into,
             @Nullable PullPace wanted,
             Supplier<RegionFill> fill) {
+        List<SourceLink> links = from.stream()
+                .map(source -> new SourceLink(source.address(), source.token()))
+                .toList();
         Budget.Loan loan = lease.client().lend(budgets.pulls(), from.size());
-        List<SourceLink> links = new ArrayList<>();
         try {
-            for (RebuildPlan.Source source : from) {
-                links.add(new SourceLink(source.address(), source.token(), sources.take(source.address())));
-            }
             return OnDevice.call(() -> {
                 CopyPace pace = wanted == null ? null : new CopyPace(context, wanted, into.byteSize());
                 RegionFill made;
@@ -104,11 +102,10 @@ final class IncomingPulls {
                     Closing.after(e, pace);
                     throw e;
                 }
-                return PreparedPull.open(links, made, pace, loan);
+                return PreparedPull.open(links, sources, made, pace, loan);
             });
         } catch (Throwable e) {
             loan.close();
-            links.forEach(SourceLink::close);
             throw e;
         }
     }

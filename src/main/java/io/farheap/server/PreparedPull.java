@@ -32,20 +32,24 @@ final class PreparedPull {
     }
 
     /**
-     * Its own from now on, but where this throws the connections and the loan stay the caller's.
+     * Its own from now on, but where this throws the loan stays the caller's.
      *
-     * @param links whose connections {@link #abandon} closes, and {@link #finish} gives back
+     * @param links which {@link #abandon} closes, and whose connections {@link #finish} gives back
      * @param loan which goes back when this end is closed
      */
-    static PreparedPull open(List<SourceLink> links, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+    static PreparedPull open(
+            List<SourceLink> links, SourceServers sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+        PullSource[] opened = new PullSource[links.size()];
         try {
-            for (int i = 0; i < links.size(); i++) {
-                connect(fill, i, links.get(i).open(fill.endpoint(i)));
+            AtOnce.run(opened.length, i -> opened[i] = links.get(i).open(sources, fill.endpoint(i)));
+            for (int i = 0; i < opened.length; i++) {
+                connect(fill, i, opened[i]);
             }
             return new PreparedPull(links, fill, pace, loan);
         } catch (Throwable e) {
             Closing.after(e, fill, pace);
             links.forEach(SourceLink::closeQuietly);
+            links.forEach(SourceLink::close);
             throw e;
         }
     }

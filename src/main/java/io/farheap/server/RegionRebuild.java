@@ -116,10 +116,15 @@ final class RegionRebuild extends RegionFill {
                         + " bytes, and it is to be read up to " + pace.end());
             }
         }
-        pace.begin();
-        PullResult result = rebuild(pace, Math.min(pace.pieceBytes(), maxPieceBytes));
-        pace.finish();
-        return result;
+        try {
+            pace.begin();
+            PullResult result = rebuild(pace, Math.min(pace.pieceBytes(), maxPieceBytes));
+            pace.finish();
+            return result;
+        } finally {
+            // What reads may still bring lands in the staging memory.
+            letGo();
+        }
     }
 
     private PullResult rebuild(CopyPace pace, int pieceBytes) {
@@ -197,7 +202,7 @@ final class RegionRebuild extends RegionFill {
         coder.recover(addresses, lengths[slot], present, 1 << plan.split());
     }
 
-    /** Its thread has made the last byte of the region before. */
+    /** Where it was running, it has run. */
     @Override
     public void close() {
         letGo();

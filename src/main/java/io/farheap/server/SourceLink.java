@@ -7,32 +7,32 @@ import io.farheap.verbs.Endpoint;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** A server that a pull reads: the connection to it, and the export that it has opened. One thread at a time. */
+/** A server that a pull reads: the connection to it, and the export that is open there. One thread at a time. */
 final class SourceLink {
 
     private final String address;
     private final byte[] token;
-    private final ControlClient control;
+    private @Nullable ControlClient control;
     private @Nullable PullSource opened;
 
-    SourceLink(String address, byte[] token, ControlClient control) {
+    SourceLink(String address, byte[] token) {
         this.address = address;
         this.token = token.clone();
-        this.control = control;
     }
 
     boolean isFor(String otherAddress, byte[] otherToken) {
         return address.equals(otherAddress) && Arrays.equals(token, otherToken);
     }
 
-    PullSource open(Endpoint puller) {
-        PullSource source = control.openPull(token, puller);
-        opened = source;
-        return source;
+    PullSource open(SourceServers sources, Endpoint puller) {
+        control = sources.take(address);
+        opened = control.openPull(token, puller);
+        return opened;
     }
 
+    /** Ends the export. */
     void closeQuietly() {
-        if (opened != null) {
+        if (control != null && opened != null) {
             try {
                 control.closePull(opened.pullId());
             } catch (ControlException e) {
@@ -43,10 +43,14 @@ final class SourceLink {
 
     /** The connection goes to the next pull. */
     void giveBack(SourceServers sources) {
-        sources.giveBack(control);
+        if (control != null) {
+            sources.giveBack(control);
+        }
     }
 
     void close() {
-        control.close();
+        if (control != null) {
+            control.close();
+        }
     }
 }

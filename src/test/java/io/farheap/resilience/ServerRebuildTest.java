@@ -67,6 +67,7 @@ class ServerRebuildTest {
                         servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
                 CodedSession session = space.openSession()) {
             byte[] bytes = some(space);
+            space.leaveToServers();
             write(session, bytes);
             regenerate(space, 6 * CodedServers.REGION_BYTES);
             Health health = space.health();
@@ -81,6 +82,7 @@ class ServerRebuildTest {
                         Resilience.corruptionDetection(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
                 CodedSession session = space.openSession()) {
             byte[] bytes = some(space);
+            space.leaveToServers();
             write(session, bytes);
             regenerate(space, 2 * CodedServers.REGION_BYTES);
             Health health = space.health();
@@ -94,6 +96,7 @@ class ServerRebuildTest {
         try (CodedSpace space = servers.space(Resilience.copies(3), CodedServers.REGION_BYTES);
                 CodedSession session = space.openSession()) {
             byte[] bytes = some(space);
+            space.leaveToServers();
             write(session, bytes);
             regenerate(space, 3 * CodedServers.REGION_BYTES);
             assertRight(space, session, bytes);
@@ -107,6 +110,7 @@ class ServerRebuildTest {
                         servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
                 CodedSession session = space.openSession()) {
             byte[] bytes = some(space);
+            space.leaveToServers();
             write(session, bytes);
             for (int split = 0; split < 5; split++) {
                 servers.silence(servers.indexOf(space.slab(0, split).region().server()));
@@ -126,6 +130,7 @@ class ServerRebuildTest {
         try (CodedSpace space =
                 servers.space(Resilience.failureRecovery(data, 2).pageBytes(PAGE), data * CodedServers.REGION_BYTES)) {
             byte[] bytes = some(space);
+            space.leaveToServers();
             AtomicBoolean enough = new AtomicBoolean();
             try (CodedSession first = space.openSession();
                     CodedSession second = space.openSession()) {
