@@ -9,6 +9,7 @@ import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
+import io.farheap.thread.AtOnce;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
@@ -123,15 +124,17 @@ public final class PacedPull implements AutoCloseable {
         List<RemoteServer> servers =
                 splits.values().stream().map(RemoteRegion::server).toList();
         return prepare(context, into, servers, meanwhile, 0, end, pieceBytes, pace -> {
-            List<Ticket> tickets = new ArrayList<>();
+            List<Integer> numbers = List.copyOf(splits.keySet());
+            List<RemoteRegion> regions = List.copyOf(splits.values());
+            Ticket[] tickets = new Ticket[regions.size()];
+            AtOnce.run(tickets.length, i -> tickets[i] = servers.get(i).export(regions.get(i)));
             List<RebuildPlan.Source> sources = new ArrayList<>();
-            splits.forEach((split, region) -> {
-                Ticket ticket = region.server().export(region);
-                tickets.add(ticket);
-                sources.add(new RebuildPlan.Source(split, region.server().address(), ticket.token()));
-            });
+            for (int i = 0; i < tickets.length; i++) {
+                sources.add(
+                        new RebuildPlan.Source(numbers.get(i), servers.get(i).address(), tickets[i].token()));
+            }
             RebuildPlan plan = new RebuildPlan(code.dataSplits(), code.paritySplits(), code.split(), sources);
-            return new Prepared(tickets.getFirst(), into.server().prepareRebuild(into, plan, pace));
+            return new Prepared(tickets[0], into.server().prepareRebuild(into, plan, pace));
         });
     }
 

@@ -6,6 +6,7 @@ import io.farheap.control.Mark;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
 import io.farheap.lifetime.Closing;
+import io.farheap.thread.AtOnce;
 import io.farheap.verbs.VerbsException;
 import java.util.List;
 import java.util.Objects;

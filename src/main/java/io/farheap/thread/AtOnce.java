@@ -1,4 +1,4 @@
-package io.farheap.server;
+package io.farheap.thread;
 
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Calls that wait for several others, all at once. */
-final class AtOnce {
+public final class AtOnce {
 
     private AtOnce() {}
 
@@ -18,7 +18,7 @@ final class AtOnce {
      *
      * @throws RuntimeException or an error: what the first of those that failed has thrown
      */
-    static void run(int count, IntConsumer call) {
+    public static void run(int count, IntConsumer call) {
         List<FutureTask<Void>> tasks = IntStream.range(0, count)
                 .mapToObj(i -> new FutureTask<Void>(() -> call.accept(i), null))
                 .toList();
