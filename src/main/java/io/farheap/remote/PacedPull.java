@@ -22,7 +22,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -57,8 +56,14 @@ public final class PacedPull implements AutoCloseable {
 
     private long cleared;
     private long copied;
+    private volatile boolean closed;
 
     private record Prepared(Ticket ticket, Mark mark) {}
+
+    /** Calls that have everything ready, on another thread. */
+    private interface Preparation {
+        Prepared run(PacedPull pull, PullPace pace);
+    }
 
     private PacedPull(
             RemoteRegion into,
@@ -95,7 +100,7 @@ public final class PacedPull implements AutoCloseable {
                 offset,
                 end,
                 pieceBytes,
-                pace -> new Prepared(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
+                (_, pace) -> new Prepared(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
         try {
             pull.start();
             return pull;
@@ -108,7 +113,7 @@ public final class PacedPull implements AutoCloseable {
     /**
      * Has everything ready for a rebuild: {@link #start} is next. Where this throws, the region is as it was.
      *
-     * @param into is made from its beginning to {@code end}
+     * @param into is made from {@code offset} on to {@code end}
      * @param code of how many splits it is, and which is to be made; the sources are those of {@code splits}
      * @param splits good ones, by number, at the same offsets
      * @param meanwhile is run at each look while something is awaited, and ends the wait where it throws
@@ -118,12 +123,13 @@ public final class PacedPull implements AutoCloseable {
             RemoteRegion into,
             RebuildPlan code,
             SortedMap<Integer, RemoteRegion> splits,
+            long offset,
             long end,
             int pieceBytes,
             Runnable meanwhile) {
         List<RemoteServer> servers =
                 splits.values().stream().map(RemoteRegion::server).toList();
-        return prepare(context, into, servers, meanwhile, 0, end, pieceBytes, pace -> {
+        return prepare(context, into, servers, meanwhile, offset, end, pieceBytes, (pull, pace) -> {
             List<Integer> numbers = List.copyOf(splits.keySet());
             List<RemoteRegion> regions = List.copyOf(splits.values());
             Ticket[] tickets = new Ticket[regions.size()];
@@ -133,6 +139,8 @@ public final class PacedPull implements AutoCloseable {
                 sources.add(
                         new RebuildPlan.Source(numbers.get(i), servers.get(i).address(), tickets[i].token()));
             }
+            // Whoever has given up waiting for the tickets may have another one prepared by now.
+            pull.requireOpen();
             RebuildPlan plan = new RebuildPlan(code.dataSplits(), code.paritySplits(), code.split(), sources);
             return new Prepared(tickets[0], into.server().prepareRebuild(into, plan, pace));
         });
@@ -146,13 +154,13 @@ public final class PacedPull implements AutoCloseable {
             long offset,
             long end,
             int pieceBytes,
-            Function<PullPace, Prepared> prepare) {
+            Preparation preparation) {
         WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
         PacedPull pull = new PacedPull(into, sources, meanwhile, exchange, offset, end);
         try {
             Mark client = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
             PullPace pace = new PullPace(client, offset, end, pieceBytes);
-            Prepared prepared = pull.await(() -> prepare.apply(pace));
+            Prepared prepared = pull.await(() -> preparation.run(pull, pace));
             pull.ticket = prepared.ticket();
             Mark peer = prepared.mark();
             exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
@@ -200,6 +208,12 @@ public final class PacedPull implements AutoCloseable {
         return answer.isDone();
     }
 
+    private void requireOpen() {
+        if (closed) {
+            throw new ControlException(Code.CANCELLED, "the pull from " + sources + " is not wanted any more");
+        }
+    }
+
     private static <T> CompletableFuture<T> begin(Supplier<T> call) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         Thread.ofVirtual().name("farheap-pull").start(() -> {
@@ -240,11 +254,12 @@ public final class PacedPull implements AutoCloseable {
     public void clear(long upTo) {
         try {
             requireHeld();
+            // Before it is told: where that fails, the server may know of it all the same.
+            cleared = upTo;
             exchange.tell(upTo);
         } catch (VerbsException e) {
             throw unreachable(e);
         }
-        cleared = upTo;
     }
 
     /** Up to where all has arrived. */
@@ -304,12 +319,16 @@ public final class PacedPull implements AutoCloseable {
      * there, and it has not said either that it has ended.
      */
     public boolean mayStillFill() {
-        CompletableFuture<PullResult> answer = result;
-        if (answer == null || copied == cleared || answered()) {
-            return false;
+        return result != null && copied != cleared && !over();
+    }
+
+    /** Whether the server has said that it has ended. */
+    private boolean over() {
+        CompletableFuture<PullResult> answer = begun();
+        if (!answer.isDone() || !answer.isCompletedExceptionally()) {
+            return answer.isDone();
         }
-        return !answer.isCompletedExceptionally()
-                || !(answer.exceptionNow() instanceof ControlException e && e.code() == Code.PULL_FAILED);
+        return answer.exceptionNow() instanceof ControlException e && e.code() == Code.PULL_FAILED;
     }
 
     /**
@@ -318,23 +337,19 @@ public final class PacedPull implements AutoCloseable {
      */
     @Override
     public void close() {
+        closed = true;
         try {
-            if (result != null && !result.isDone()) {
+            if (result != null && !over()) {
                 stop();
             }
         } finally {
-            boolean silent = result != null && (copied == cleared && exchange.flushed() || answered());
-            if (silent) {
+            if (result != null && result.isDone() && !result.isCompletedExceptionally()) {
                 exchange.close();
             } else {
                 // The server may be in the middle of telling how far it is.
                 server.closeLate(exchange);
             }
         }
-    }
-
-    private boolean answered() {
-        return result != null && result.isDone() && !result.isCompletedExceptionally();
     }
 
     private void stop() {
@@ -347,8 +362,8 @@ public final class PacedPull implements AutoCloseable {
         // refuses another.
         while (!ended && System.nanoTime() - deadline < 0) {
             reachable = reachable && reachable();
-            boolean idle = copied == cleared;
-            ended = idle && reachable && exchange.flushed() || ended(answer, idle ? LOOK_NANOS : ANSWER_LOOK_NANOS);
+            boolean told = copied == cleared && (!reachable || exchange.flushed());
+            ended = told || ended(answer, copied == cleared ? LOOK_NANOS : ANSWER_LOOK_NANOS);
         }
     }
 

@@ -32,6 +32,9 @@
  * and that outlive them. All of the above holds among their operations, too: what one process has seen {@code DONE} any
  * READ finds that another posts later, and each atomic takes effect at one moment for all.
  *
+ * <p>A <b>paced pull</b> ({@link io.farheap.remote.PacedPull}) has a server fill a region with what others have, as far
+ * as this process has let it.
+ *
  * <p>Does not belong here: what addresses mean, order between servers, what is held while a region moves, retries.
  */
 @NullMarked

@@ -198,6 +198,11 @@ public final class CodedSpace implements AutoCloseable {
         space.leastForServers = 0;
     }
 
+    /** For tests, which keep writers out. */
+    StripeWords words() {
+        return space.words;
+    }
+
     /** As the keeper does with what is in doubt. */
     void giveUp(Slab slab) {
         space.table.giveUp(slab);

@@ -6,10 +6,12 @@ import io.farheap.control.RebuildPlan;
 import io.farheap.posix.ShortSleeps;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -19,10 +21,8 @@ import java.util.stream.IntStream;
  * how far it may go: it holds the stripe words of some windows of pages, clears them, and releases each as the server
  * says that it is there. So reads of the range go on, and writes wait for the windows under way. One thread.
  *
- * <p>While the server connects to its sources, which may take longer than a small slab does, {@link Rebuild} makes
- * pages from the slab's end on, here; the server begins at its beginning. It makes windows in the order of pages and
- * has the same sources for all of them. Where it gets no further, since a source fails, splits disagree or a page is
- * stuck, what is left is made here too.
+ * <p>It makes windows in the order of pages and has the same sources for all of them. Where it gets no further, since a
+ * source fails, splits disagree or a page is stuck, {@link Rebuild} makes the rest.
  */
 final class ServerRebuild {
 
@@ -43,6 +43,9 @@ final class ServerRebuild {
     /** Between two looks at what does not wait for a regeneration; no words are held then. */
     private static final long DUTIES_NANOS = 20_000_000;
 
+    /** Half of what the call may take that fills a region: then another one goes on. */
+    private static final long MOST_PULL_NANOS = 60_000_000_000L;
+
     private static final long SPIN_NANOS = 20_000;
     private static final long PARK_NANOS = 20_000;
 
@@ -54,6 +57,9 @@ final class ServerRebuild {
     private final Rebuild rebuild;
     private final int splitBytes;
     private final int windowPages;
+    /** Of a slab that are pages' splits: a little may be left at its end. */
+    private final long slabBytes;
+
     private final RebuildPlan[] codes;
     private final ArrayDeque<Window> windows = new ArrayDeque<>();
     private final AtomicLong bytesRead = new AtomicLong();
@@ -72,6 +78,7 @@ final class ServerRebuild {
         this.rebuild = rebuild;
         this.splitBytes = resilience.splitBytes();
         this.windowPages = Math.clamp(WINDOW_BYTES / splitBytes, 1, MOST_WINDOW_PAGES);
+        this.slabBytes = space.pagesPerSlab * splitBytes;
         this.codes = IntStream.range(0, resilience.splits())
                 .mapToObj(
                         split -> new RebuildPlan(resilience.dataSplits(), resilience.paritySplits(), split, List.of()))
@@ -101,34 +108,39 @@ final class ServerRebuild {
         destinationFailed = false;
         held = 0;
         made = 0;
-        if (space.slabBytes() >= space.leastForServers && System.nanoTime() - pausedUntil >= 0) {
-            askServer(slab, between);
+        boolean more = space.slabBytes() >= space.leastForServers;
+        while (more && System.nanoTime() - pausedUntil >= 0) {
+            more = askServer(slab, between);
         }
         return rebuild.run(slab, made, between);
     }
 
-    private void askServer(Slab slab, Runnable between) {
+    /** @return whether it was made up to where another pull is to go on */
+    private boolean askServer(Slab slab, Runnable between) {
         List<Slab> sources = choose(slab);
         if (sources.isEmpty()) {
-            return;
+            return false;
         }
         PacedPull pull;
         try {
             pull = prepare(slab, sources, between);
-        } catch (ControlException e) {
+        } catch (ControlException | VerbsException | CompletionException e) {
             pausedUntil = System.nanoTime() + PAUSE_NANOS;
-            return;
+            return false;
         }
+        long before = made;
+        held = made;
         try (ShortSleeps _ = new ShortSleeps()) {
             pull.start();
-            lead(slab, pull, sources, between);
-        } catch (ControlException e) {
+            return lead(slab, pull, sources, between);
+        } catch (ControlException | VerbsException | CompletionException e) {
             // What is there is right.
+            return false;
         } finally {
             end(slab, pull);
+            bytesRead.addAndGet((made - before) * sources.size());
+            bytesRebuilt.addAndGet(made - before);
         }
-        bytesRead.addAndGet(made * sources.size());
-        bytesRebuilt.addAndGet(made);
     }
 
     private void end(Slab slab, PacedPull pull) {
@@ -168,7 +180,8 @@ final class ServerRebuild {
                 slab.region(),
                 codes[slab.split()],
                 splits,
-                space.slabBytes(),
+                made,
+                slabBytes,
                 windowPages * splitBytes,
                 () -> {
                     between.run();
@@ -182,27 +195,33 @@ final class ServerRebuild {
         return slab.isVoid() || Thread.currentThread().isInterrupted();
     }
 
-    private void lead(Slab slab, PacedPull pull, List<Slab> sources, Runnable between) {
+    /** @return whether it ended since one pull is not to take longer */
+    private boolean lead(Slab slab, PacedPull pull, List<Slab> sources, Runnable between) {
         long patience = PATIENCE_NANOS + 2 * resilience.timeoutNanos();
-        long progress = System.nanoTime();
-        long duties = progress + DUTIES_NANOS;
-        while (made < space.slabBytes()) {
+        long begun = System.nanoTime();
+        long progress = begun;
+        long duties = begun + DUTIES_NANOS;
+        while (made < slabBytes) {
             long now = System.nanoTime();
             boolean due = now - duties >= 0;
             if (due && windows.isEmpty()) {
+                if (now - begun > MOST_PULL_NANOS) {
+                    return true;
+                }
                 between.run();
                 due = false;
-                now = System.nanoTime();
+                long took = System.nanoTime() - now;
+                now += took;
+                progress += took;
                 duties = now + DUTIES_NANOS;
-                progress = now;
             }
             if (over(slab)) {
-                return;
+                return false;
             }
-            while (!due && windows.size() < WINDOWS && held < space.slabBytes() && hold(slab)) {
+            while (!due && windows.size() < WINDOWS && held < slabBytes && hold(slab)) {
                 // With the words held: what is not void now has missed no write of these pages.
                 if (!sources.stream().allMatch(Slab::isGood)) {
-                    return;
+                    return false;
                 }
                 pull.clear(held);
             }
@@ -210,13 +229,14 @@ final class ServerRebuild {
             if (released(pull.copied())) {
                 progress = now;
             } else if (now - progress > patience) {
-                return;
+                return false;
             } else if (now - progress > SPIN_NANOS) {
                 LockSupport.parkNanos(PARK_NANOS);
             } else {
                 Thread.onSpinWait();
             }
         }
+        return false;
     }
 
     private boolean hold(Slab slab) {

@@ -10,7 +10,8 @@ import io.farheap.verbs.DeviceLimits;
  * @param queuePairs of connections, message rings, and both ends of pulls
  * @param rings message rings
  * @param ringBytes their memory
- * @param pulls that are prepared or under way, at this end: one for each region that is read
+ * @param pulls that are prepared or under way, at this end: one for each region that is read, and for 256 KiB of what
+ *     is staged
  * @param spaces shared ones, and those that have ended and that somebody is still busy with
  * @param registrations of shared spaces, by those who have them open
  */

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 /** This server's regions that are filled with what others have. Thread-safe. */
 final class IncomingPulls {
 
+    /** A pull's share of memory. */
+    private static final int BYTES_LENT = 256 << 10;
+
     private final Context context;
     private final RegionPool pool;
     private final Budgets budgets;
@@ -74,24 +77,33 @@ final class IncomingPulls {
             ClientLease lease, String sourceAddress, int regionId, byte[] token, @Nullable PullPace pace) {
         MemorySegment into = pool.segment(regionId);
         RebuildPlan.Source only = new RebuildPlan.Source(0, sourceAddress, token);
-        return open(lease, List.of(only), into, pace, () -> new RegionCopy(context, into));
+        return open(lease, List.of(only), 1, into, pace, () -> new RegionCopy(context, into));
     }
 
     private PreparedPull open(ClientLease lease, int regionId, RebuildPlan plan, PullPace pace) {
         MemorySegment into = pool.segment(regionId);
-        return open(lease, plan.sources(), into, pace, () -> new RegionRebuild(context, into, plan));
+        int staging = RegionRebuild.stagingBytes(plan.sources().size(), pace.pieceBytes());
+        int lent = Math.max(plan.sources().size(), Math.ceilDiv(staging, BYTES_LENT));
+        return open(
+                lease,
+                plan.sources(),
+                lent,
+                into,
+                pace,
+                () -> new RegionRebuild(context, into, plan, pace.pieceBytes()));
     }
 
     private PreparedPull open(
             ClientLease lease,
             List<RebuildPlan.Source> from,
+            int lent,
             MemorySegment into,
             @Nullable PullPace wanted,
             Supplier<RegionFill> fill) {
         List<SourceLink> links = from.stream()
                 .map(source -> new SourceLink(source.address(), source.token()))
                 .toList();
-        Budget.Loan loan = lease.client().lend(budgets.pulls(), from.size());
+        Budget.Loan loan = lease.client().lend(budgets.pulls(), lent);
         try {
             return OnDevice.call(() -> {
                 CopyPace pace = wanted == null ? null : new CopyPace(context, wanted, into.byteSize());
@@ -127,7 +139,7 @@ final class IncomingPulls {
             boolean finished = done;
             retired.close("a pull of client " + lease.clientName(), () -> {
                 if (finished) {
-                    pull.finish(sources);
+                    pull.finish();
                 } else {
                     pull.abandon();
                 }

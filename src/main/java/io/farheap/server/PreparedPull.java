@@ -18,15 +18,20 @@ final class PreparedPull {
     /** Where it reads. The first names it. */
     private final List<SourceLink> links;
 
+    private final SourceServers sources;
     private final RegionFill fill;
     /** Null for a pull that goes at once. */
     private final @Nullable CopyPace pace;
 
     private final Budget.Loan loan;
     private final long openedAt = System.nanoTime();
+    /** The sources have been told, or are being. */
+    private boolean left;
 
-    private PreparedPull(List<SourceLink> links, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+    private PreparedPull(
+            List<SourceLink> links, SourceServers sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
         this.links = links;
+        this.sources = sources;
         this.fill = fill;
         this.pace = pace;
         this.loan = loan;
@@ -46,11 +51,10 @@ final class PreparedPull {
             for (int i = 0; i < opened.length; i++) {
                 connect(fill, i, opened[i]);
             }
-            return new PreparedPull(links, fill, pace, loan);
+            return new PreparedPull(links, sources, fill, pace, loan);
         } catch (Throwable e) {
             Closing.after(e, fill, pace);
-            links.forEach(SourceLink::closeQuietly);
-            links.forEach(SourceLink::close);
+            links.forEach(link -> link.abandon(sources));
             throw e;
         }
     }
@@ -94,25 +98,25 @@ final class PreparedPull {
     }
 
     /** Ends both ends, and gives the connections back. May be called again where the device is busy. */
-    synchronized void finish(SourceServers sources) {
+    synchronized void finish() {
         Closing.all(fill, pace);
         loan.close();
-        for (SourceLink link : links) {
-            link.closeQuietly();
-            link.giveBack(sources);
+        if (!left) {
+            left = true;
+            AtOnce.run(links.size(), i -> links.get(i).finish(sources));
         }
     }
 
-    /**
-     * Ends this end at once; the others go when their regions are given back. May be called again where the device is
-     * busy.
-     */
+    /** Ends this end at once, and the others without waiting. May be called again where the device is busy. */
     synchronized void abandon() {
         try {
             Closing.all(fill, pace);
             loan.close();
         } finally {
-            links.forEach(SourceLink::close);
+            if (!left) {
+                left = true;
+                links.forEach(link -> link.abandon(sources));
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class RegionRebuild extends RegionFill {
 
     private static final int PIECES_IN_FLIGHT = 4;
-    /** So much of all splits is on its way or there at most. */
-    private static final int STAGING_BYTES = 4 << 20;
+    private static final int MOST_STAGING_BYTES = 4 << 20;
 
     private static final int ALIGNMENT = 64;
 
@@ -51,8 +51,11 @@ final class RegionRebuild extends RegionFill {
     private RegisteredMemory staging;
     private Coder coder;
 
-    /** @param plan that was checked */
-    RegionRebuild(Context context, MemorySegment into, RebuildPlan plan) {
+    /**
+     * @param plan that was checked
+     * @param pieceBytes that the client asks for; it may be less
+     */
+    RegionRebuild(Context context, MemorySegment into, RebuildPlan plan, int pieceBytes) {
         this.plan = plan;
         this.into = into;
         this.sources = plan.sources().size();
@@ -60,8 +63,9 @@ final class RegionRebuild extends RegionFill {
         this.addresses = new long[plan.dataSplits() + plan.paritySplits()];
         this.queuePairs = new QueuePair[sources];
         this.opened = new PullSource[sources];
-        int fits = STAGING_BYTES / (PIECES_IN_FLIGHT * sources) / ALIGNMENT * ALIGNMENT;
-        this.maxPieceBytes = (int) Math.min(fits, context.requireActivePort().maxMessageBytes());
+        this.maxPieceBytes = (int) Math.min(
+                stagingBytes(sources, pieceBytes) / (PIECES_IN_FLIGHT * sources),
+                context.requireActivePort().maxMessageBytes());
         int reads = PIECES_IN_FLIGHT * sources;
         domain = context.allocateProtectionDomain();
         try {
@@ -77,6 +81,14 @@ final class RegionRebuild extends RegionFill {
             Closing.after(e, this);
             throw e;
         }
+    }
+
+    /** How much of all splits is on its way, or there and not decoded, at most. */
+    static int stagingBytes(int sources, int pieceBytes) {
+        int pieces = PIECES_IN_FLIGHT * sources;
+        int fits = MOST_STAGING_BYTES / pieces / ALIGNMENT * ALIGNMENT;
+        int wanted = Math.clamp(pieceBytes, ALIGNMENT, fits);
+        return pieces * (wanted / ALIGNMENT * ALIGNMENT);
     }
 
     @Override
@@ -200,6 +212,8 @@ final class RegionRebuild extends RegionFill {
             throw failed("splits disagree between bytes " + at + " and " + (at + lengths[slot]));
         }
         coder.recover(addresses, lengths[slot], present, 1 << plan.split());
+        // A coder may store past the caches, which no store that follows waits for by itself.
+        VarHandle.fullFence();
     }
 
     /** Where it was running, it has run. */

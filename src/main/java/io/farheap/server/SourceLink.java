@@ -30,27 +30,32 @@ final class SourceLink {
         return opened;
     }
 
-    /** Ends the export. */
-    void closeQuietly() {
-        if (control != null && opened != null) {
+    /** Ends the export, and gives the connection to the next pull. Waits for the source. */
+    void finish(SourceServers sources) {
+        if (control != null) {
             try {
-                control.closePull(opened.pullId());
-            } catch (ControlException e) {
-                // It ends with the exporting lease, or with the source.
+                end(control);
+            } finally {
+                sources.giveBack(control);
             }
         }
     }
 
-    /** The connection goes to the next pull. */
-    void giveBack(SourceServers sources) {
-        if (control != null) {
-            sources.giveBack(control);
+    /** Ends the export and the connection. Does not wait. */
+    void abandon(SourceServers sources) {
+        ControlClient connection = control;
+        if (connection != null) {
+            sources.closeAfter(() -> end(connection), connection);
         }
     }
 
-    void close() {
-        if (control != null) {
-            control.close();
+    private void end(ControlClient connection) {
+        if (opened != null) {
+            try {
+                connection.closePull(opened.pullId());
+            } catch (ControlException e) {
+                // It ends with the exporting lease, or with the source.
+            }
         }
     }
 }

@@ -5,7 +5,9 @@ import io.farheap.lifetime.Closing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Connections to the servers that regions were pulled from, kept for the next pull: writers of a region wait while it
@@ -16,6 +18,9 @@ final class SourceServers implements AutoCloseable {
     private static final int MAX_IDLE = 32;
 
     private final Deque<ControlClient> idle = new ArrayDeque<>();
+    /** Over which a last call is made. */
+    private final Set<ControlClient> leaving = new HashSet<>();
+
     private boolean closed;
 
     /** A connection for the caller alone, who gives it back with {@link #giveBack} or, after a failure, closes it. */
@@ -44,6 +49,25 @@ final class SourceServers implements AutoCloseable {
         }
     }
 
+    /** Makes a last call over a connection, which may take long, and closes it; on another thread. */
+    void closeAfter(Runnable call, ControlClient client) {
+        synchronized (this) {
+            if (!closed) {
+                leaving.add(client);
+            }
+        }
+        Thread.ofVirtual().name("farheap-sources").start(() -> {
+            try {
+                call.run();
+            } finally {
+                client.close();
+                synchronized (this) {
+                    leaving.remove(client);
+                }
+            }
+        });
+    }
+
     @Override
     public void close() {
         List<ControlClient> all;
@@ -51,6 +75,8 @@ final class SourceServers implements AutoCloseable {
             closed = true;
             all = new ArrayList<>(idle);
             idle.clear();
+            // What is called over them ends.
+            all.addAll(leaving);
         }
         Closing.all(all);
     }

@@ -2,11 +2,14 @@ package io.farheap.resilience;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.thread.Joining;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +20,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ServerRebuildTest {
 
     private static final int PAGE = 512;
+    /** Of a slab of 512 pages, whose windows have 128. */
+    private static final int STUCK_PAGE = 300;
+
+    /** Of a slab whose splits have 192 bytes. */
+    private static final long WITHOUT_REST = CodedServers.REGION_BYTES - 64;
+
+    private static final long WINDOW_BYTES = 128L * PAGE / 4;
 
     private final CodedServers servers = new CodedServers(8, 4);
 
@@ -44,7 +54,9 @@ class ServerRebuildTest {
 
     /** Gives slabs up, one after the other, until servers have made as much as that. */
     private static void regenerate(CodedSpace space, long byServers) {
+        long deadline = System.nanoTime() + TestDevice.patience(120_000_000_000L);
         for (int i = 0; space.health().regenerationBytesByServers() < byServers; i++) {
+            assertTrue(System.nanoTime() - deadline < 0, () -> "servers made no more: " + space.health());
             CodedServers.await("all slabs are good", () -> space.health().whole());
             long before = space.health().regenerated();
             space.giveUp(space.slab(0, i % space.resilience().splits()));
@@ -91,6 +103,42 @@ class ServerRebuildTest {
         }
     }
 
+    /** Splits of 192 bytes: the slab's last 64 bytes are no page's. */
+    @Test
+    void whatIsNoPageIsLeft() {
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(3, 2).pageBytes(576), 3 * WITHOUT_REST);
+                CodedSession session = space.openSession()) {
+            assertEquals(3 * WITHOUT_REST, space.capacity());
+            byte[] bytes = some(space);
+            space.leaveToServers();
+            write(session, bytes);
+            regenerate(space, 3 * WITHOUT_REST);
+            assertRight(space, session, bytes);
+        }
+    }
+
+    /** The server makes what stands before it, this process what stands behind it, and at last the page. */
+    @Test
+    void aPageThatIsStuckHoldsUpNoOther() {
+        try (CodedSpace space =
+                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession()) {
+            byte[] bytes = some(space);
+            space.leaveToServers();
+            write(session, bytes);
+            assertTrue(space.words().tryHold(STUCK_PAGE));
+            space.giveUp(space.slab(0, 3));
+            CodedServers.await("all but its window is made, or it is tried again", () -> {
+                Health health = space.health();
+                return health.regenerationBytesRebuilt() >= CodedServers.REGION_BYTES - WINDOW_BYTES;
+            });
+            assertFalse(space.slab(0, 3).isGood());
+            space.words().endHold(STUCK_PAGE);
+            CodedServers.await("the slab is made anew", () -> space.health().whole());
+            assertRight(space, session, bytes);
+        }
+    }
+
     @Test
     void copiesAreMadeThatWayToo() {
         try (CodedSpace space = servers.space(Resilience.copies(3), CodedServers.REGION_BYTES);
@@ -118,7 +166,7 @@ class ServerRebuildTest {
             space.giveUp(space.slab(0, 5));
             CodedServers.await("the slab is made anew", () -> space.health().regenerated() == 1);
             assertEquals(0, space.health().regenerationBytesByServers());
-            assertEquals(CodedServers.REGION_BYTES, space.health().regenerationBytesRebuilt());
+            assertTrue(space.health().regenerationBytesRebuilt() >= CodedServers.REGION_BYTES);
             assertArrayEquals(bytes, read(session, bytes.length));
         }
     }
@@ -135,13 +183,14 @@ class ServerRebuildTest {
             try (CodedSession first = space.openSession();
                     CodedSession second = space.openSession()) {
                 write(first, bytes);
-                Thread[] writers = {writer(space, first, bytes, 0, enough), writer(space, second, bytes, 1, enough)};
+                List<FutureTask<Long>> writers =
+                        List.of(writer(space, first, bytes, 0, enough), writer(space, second, bytes, 1, enough));
                 try {
                     regenerate(space, 12 * CodedServers.REGION_BYTES);
                 } finally {
                     enough.set(true);
-                    for (Thread writer : writers) {
-                        Joining.join(writer);
+                    for (FutureTask<Long> writer : writers) {
+                        assertTrue(writer.get() > 0);
                     }
                 }
                 assertRight(space, first, bytes);
@@ -149,19 +198,23 @@ class ServerRebuildTest {
         }
     }
 
-    private static Thread writer(
+    private static FutureTask<Long> writer(
             CodedSpace space, CodedSession session, byte[] bytes, int parity, AtomicBoolean enough) {
         MemorySegment all = MemorySegment.ofArray(bytes);
         SplittableRandom random = new SplittableRandom(parity);
         byte[] page = new byte[PAGE];
-        return Thread.ofPlatform().daemon().start(() -> {
-            while (!enough.get()) {
+        FutureTask<Long> writer = new FutureTask<>(() -> {
+            long count = 0;
+            for (; !enough.get(); count++) {
                 long at = (2L * random.nextInt((int) (space.capacity() / PAGE / 2)) + parity) * PAGE;
                 random.nextBytes(page);
                 MemorySegment.copy(MemorySegment.ofArray(page), 0, all, at, PAGE);
                 assertEquals(
                         "ok", CodedStatus.describe(session.writeBlocking(at, MemorySegment.ofArray(page), 0, PAGE)));
             }
+            return count;
         });
+        Thread.ofPlatform().daemon().start(writer);
+        return writer;
     }
 }

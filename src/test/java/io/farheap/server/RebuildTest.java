@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -202,6 +203,23 @@ class RebuildTest {
         assertTrue(e.getMessage().contains("split 2 of " + control.address()), e::getMessage);
         assertMade(0, 0, HALF);
         client.assertZero(into, HALF, REGION);
+    }
+
+    /** Wherever it is in reading and decoding, nothing of it reaches the region once that is granted again. */
+    @Test
+    void givingTheRegionBackMidwayLeavesNothingBehind() {
+        for (int i = 0; i < 10; i++) {
+            CompletableFuture<PullResult> pull = begin(plan(0, 1, 2, 3), 0, REGION);
+            leader.clear(REGION);
+            LockSupport.parkNanos(i * 50_000L);
+            plane.release(client.lease.id(), into.regionId());
+            into = client.allocate();
+            client.assertZero(into);
+            pull.exceptionally(e -> null).orTimeout(60, TimeUnit.SECONDS).join();
+            client.assertZero(into);
+            leader.close();
+            leader = new PullLeader();
+        }
     }
 
     @Test
