@@ -68,6 +68,10 @@ final class StripeWords {
         return (word & WRITING) != 0;
     }
 
+    static boolean held(long word) {
+        return (word & HELD) != 0;
+    }
+
     /** Splits that are not there yet, a bit each. */
     static int owed(long word) {
         return (int) ((word & OWED) >>> OWED_SHIFT);

@@ -171,7 +171,7 @@ class ServerRebuildTest {
         }
     }
 
-    /** Each page is written by one thread, as often as it can, while slab after slab is made by servers. */
+    /** Each page is read and written by one thread, as often as it can, while slab after slab is made by servers. */
     @ParameterizedTest
     @ValueSource(ints = {2, 4})
     void writesMeanwhileAreInWhatIsMade(int data) throws Exception {
@@ -207,6 +207,9 @@ class ServerRebuildTest {
             long count = 0;
             for (; !enough.get(); count++) {
                 long at = (2L * random.nextInt((int) (space.capacity() / PAGE / 2)) + parity) * PAGE;
+                assertEquals(
+                        "ok", CodedStatus.describe(session.readBlocking(at, MemorySegment.ofArray(page), 0, PAGE)));
+                assertEquals(-1, MemorySegment.ofArray(page).mismatch(all.asSlice(at, PAGE)), () -> "page at " + at);
                 random.nextBytes(page);
                 MemorySegment.copy(MemorySegment.ofArray(page), 0, all, at, PAGE);
                 assertEquals(
