@@ -28,7 +28,7 @@ final class SpaceState {
 
     final AllCounts counts = new AllCounts();
     /** Smaller slabs are not made by their servers, which take longer to connect than this process to make them. */
-    volatile long leastForServers = 16 << 20;
+    volatile long leastForServers = 64 << 20;
     /** Told when a slab has become void; does not wait. */
     final Runnable onVoid;
 
