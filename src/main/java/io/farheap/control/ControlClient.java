@@ -284,10 +284,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         PreparePullRequest request = PreparePullRequest.newBuilder()
                 .setPull(pullRequest(leaseId, regionId, sourceAddress, token))
-                .setClient(Wire.message(pace.client()))
-                .setOffset(pace.offset())
-                .setEnd(pace.end())
-                .setPieceBytes(pace.pieceBytes())
+                .setPace(Wire.message(pace))
                 .build();
         return call(PREPARE_MILLIS, within -> within.preparePull(request), Replies::mark);
     }

@@ -233,11 +233,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                         pull.getRegionId(),
                         pull.getSourceAddress(),
                         pull.getToken().toByteArray(),
-                        new PullPace(
-                                Wire.mark(request.getClient()),
-                                request.getOffset(),
-                                request.getEnd(),
-                                request.getPieceBytes())),
+                        Wire.pace(request.getPace())),
                 ControlService::prepared,
                 null);
     }
@@ -249,7 +245,10 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 request.getLeaseId(),
                 reply,
                 () -> plane.prepareRebuild(
-                        request.getLeaseId(), request.getRegionId(), Rebuilds.plan(request), Rebuilds.pace(request)),
+                        request.getLeaseId(),
+                        request.getRegionId(),
+                        Rebuilds.plan(request),
+                        Wire.pace(request.getPace())),
                 ControlService::prepared,
                 null);
     }

@@ -16,10 +16,7 @@ final class Rebuilds {
                 .setDataSplits(plan.dataSplits())
                 .setParitySplits(plan.paritySplits())
                 .setSplit(plan.split())
-                .setClient(Wire.message(pace.client()))
-                .setOffset(pace.offset())
-                .setEnd(pace.end())
-                .setPieceBytes(pace.pieceBytes());
+                .setPace(Wire.message(pace));
         for (RebuildPlan.Source source : plan.sources()) {
             request.addSources(SplitSource.newBuilder()
                     .setSplit(source.split())
@@ -40,10 +37,5 @@ final class Rebuilds {
                                 source.getAddress(),
                                 source.getToken().toByteArray()))
                         .toList());
-    }
-
-    static PullPace pace(PrepareRebuildRequest request) {
-        return new PullPace(
-                Wire.mark(request.getClient()), request.getOffset(), request.getEnd(), request.getPieceBytes());
     }
 }

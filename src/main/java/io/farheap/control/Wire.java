@@ -2,6 +2,7 @@ package io.farheap.control;
 
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.wire.Pace;
 import io.farheap.control.wire.QueuePairEndpoint;
 import io.farheap.control.wire.Region;
 import io.farheap.verbs.Endpoint;
@@ -64,6 +65,20 @@ final class Wire {
     /** @throws ControlException INVALID_ARGUMENT where the message has no endpoint */
     static Mark mark(io.farheap.control.wire.Mark message) {
         return new Mark(endpoint(message.getEndpoint()), message.getRemoteAddress(), message.getRkey());
+    }
+
+    static Pace message(PullPace pace) {
+        return Pace.newBuilder()
+                .setClient(message(pace.client()))
+                .setOffset(pace.offset())
+                .setEnd(pace.end())
+                .setPieceBytes(pace.pieceBytes())
+                .build();
+    }
+
+    /** @throws ControlException as {@link #mark} */
+    static PullPace pace(Pace message) {
+        return new PullPace(mark(message.getClient()), message.getOffset(), message.getEnd(), message.getPieceBytes());
     }
 
     static io.farheap.control.wire.SpaceKey message(SpaceKey key) {

@@ -144,7 +144,7 @@ final class Rebuild implements AutoCloseable {
 
     private boolean rebuild(Slab slab, long offset, int pages) {
         int bytes = pages * splitBytes;
-        int wanted = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
+        int wanted = resilience.rebuildAsks();
         if (!gather(slab, offset, bytes, wanted)) {
             return false;
         }
@@ -212,7 +212,7 @@ final class Rebuild implements AutoCloseable {
                 return false;
             }
             int chosen = lines.someGood(slab.range(), wanted);
-            int least = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
+            int least = resilience.rebuildAsks();
             if (Integer.bitCount(chosen) >= Math.min(least, Integer.bitCount(good))) {
                 there = 0;
                 for (int left = chosen; left != 0; left &= left - 1) {

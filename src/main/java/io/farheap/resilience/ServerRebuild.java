@@ -60,16 +60,14 @@ final class ServerRebuild {
     /** Of a slab that are pages' splits: a little may be left at its end. */
     private final long slabBytes;
 
-    private final RebuildPlan[] codes;
     private final ArrayDeque<Window> windows = new ArrayDeque<>();
     private final AtomicLong bytesRead = new AtomicLong();
     private final AtomicLong bytesRebuilt = new AtomicLong();
 
     private long pausedUntil = System.nanoTime();
-    /** Of the slab: what the server was let make, and what it has made. */
-    private long held;
-
+    /** Of the slab. */
     private long made;
+
     private boolean destinationFailed;
 
     ServerRebuild(SpaceState space, Rebuild rebuild) {
@@ -79,10 +77,6 @@ final class ServerRebuild {
         this.splitBytes = resilience.splitBytes();
         this.windowPages = Math.clamp(WINDOW_BYTES / splitBytes, 1, MOST_WINDOW_PAGES);
         this.slabBytes = space.pagesPerSlab * splitBytes;
-        this.codes = IntStream.range(0, resilience.splits())
-                .mapToObj(
-                        split -> new RebuildPlan(resilience.dataSplits(), resilience.paritySplits(), split, List.of()))
-                .toArray(RebuildPlan[]::new);
     }
 
     long bytesRead() {
@@ -106,7 +100,6 @@ final class ServerRebuild {
      */
     boolean run(Slab slab, Runnable between) {
         destinationFailed = false;
-        held = 0;
         made = 0;
         boolean more = space.slabBytes() >= space.leastForServers;
         while (more && System.nanoTime() - pausedUntil >= 0) {
@@ -129,7 +122,6 @@ final class ServerRebuild {
             return false;
         }
         long before = made;
-        held = made;
         try (ShortSleeps _ = new ShortSleeps()) {
             pull.start();
             return lead(slab, pull, sources, between);
@@ -160,7 +152,7 @@ final class ServerRebuild {
 
     /** As many good slabs as are needed, or none where there are not so many. */
     private List<Slab> choose(Slab slab) {
-        int wanted = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
+        int wanted = resilience.rebuildAsks();
         int chosen = rebuild.lines().someGood(slab.range(), wanted);
         if (Integer.bitCount(chosen) < wanted) {
             return List.of();
@@ -178,7 +170,7 @@ final class ServerRebuild {
         return PacedPull.prepareRebuild(
                 space.memory.context(),
                 slab.region(),
-                codes[slab.split()],
+                new RebuildPlan(resilience.dataSplits(), resilience.paritySplits(), slab.split(), List.of()),
                 splits,
                 made,
                 slabBytes,
@@ -218,12 +210,12 @@ final class ServerRebuild {
             if (over(slab)) {
                 return false;
             }
-            while (!due && windows.size() < WINDOWS && held < slabBytes && hold(slab)) {
+            while (!due && windows.size() < WINDOWS && held() < slabBytes && hold(slab)) {
                 // With the words held: what is not void now has missed no write of these pages.
                 if (!sources.stream().allMatch(Slab::isGood)) {
                     return false;
                 }
-                pull.clear(held);
+                pull.clear(held());
             }
             pull.check();
             if (released(pull.copied())) {
@@ -239,15 +231,19 @@ final class ServerRebuild {
         return false;
     }
 
+    /** Up to where of the slab the server may make it, or has. */
+    private long held() {
+        return windows.isEmpty() ? made : windows.getLast().end();
+    }
+
     private boolean hold(Slab slab) {
-        long page = held / splitBytes;
+        long page = held() / splitBytes;
         int pages = (int) Math.min(windowPages, space.pagesPerSlab - page);
         long first = slab.range() * space.pagesPerSlab + page;
         if (!space.words.tryHold(first, pages)) {
             return false;
         }
-        held += (long) pages * splitBytes;
-        windows.addLast(new Window(first, pages, held));
+        windows.addLast(new Window(first, pages, (page + pages) * splitBytes));
         return true;
     }
 

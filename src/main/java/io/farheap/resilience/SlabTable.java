@@ -28,7 +28,7 @@ final class SlabTable {
     /** @param first slab of all ranges, split by split */
     SlabTable(Resilience resilience, List<Slab> first) {
         this.dataSplits = resilience.dataSplits();
-        this.kept = resilience.checksReads() ? resilience.readAsks() : dataSplits;
+        this.kept = resilience.rebuildAsks();
         this.splits = resilience.splits();
         this.ranges = first.size() / splits;
         this.slabs = new AtomicReferenceArray<>(first.toArray(Slab[]::new));

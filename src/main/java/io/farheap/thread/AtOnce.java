@@ -1,11 +1,10 @@
 package io.farheap.thread;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** Calls that wait for several others, all at once. */
 public final class AtOnce {
@@ -19,41 +18,27 @@ public final class AtOnce {
      * @throws RuntimeException or an error: what the first of those that failed has thrown
      */
     public static void run(int count, IntConsumer call) {
-        List<FutureTask<Void>> tasks = IntStream.range(0, count)
-                .mapToObj(i -> new FutureTask<Void>(() -> call.accept(i), null))
+        List<CompletableFuture<Void>> others = IntStream.range(1, count)
+                .mapToObj(i -> CompletableFuture.runAsync(() -> call.accept(i), Thread::startVirtualThread))
                 .toList();
-        tasks.stream().skip(1).forEach(Thread::startVirtualThread);
-        tasks.getFirst().run();
-        Throwable failure = null;
-        for (FutureTask<Void> task : tasks) {
-            Throwable failed = failure(task);
-            failure = failure == null ? failed : failure;
-        }
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        if (failure instanceof RuntimeException exception) {
-            throw exception;
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        all.add(CompletableFuture.runAsync(() -> call.accept(0), Runnable::run));
+        all.addAll(others);
+        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .exceptionally(_ -> null)
+                .join();
+        for (CompletableFuture<Void> each : all) {
+            if (each.isCompletedExceptionally()) {
+                rethrow(each.exceptionNow());
+            }
         }
     }
 
-    private static @Nullable Throwable failure(FutureTask<Void> task) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    task.get();
-                    return null;
-                } catch (ExecutionException e) {
-                    return e.getCause();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+    private static void rethrow(Throwable failure) {
+        switch (failure) {
+            case Error error -> throw error;
+            case RuntimeException exception -> throw exception;
+            default -> throw new IllegalStateException(failure);
         }
     }
 }

@@ -73,48 +73,52 @@ class ServerRebuildTest {
         assertArrayEquals(bytes, read(session, bytes.length), "from parity");
     }
 
-    @Test
-    void serversMakeTheirSlabs() {
-        try (CodedSpace space =
-                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
+    /**
+     * @param bytes of the space, all of it
+     * @param byServers bytes that servers make
+     * @param read from so many slabs for each of them
+     */
+    private void made(Resilience resilience, long bytes, long byServers, int read) {
+        try (CodedSpace space = servers.space(resilience, bytes);
                 CodedSession session = space.openSession()) {
-            byte[] bytes = some(space);
+            assertEquals(bytes, space.capacity());
+            byte[] content = some(space);
             space.leaveToServers();
-            write(session, bytes);
-            regenerate(space, 6 * CodedServers.REGION_BYTES);
+            write(session, content);
+            regenerate(space, byServers);
             Health health = space.health();
-            assertTrue(health.regenerationBytesRead() >= 4 * health.regenerationBytesByServers());
-            assertRight(space, session, bytes);
+            assertTrue(health.regenerationBytesRead() >= read * health.regenerationBytesByServers());
+            assertRight(space, session, content);
         }
     }
 
     @Test
+    void serversMakeTheirSlabs() {
+        made(
+                Resilience.failureRecovery(4, 2).pageBytes(PAGE),
+                4 * CodedServers.REGION_BYTES,
+                6 * CodedServers.REGION_BYTES,
+                4);
+    }
+
+    @Test
     void inTheCorruptionModesMoreSplitsAreComparedFirst() {
-        try (CodedSpace space = servers.space(
-                        Resilience.corruptionDetection(4, 2).pageBytes(PAGE), 4 * CodedServers.REGION_BYTES);
-                CodedSession session = space.openSession()) {
-            byte[] bytes = some(space);
-            space.leaveToServers();
-            write(session, bytes);
-            regenerate(space, 2 * CodedServers.REGION_BYTES);
-            Health health = space.health();
-            assertTrue(health.regenerationBytesRead() >= 5 * health.regenerationBytesByServers());
-            assertRight(space, session, bytes);
-        }
+        made(
+                Resilience.corruptionDetection(4, 2).pageBytes(PAGE),
+                4 * CodedServers.REGION_BYTES,
+                2 * CodedServers.REGION_BYTES,
+                5);
+    }
+
+    @Test
+    void copiesAreMadeThatWayToo() {
+        made(Resilience.copies(3), CodedServers.REGION_BYTES, 3 * CodedServers.REGION_BYTES, 1);
     }
 
     /** Splits of 192 bytes: the slab's last 64 bytes are no page's. */
     @Test
     void whatIsNoPageIsLeft() {
-        try (CodedSpace space = servers.space(Resilience.failureRecovery(3, 2).pageBytes(576), 3 * WITHOUT_REST);
-                CodedSession session = space.openSession()) {
-            assertEquals(3 * WITHOUT_REST, space.capacity());
-            byte[] bytes = some(space);
-            space.leaveToServers();
-            write(session, bytes);
-            regenerate(space, 3 * WITHOUT_REST);
-            assertRight(space, session, bytes);
-        }
+        made(Resilience.failureRecovery(3, 2).pageBytes(576), 3 * WITHOUT_REST, 3 * WITHOUT_REST, 3);
     }
 
     /** The server makes what stands before it, this process what stands behind it, and at last the page. */
@@ -135,18 +139,6 @@ class ServerRebuildTest {
             assertFalse(space.slab(0, 3).isGood());
             space.words().endHold(STUCK_PAGE);
             CodedServers.await("the slab is made anew", () -> space.health().whole());
-            assertRight(space, session, bytes);
-        }
-    }
-
-    @Test
-    void copiesAreMadeThatWayToo() {
-        try (CodedSpace space = servers.space(Resilience.copies(3), CodedServers.REGION_BYTES);
-                CodedSession session = space.openSession()) {
-            byte[] bytes = some(space);
-            space.leaveToServers();
-            write(session, bytes);
-            regenerate(space, 3 * CodedServers.REGION_BYTES);
             assertRight(space, session, bytes);
         }
     }

@@ -13,8 +13,6 @@ import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,15 +79,6 @@ class PacedPullTest {
         return pull;
     }
 
-    private static Code ended(CompletableFuture<PullResult> pull) {
-        CompletionException e = assertThrows(CompletionException.class, () -> pull.orTimeout(60, TimeUnit.SECONDS)
-                .join());
-        return assertThrows(ControlException.class, () -> {
-                    throw e.getCause();
-                })
-                .code();
-    }
-
     @Test
     void whatIsClearedIsCopiedAndNothingElse() {
         CompletableFuture<PullResult> pull = begin(0, REGION);
@@ -119,10 +108,10 @@ class PacedPullTest {
             prepare(HALF, REGION, PullLeader.PIECE);
             if (System.nanoTime() - start >= PREPARE_WAITS_NANOS) {
                 // It may have given up waiting: until the one under way has ended, it refuses another.
-                assertEquals(Code.PULL_FAILED, ended(abandoned));
+                assertEquals(Code.PULL_FAILED, PullLeader.failure(abandoned).code());
             }
             CompletableFuture<PullResult> pull = start(HALF);
-            assertEquals(Code.PULL_FAILED, ended(abandoned));
+            assertEquals(Code.PULL_FAILED, PullLeader.failure(abandoned).code());
             assertEquals(HALF, before.copied());
             leader.clear(REGION);
             assertEquals(HALF, pull.join().bytes());
@@ -150,7 +139,7 @@ class PacedPullTest {
         leader.clear(HALF);
         leader.awaitCopied(HALF);
         leader.clear(mark);
-        assertEquals(Code.PULL_FAILED, ended(pull));
+        assertEquals(Code.PULL_FAILED, PullLeader.failure(pull).code());
         client.assertZero(to, HALF, REGION);
     }
 
@@ -160,7 +149,7 @@ class PacedPullTest {
         leader.clear(HALF);
         leader.awaitCopied(HALF);
         plane.release(client.lease.id(), to.regionId());
-        assertEquals(Code.PULL_FAILED, ended(pull));
+        assertEquals(Code.PULL_FAILED, PullLeader.failure(pull).code());
         client.assertZero(client.allocate());
     }
 

@@ -1,15 +1,21 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.connection.WatermarkExchange;
+import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
+import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 
 /** A client's end of a paced pull. */
 final class PullLeader implements AutoCloseable {
@@ -65,6 +71,15 @@ final class PullLeader implements AutoCloseable {
             assertTrue(System.nanoTime() - deadline < 0, "copied up to " + copied() + "; expected " + mark);
             Thread.yield();
         }
+    }
+
+    /** What a pull ended with that did not end well. */
+    static ControlException failure(CompletableFuture<PullResult> pull) {
+        CompletionException e = assertThrows(CompletionException.class, () -> pull.orTimeout(60, TimeUnit.SECONDS)
+                .join());
+        return assertThrows(ControlException.class, () -> {
+            throw e.getCause();
+        });
     }
 
     @Override

@@ -23,7 +23,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -140,14 +139,6 @@ class RebuildTest {
         return pull;
     }
 
-    private static ControlException ended(CompletableFuture<PullResult> pull) {
-        CompletionException e = assertThrows(CompletionException.class, () -> pull.orTimeout(60, TimeUnit.SECONDS)
-                .join());
-        return assertThrows(ControlException.class, () -> {
-            throw e.getCause();
-        });
-    }
-
     @ParameterizedTest
     @CsvSource({"0, 1 2 3", "1, 0 2 4", "2, 0 1 3 4", "3, 0 1 2", "4, 1 2 3", "4, 0 1 2 3"})
     void whatIsClearedIsMadeAndNothingElse(int split, String sources) {
@@ -184,7 +175,7 @@ class RebuildTest {
         leader.clear(HALF);
         leader.awaitCopied(HALF);
         leader.clear(REGION);
-        ControlException e = ended(pull);
+        ControlException e = PullLeader.failure(pull);
         assertEquals(Code.PULL_FAILED, e.code());
         assertTrue(e.getMessage().contains("disagree"), e::getMessage);
         assertMade(0, 0, HALF);
@@ -198,7 +189,7 @@ class RebuildTest {
         leader.awaitCopied(HALF);
         plane.release(client.lease.id(), regions.get(2).regionId());
         leader.clear(REGION);
-        ControlException e = ended(pull);
+        ControlException e = PullLeader.failure(pull);
         assertEquals(Code.PULL_FAILED, e.code());
         assertTrue(e.getMessage().contains("split 2 of " + control.address()), e::getMessage);
         assertMade(0, 0, HALF);
@@ -228,7 +219,7 @@ class RebuildTest {
         leader.clear(HALF);
         leader.awaitCopied(HALF);
         plane.release(client.lease.id(), into.regionId());
-        assertEquals(Code.PULL_FAILED, ended(pull).code());
+        assertEquals(Code.PULL_FAILED, PullLeader.failure(pull).code());
         client.assertZero(client.allocate());
     }
 
@@ -239,7 +230,7 @@ class RebuildTest {
         leader.clear(HALF);
         leader.awaitCopied(HALF);
         leader.clear(mark);
-        assertEquals(Code.PULL_FAILED, ended(pull).code());
+        assertEquals(Code.PULL_FAILED, PullLeader.failure(pull).code());
         client.assertZero(into, HALF, REGION);
     }
 
