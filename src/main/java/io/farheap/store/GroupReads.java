@@ -14,12 +14,16 @@ final class GroupReads {
     /** More than a processor has misses under way, and few enough for what was loaded to stay in its cache. */
     static final int GROUP = 64;
 
+    private static final int[] NO_ENDS = {};
+
     private final HashIndex index;
     private final SessionGate gate;
     private final SessionSerials serials;
     private final Operations records;
     private final DeviceReads device;
     private final SessionCounts counts;
+    private final SessionKeys sessionKeys;
+    private final GroupKeys keys;
     private final long[] words = new long[GROUP];
     /** Where each key's first record is in memory, or 0. */
     private final long[] first = new long[GROUP];
@@ -35,6 +39,12 @@ final class GroupReads {
     /** The index of the first key that was not begun: there was no room, or an exception. */
     private int reached;
 
+    /** Where the group's keys come from: words, or memory with the ends of keys. */
+    private long @Nullable [] wordKeys;
+
+    private @Nullable MemorySegment keyMemory;
+    private int[] keyEnds = NO_ENDS;
+
     private boolean callingBack;
     private @Nullable GroupReads inner;
 
@@ -44,16 +54,19 @@ final class GroupReads {
             SessionSerials serials,
             Operations records,
             DeviceReads device,
+            SessionKeys sessionKeys,
             SessionCounts counts) {
         this.index = index;
         this.gate = gate;
         this.serials = serials;
         this.records = records;
         this.device = device;
+        this.sessionKeys = sessionKeys;
+        this.keys = sessionKeys.ofGroup(GROUP);
         this.counts = counts;
     }
 
-    /** As {@link StoreSession#readAll}. */
+    /** As {@link StoreSession#readAll(long[], int, int, MemorySegment, long, int, StoreCompletion, long)}. */
     int read(
             long[] keys,
             int from,
@@ -64,12 +77,56 @@ final class GroupReads {
             StoreCompletion completion,
             long token) {
         Objects.checkFromIndexSize(from, count, keys.length);
-        // Before the first is taken: in the midst of them it would be too late to throw.
-        Objects.checkFromIndexSize(offset + (long) from * room, (long) count * room, into.byteSize());
-        if (into.isReadOnly() || !into.isAccessibleBy(Thread.currentThread())) {
-            throw new IllegalArgumentException("the segment is read-only, or another thread's");
+        checkDestination(from, count, into, offset, room);
+        GroupReads free = unused();
+        free.wordKeys = keys;
+        free.keyMemory = null;
+        return free.readGroups(from, from + count, into, offset, room, completion, token);
+    }
+
+    /** As {@link StoreSession#readAll(MemorySegment, int[], int, int, MemorySegment, long, int, StoreCompletion, long)}. */
+    int read(
+            MemorySegment keys,
+            int[] ends,
+            int from,
+            int count,
+            MemorySegment into,
+            long offset,
+            int room,
+            StoreCompletion completion,
+            long token) {
+        Objects.checkFromIndexSize(from, count, ends.length);
+        int begin = from == 0 ? 0 : ends[from - 1];
+        for (int i = from; i < from + count; i++) {
+            Objects.checkFromToIndex(begin, ends[i], keys.byteSize());
+            sessionKeys.check(ends[i] - begin);
+            begin = ends[i];
         }
-        return unused().readGroups(keys, from, from + count, into, offset, room, completion, token);
+        checkUsable(keys);
+        checkDestination(from, count, into, offset, room);
+        GroupReads free = unused();
+        free.wordKeys = null;
+        free.keyMemory = keys;
+        free.keyEnds = ends;
+        return free.readGroups(from, from + count, into, offset, room, completion, token);
+    }
+
+    /** Before the first is taken: in the midst of them it would be too late to throw. */
+    private static void checkDestination(int from, int count, MemorySegment into, long offset, int room) {
+        Objects.checkFromIndexSize(offset + (long) from * room, (long) count * room, into.byteSize());
+        if (into.isReadOnly()) {
+            throw new IllegalArgumentException("the segment for values is read-only");
+        }
+        checkUsable(into);
+    }
+
+    private static void checkUsable(MemorySegment segment) {
+        if (!segment.isAccessibleBy(Thread.currentThread())) {
+            throw new IllegalArgumentException("the segment is another thread's");
+        }
+        if (!segment.scope().isAlive()) {
+            throw new IllegalStateException("the segment is closed");
+        }
     }
 
     /** These, or, within a callback of these, others. */
@@ -79,26 +136,19 @@ final class GroupReads {
         }
         GroupReads other = inner;
         if (other == null) {
-            other = new GroupReads(index, gate, serials, records, device, counts);
+            other = new GroupReads(index, gate, serials, records, device, sessionKeys, counts);
             inner = other;
         }
         return other.unused();
     }
 
     private int readGroups(
-            long[] keys,
-            int from,
-            int end,
-            MemorySegment into,
-            long offset,
-            int room,
-            StoreCompletion completion,
-            long token) {
+            int from, int end, MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
         for (int at = from; at < end; ) {
             int last = Math.min(end, at + GROUP);
             reached = at;
             try {
-                beginGroup(keys, at, last, into, offset, room, completion, token);
+                beginGroup(at, last, into, offset, room, completion, token);
             } finally {
                 callBack(at, reached, completion, token);
             }
@@ -111,18 +161,17 @@ final class GroupReads {
     }
 
     private void beginGroup(
-            long[] keys,
-            int from,
-            int end,
-            MemorySegment into,
-            long offset,
-            int room,
-            StoreCompletion completion,
-            long token) {
+            int from, int end, MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
+        if (wordKeys != null) {
+            keys.take(wordKeys, from, end - from);
+        } else {
+            keys.take(Objects.requireNonNull(keyMemory), keyEnds, from, end - from);
+        }
         gate.enter();
         try {
             serials.look();
-            begin(keys, from, end, into, offset, room, completion, token);
+            touch(end - from);
+            begin(from, end, into, offset, room, completion, token);
         } finally {
             counts.reads += reached - from;
             serials.accept(reached - from);
@@ -130,51 +179,50 @@ final class GroupReads {
         }
     }
 
-    /** Begins the reads of a group, inside an epoch, in which each takes effect unless it is pending. */
-    private void begin(
-            long[] keys,
-            int from,
-            int end,
-            MemorySegment into,
-            long offset,
-            int room,
-            StoreCompletion completion,
-            long token) {
-        // Two loops of plain loads, and little else: with a load of the table's field in it, or opaque ones, they take
-        // twice as long.
+    /**
+     * Brings the buckets and the first records of a group's keys into the processor's cache: two loops of plain loads,
+     * and little else. With a load of the table's field in it, or opaque ones, they take twice as long.
+     */
+    private void touch(int count) {
         IndexTable table = index.newest();
         long sum = 0;
-        for (int i = from; i < end; i++) {
-            sum += Words.get(table.bucket(Hashes.of(keys[i])));
+        for (int i = 0; i < count; i++) {
+            sum += Words.get(table.bucket(keys.hash(i)));
         }
-        int count = 0;
-        for (int i = from; i < end; i++) {
-            records.key.use(keys[i]);
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            keys.use(i);
             long word = records.found();
             long record = records.firstOf(word);
-            words[i - from] = word;
-            first[i - from] = record;
+            words[i] = word;
+            first[i] = record;
             if (record != 0) {
-                inMemory[count++] = record;
+                inMemory[found++] = record;
             }
         }
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < found; i++) {
             // A quarter of those of 24 bytes begin in one line of the cache and go on in the next.
             sum += Words.get(inMemory[i]) + Words.get(inMemory[i] + Layout.LEAST_RECORD - Long.BYTES);
         }
         touched = sum;
+    }
+
+    /** Begins the reads of a group, inside the epoch of {@link #touch}: each takes effect unless it is pending. */
+    private void begin(
+            int from, int end, MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
         for (int i = from; i < end; i++, reached = i) {
-            records.key.use(keys[i]);
+            int place = i - from;
+            keys.use(place);
             long to = offset + (long) i * room;
-            int status = records.read(words[i - from], first[i - from], into, to, room);
+            int status = records.read(words[place], first[place], into, to, room);
             if (status == Operations.ON_DEVICE) {
                 status = device.startRead(into, to, room, completion, token + i);
             }
             if (status == StoreStatus.FULL) {
                 return;
             }
-            statuses[i - from] = status;
-            bytes[i - from] = status == StoreStatus.DONE ? records.bytes : 0;
+            statuses[place] = status;
+            bytes[place] = status == StoreStatus.DONE ? records.bytes : 0;
         }
     }
 

@@ -24,9 +24,18 @@ final class Key {
     }
 
     void use(long key) {
-        word = key;
-        bytes = Long.BYTES;
-        hash = Hashes.of(key);
+        use(key, Long.BYTES, Hashes.of(key));
+    }
+
+    /** @param there the key, if it has 8 bytes, else where it is in memory, padded */
+    void use(long there, int length, long hashed) {
+        if (length == Long.BYTES) {
+            word = there;
+        } else {
+            memory = there;
+        }
+        bytes = length;
+        hash = hashed;
     }
 
     /** @param scratch memory that has the key until the operation has ended, of whole words */
@@ -47,13 +56,11 @@ final class Key {
             use(Words.get(address));
             return;
         }
-        memory = address;
-        bytes = length;
         long mixed = length;
         for (long at = address; at < address + length; at += Long.BYTES) {
             mixed = Hashes.of(mixed * 31 ^ Words.get(at));
         }
-        hash = mixed;
+        use(address, length, mixed);
     }
 
     /** The key of a record. */

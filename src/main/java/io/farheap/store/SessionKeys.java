@@ -34,6 +34,11 @@ final class SessionKeys {
         }
     }
 
+    /** For groups of so many keys at most, which passed the check. */
+    GroupKeys ofGroup(int most) {
+        return new GroupKeys(key, maxBytes, most);
+    }
+
     /** Makes one that passed the check the key of the operation. */
     void use(MemorySegment given, long offset, int bytes) {
         key.use(given, offset, bytes, copy);

@@ -1,11 +1,17 @@
 package io.farheap.store;
 
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
 /**
  * How many operations a session has accepted, of its earlier lives too; how many of them, the first so many, belong to
  * versions before its own; and how many are in a checkpoint that is durable. The session's thread counts and passes to
  * versions, both inside an epoch; who makes checkpoints asks and tells.
  */
 final class SessionSerials {
+
+    private static final long NAP_NANOS = 200_000;
 
     private final SessionVersion version;
     /** Stored inside the epoch, read by who saw the session outside. */
@@ -71,5 +77,31 @@ final class SessionSerials {
     /** Any thread. */
     long durable() {
         return durable;
+    }
+
+    /** As {@link StoreSession#awaitDurable}. @param poll the session's */
+    boolean awaitDurable(long operations, Duration atMost, LogThread logThread, BooleanSupplier poll) {
+        boolean interrupted = false;
+        long began = System.nanoTime();
+        try {
+            while (durable < operations) {
+                interrupted |= Thread.interrupted();
+                Throwable failure = logThread.failure();
+                if (failure != null) {
+                    throw new StoreException("nothing can be made durable any more: " + failure.getMessage(), failure);
+                }
+                if (Duration.ofNanos(System.nanoTime() - began).compareTo(atMost) >= 0) {
+                    return false;
+                }
+                if (!poll.getAsBoolean()) {
+                    LockSupport.parkNanos(this, NAP_NANOS);
+                }
+            }
+            return true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

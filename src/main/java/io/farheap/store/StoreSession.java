@@ -28,8 +28,6 @@ public final class StoreSession implements AutoCloseable {
     /** For which it sleeps where the log's thread is to make room. */
     private static final long NAP_NANOS = 20_000;
 
-    private static final long DURABLE_NAP_NANOS = 200_000;
-
     private final Consumer<StoreSession> owner;
     private final HashIndex index;
     private final LogThread logThread;
@@ -64,7 +62,7 @@ public final class StoreSession implements AutoCloseable {
         this.gate = new SessionGate(parts.epochs());
         try {
             this.device = new DeviceReads(parts, options, records, updates, gate.epoch(), counts, this::full);
-            this.groups = new GroupReads(parts.index(), gate, serials, records, device, counts);
+            this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
         } catch (Throwable e) {
             gate.giveBack();
             throw e;
@@ -141,6 +139,27 @@ public final class StoreSession implements AutoCloseable {
             StoreCompletion completion,
             long token) {
         return groups.read(keys, from, count, into, offset, room, completion, token);
+    }
+
+    /**
+     * As {@link #readAll(long[], int, int, MemorySegment, long, int, StoreCompletion, long)}, by keys of any length.
+     *
+     * @param keys has the keys one behind the other, from its first byte on; not used after the call
+     * @param ends of each key: behind its last byte, where the next begins
+     * @param from the first key, and {@code count} how many
+     * @throws IllegalArgumentException where a key has a length that this store's keys have not; none was taken
+     */
+    public int readAll(
+            MemorySegment keys,
+            int[] ends,
+            int from,
+            int count,
+            MemorySegment into,
+            long offset,
+            int room,
+            StoreCompletion completion,
+            long token) {
+        return groups.read(keys, ends, from, count, into, offset, room, completion, token);
     }
 
     /** Of the value that the last read has found at once. */
@@ -399,28 +418,7 @@ public final class StoreSession implements AutoCloseable {
      * @throws StoreException where the log cannot be written any more
      */
     public boolean awaitDurable(long operations, Duration atMost) {
-        boolean interrupted = false;
-        long began = System.nanoTime();
-        try {
-            while (serials.durable() < operations) {
-                interrupted |= Thread.interrupted();
-                Throwable failure = logThread.failure();
-                if (failure != null) {
-                    throw new StoreException("nothing can be made durable any more: " + failure.getMessage(), failure);
-                }
-                if (Duration.ofNanos(System.nanoTime() - began).compareTo(atMost) >= 0) {
-                    return false;
-                }
-                if (!poll()) {
-                    LockSupport.parkNanos(this, DURABLE_NAP_NANOS);
-                }
-            }
-            return true;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        return serials.awaitDurable(operations, atMost, logThread, this::poll);
     }
 
     /** A checkpoint is durable that has so many of its operations. */

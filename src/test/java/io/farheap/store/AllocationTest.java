@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -35,6 +36,8 @@ class AllocationTest {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final long[] many = new long[100];
+    private final int[] ends = new int[100];
+    private final MemorySegment keyMemory = Arena.ofAuto().allocate(ends.length * 11L, 8);
     private final MemorySegment values = Arena.ofAuto().allocate(many.length * 8L, 8);
     private final StoreCompletion atOnceOrLater = (token, status, bytes) -> {};
     private long called;
@@ -101,6 +104,21 @@ class AllocationTest {
         }
     }
 
+    /** Keys of 11 bytes, of which there is none, and of 8. */
+    private void readAllOfMemory(StoreSession session, int first) {
+        int end = 0;
+        for (int i = 0; i < ends.length; i++) {
+            keyMemory.set(JAVA_LONG_UNALIGNED, end, (first + i * 101) % KEYS);
+            end += (i & 1) == 0 ? 8 : 11;
+            ends[i] = end;
+        }
+        for (int taken = 0; taken < ends.length; ) {
+            taken += session.readAll(
+                    keyMemory, ends, taken, ends.length - taken, values, 0, 8, atOnceOrLater, 0);
+            session.poll();
+        }
+    }
+
     private void run(StoreSession session, MemorySegment memory, boolean longer) {
         for (int i = 0; i < OPERATIONS; i++) {
             int key = (i * 4_099) % KEYS;
@@ -125,6 +143,9 @@ class AllocationTest {
             }
             if ((i & 63) == 0) {
                 readAll(session, i);
+                if (longer) {
+                    readAllOfMemory(session, i);
+                }
             }
             if ((i & 7) == 0) {
                 session.poll();

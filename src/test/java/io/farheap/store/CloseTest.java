@@ -173,4 +173,27 @@ class CloseTest {
             session.close();
         }
     }
+
+    /** Nobody is left to close it: the store does, and the device, which refuses while a handle is open, can be. */
+    @Test
+    void aSessionWhoseThreadHasEndedIsClosedWithTheStore() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofShared()) {
+            FarStore store = how(device).open();
+            MemorySegment memory = arena.allocate(64);
+            List<Integer> statuses = new ArrayList<>();
+            Thread thread = new Thread(() -> {
+                StoreSession session = store.openSession("of a thread that ends");
+                for (long key = 0; key < KEYS; key++) {
+                    new BlockingSession(session).upsert(key, memory, 0, 24);
+                }
+                session.read(1, memory, 0, 64, (token, status, bytes) -> statuses.add(status), 0);
+            });
+            thread.start();
+            thread.join();
+            assertEquals(List.of(), statuses);
+            store.close();
+            assertEquals(1, statuses.size());
+        }
+    }
 }

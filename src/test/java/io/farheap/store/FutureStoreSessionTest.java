@@ -110,6 +110,48 @@ class FutureStoreSessionTest {
         assertArrayEquals(value, session.read(key(2)).join());
     }
 
+    /** Many keys at once: in memory, on the device, absent, and one of which the value is longer than others. */
+    @Test
+    void manyAreReadByOneCall() {
+        byte[] value = "long ".repeat(500).getBytes(UTF_8);
+        List<byte[]> keys = new ArrayList<>();
+        for (int i = 0; i < KEYS; i++) {
+            session.upsert(key(i), i == 3 ? value : number(i));
+            keys.add(key(KEYS - 1 - i));
+        }
+        session.delete(key(5));
+        List<byte[]> values = session.readAll(keys).join();
+        assertEquals(KEYS, values.size());
+        for (int i = 0; i < KEYS; i++) {
+            byte[] expected = i == 3 ? value : i == 5 ? null : number(i);
+            assertArrayEquals(expected, values.get(KEYS - 1 - i), "key " + i);
+        }
+        assertEquals(List.of(), session.readAll(List.of()).join());
+        // In memory, so called back at once.
+        assertArrayEquals(
+                number(KEYS - 1),
+                session.readAll(List.of(key(KEYS - 1))).join().getFirst());
+    }
+
+    @Test
+    void manyFailWhereOneDoes() {
+        for (int i = 0; i < KEYS; i++) {
+            session.upsert(key(i), number(i));
+        }
+        CompletableFuture<?> tooLong = session.readAll(List.of(key(1), new byte[17]));
+        assertInstanceOf(
+                IllegalArgumentException.class,
+                assertThrows(CompletionException.class, tooLong::join).getCause());
+        device.faults().inject((kind, address, length) -> kind == Fault.Kind.READ ? Fault.FAILED : Fault.NONE);
+        CompletableFuture<?> failing = session.readAll(List.of(key(KEYS - 1), key(0), key(1)));
+        assertInstanceOf(
+                StoreException.class,
+                assertThrows(CompletionException.class, failing::join).getCause());
+        device.faults().inject((kind, address, length) -> Fault.NONE);
+        assertArrayEquals(
+                number(0), session.readAll(List.of(key(0))).join().getFirst());
+    }
+
     @Test
     void whatDoesNotFitFailsAloneAndWhatAnUpdateThrowsReachesItsFuture() {
         CompletableFuture<?> tooLong = session.upsert(new byte[17], number(0));

@@ -1,0 +1,67 @@
+package io.farheap.store;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** The keys of a group of reads, each hashed once. One thread at a time. */
+final class GroupKeys {
+
+    private final Key key;
+    private final int maxBytes;
+    private final long[] hashes;
+    /** Keys of 8 bytes, and where others are. */
+    private final long[] words;
+
+    private final int[] lengths;
+    /** Nobody frees it under an operation. */
+    private final Arena arena = Arena.ofAuto();
+    /** Room for copies of a group's keys; 0 until there is one that is no word. */
+    private long copies;
+
+    /**
+     * @param key which they become, one after the other
+     * @param maxBytes that one has, where it is no word
+     * @param most of a group
+     */
+    GroupKeys(Key key, int maxBytes, int most) {
+        this.key = key;
+        this.maxBytes = maxBytes;
+        this.hashes = new long[most];
+        this.words = new long[most];
+        this.lengths = new int[most];
+    }
+
+    void take(long[] keys, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            words[i] = keys[from + i];
+            lengths[i] = Long.BYTES;
+            hashes[i] = Hashes.of(words[i]);
+        }
+    }
+
+    /** @param ends of keys one behind the other, of each key: behind its last byte */
+    void take(MemorySegment keys, int[] ends, int from, int count) {
+        long room = Layout.padded(maxBytes);
+        if (copies == 0) {
+            copies = arena.allocate(room * hashes.length, Long.BYTES).address();
+        }
+        int begin = from == 0 ? 0 : ends[from - 1];
+        for (int i = 0; i < count; i++) {
+            int end = ends[from + i];
+            key.use(keys, begin, end - begin, copies + i * room);
+            words[i] = key.bytes == Long.BYTES ? key.word : key.memory;
+            lengths[i] = key.bytes;
+            hashes[i] = key.hash;
+            begin = end;
+        }
+    }
+
+    long hash(int place) {
+        return hashes[place];
+    }
+
+    /** Makes one the key of the operation. */
+    void use(int place) {
+        key.use(words[place], lengths[place], hashes[place]);
+    }
+}
