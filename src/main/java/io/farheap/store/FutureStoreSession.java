@@ -125,7 +125,7 @@ public final class FutureStoreSession implements AutoCloseable {
 
         final CompletableFuture<List<byte @Nullable []>> future = new CompletableFuture<>();
         private final int[] ends;
-        private final byte @Nullable [][] values;
+        private final byte[] @Nullable [] values;
         private final MemorySegment into;
         private final StoreCompletion each = this::oneCompleted;
         private int taken;
@@ -153,7 +153,8 @@ public final class FutureStoreSession implements AutoCloseable {
             int place = (int) token;
             switch (status) {
                 case StoreStatus.DONE -> {
-                    values[place] = into.asSlice((long) place * ROOM_OF_MANY, bytes).toArray(ValueLayout.JAVA_BYTE);
+                    values[place] =
+                            into.asSlice((long) place * ROOM_OF_MANY, bytes).toArray(ValueLayout.JAVA_BYTE);
                     oneEnded();
                 }
                 case StoreStatus.NOT_FOUND -> oneEnded();

@@ -6,7 +6,7 @@ import java.util.List;
  * Parts of a log with records that do not count: of a version that a recovered checkpoint does not have, or from behind
  * its end. They lie on the device alone.
  */
-final class Gaps {
+class Gaps {
 
     private final List<Checkpoint.Gap> gaps;
     private final Checkpoint.Gap[] each;

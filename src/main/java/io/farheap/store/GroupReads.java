@@ -84,7 +84,9 @@ final class GroupReads {
         return free.readGroups(from, from + count, into, offset, room, completion, token);
     }
 
-    /** As {@link StoreSession#readAll(MemorySegment, int[], int, int, MemorySegment, long, int, StoreCompletion, long)}. */
+    /**
+     * As {@link StoreSession#readAll(MemorySegment, int[], int, int, MemorySegment, long, int, StoreCompletion, long)}.
+     */
     int read(
             MemorySegment keys,
             int[] ends,

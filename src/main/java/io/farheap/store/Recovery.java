@@ -17,24 +17,12 @@ import java.util.List;
 final class Recovery {
 
     private static final int READS = 8;
-    /** Records whose buckets are touched together, so that the misses overlap. */
-    private static final int GROUP = 64;
-    /** The index does not grow while it is filled. */
-    private static final Chains NO_CHAINS = (address, bit, set) -> address;
 
     private final Checkpoint checkpoint;
     private final Device device;
     private final HashIndex index;
-    private final Layout layout;
     private final Gaps gaps;
-    private final Key key;
     private final long pageBytes;
-    private final long[] hashes = new long[GROUP];
-    private final long[] addresses = new long[GROUP];
-    /** So that a load is not taken for one without an effect. */
-    @SuppressWarnings("unused")
-    private long touched;
-
     private String damage = "";
 
     private Recovery(Checkpoint checkpoint, Device device, HashIndex index, Gaps gaps) {
@@ -42,8 +30,6 @@ final class Recovery {
         this.device = device;
         this.index = index;
         this.gaps = gaps;
-        this.layout = checkpoint.layout();
-        this.key = new Key(layout);
         this.pageBytes = 1L << checkpoint.pageBits();
     }
 
@@ -73,23 +59,33 @@ final class Recovery {
             List<Checkpoint.Extent> extents = checkpoint.extents().stream()
                     .filter(extent -> extent.to() > from)
                     .toList();
+            // Behind the memory, so closed before it.
+            IndexFill fill = resources.add(new IndexFill(
+                    index, checkpoint.layout(), gaps, READS, IndexFill.threads(index, extents.size())));
             boolean[] read = new boolean[READS];
             int next = 0;
-            // Records are looked at in the order of the log: the last of a chain counts.
-            for (int at = 0; at < extents.size() && damage.isEmpty(); at++) {
+            int rounds = 0;
+            for (int at = 0; at < extents.size() && damage.isEmpty(); ) {
                 while (next < extents.size()
-                        && next < at + READS
+                        && next < fill.done() + READS
                         && read(extents.get(next), next, handle, registered, read)) {
                     next++;
                 }
-                while (!read[at % READS] && damage.isEmpty()) {
-                    if (handle.poll() == 0) {
+                if (at < next && read[at % READS]) {
+                    look(extents.get(at), memory, at % READS, fill);
+                    at++;
+                    rounds = 0;
+                } else if (handle.poll() == 0) {
+                    fill.checkSound();
+                    if (handle.pending() > 0) {
                         handle.awaitProgress();
+                    } else {
+                        rounds = Spin.wait(rounds);
                     }
                 }
-                if (damage.isEmpty()) {
-                    look(extents.get(at), memory, at % READS);
-                }
+            }
+            if (damage.isEmpty()) {
+                fill.finish();
             }
         }
         if (!damage.isEmpty()) {
@@ -124,7 +120,7 @@ final class Recovery {
                 number);
     }
 
-    private void look(Checkpoint.Extent extent, SharedMemory memory, int place) {
+    private void look(Checkpoint.Extent extent, SharedMemory memory, int place, IndexFill fill) {
         long offset = place * pageBytes + (extent.from() & device.alignment() - 1);
         long length = extent.to() - extent.from();
         ByteBuffer bytes = memory.segment().asSlice(offset, length).asByteBuffer();
@@ -133,40 +129,6 @@ final class Recovery {
             return;
         }
         long base = memory.segment().address() + offset - extent.from();
-        int count = 0;
-        for (long address = Math.max(extent.from(), checkpoint.begin());
-                address + Layout.LEAST_RECORD <= extent.to(); ) {
-            long record = base + address;
-            long header = Words.get(record);
-            if (header == 0) {
-                break;
-            }
-            long recordBytes = layout.recordBytes(record);
-            if ((header & Record.INVALID) == 0 && gaps.counts(address, header)) {
-                key.useOf(record);
-                hashes[count] = key.hash;
-                addresses[count++] = address;
-                if (count == GROUP) {
-                    index(count);
-                    count = 0;
-                }
-            }
-            address += recordBytes;
-        }
-        index(count);
-    }
-
-    /** Lets the entries of so many records point to them, in their order. */
-    private void index(int count) {
-        IndexTable table = index.newest();
-        long sum = 0;
-        for (int i = 0; i < count; i++) {
-            sum += Words.get(table.bucket(hashes[i]));
-        }
-        touched = sum;
-        for (int i = 0; i < count; i++) {
-            long entry = index.findOrInsert(hashes[i], NO_CHAINS);
-            Words.set(entry, HashIndex.pointing(Words.get(entry), addresses[i]));
-        }
+        fill.add(base, Math.max(extent.from(), checkpoint.begin()), extent.to());
     }
 }

@@ -113,8 +113,7 @@ class AllocationTest {
             ends[i] = end;
         }
         for (int taken = 0; taken < ends.length; ) {
-            taken += session.readAll(
-                    keyMemory, ends, taken, ends.length - taken, values, 0, 8, atOnceOrLater, 0);
+            taken += session.readAll(keyMemory, ends, taken, ends.length - taken, values, 0, 8, atOnceOrLater, 0);
             session.poll();
         }
     }

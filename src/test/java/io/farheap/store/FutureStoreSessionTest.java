@@ -129,8 +129,7 @@ class FutureStoreSessionTest {
         assertEquals(List.of(), session.readAll(List.of()).join());
         // In memory, so called back at once.
         assertArrayEquals(
-                number(KEYS - 1),
-                session.readAll(List.of(key(KEYS - 1))).join().getFirst());
+                number(KEYS - 1), session.readAll(List.of(key(KEYS - 1))).join().getFirst());
     }
 
     @Test
@@ -148,8 +147,7 @@ class FutureStoreSessionTest {
                 StoreException.class,
                 assertThrows(CompletionException.class, failing::join).getCause());
         device.faults().inject((kind, address, length) -> Fault.NONE);
-        assertArrayEquals(
-                number(0), session.readAll(List.of(key(0))).join().getFirst());
+        assertArrayEquals(number(0), session.readAll(List.of(key(0))).join().getFirst());
     }
 
     @Test

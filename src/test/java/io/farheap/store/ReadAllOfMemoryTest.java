@@ -111,8 +111,7 @@ class ReadAllOfMemoryTest {
             int count = random.nextInt(MOST - from + 1);
             Arrays.fill(statuses, NOT_CALLED);
             for (int taken = 0; taken < count; ) {
-                taken += session.readAll(
-                        keys, ends, from + taken, count - taken, values, 0, ROOM, this::called, 0);
+                taken += session.readAll(keys, ends, from + taken, count - taken, values, 0, ROOM, this::called, 0);
                 if (taken < count) {
                     Calls.goOn(session);
                 }
@@ -139,9 +138,7 @@ class ReadAllOfMemoryTest {
         byte[] value = number < KEYS ? stored[number] : null;
         int expected = !read
                 ? NOT_CALLED
-                : value == null
-                        ? StoreStatus.NOT_FOUND
-                        : value.length > ROOM ? StoreStatus.TOO_LONG : StoreStatus.DONE;
+                : value == null ? StoreStatus.NOT_FOUND : value.length > ROOM ? StoreStatus.TOO_LONG : StoreStatus.DONE;
         assertEquals(expected, statuses[place], what);
         if (expected == StoreStatus.DONE) {
             assertEquals(value.length, lengths[place], what);
@@ -171,10 +168,21 @@ class ReadAllOfMemoryTest {
             inner[0]++;
         };
         Arrays.fill(statuses, NOT_CALLED);
-        assertEquals(3, session.readAll(keys, ends, 0, 3, values, 0, ROOM, (token, status, bytes) -> {
-            called(token, status, bytes);
-            assertEquals(3, session.readAll(keys, ends, 0, 3, others, 0, 64, nested, 0));
-        }, 0));
+        assertEquals(
+                3,
+                session.readAll(
+                        keys,
+                        ends,
+                        0,
+                        3,
+                        values,
+                        0,
+                        ROOM,
+                        (token, status, bytes) -> {
+                            called(token, status, bytes);
+                            assertEquals(3, session.readAll(keys, ends, 0, 3, others, 0, 64, nested, 0));
+                        },
+                        0));
         for (int i = 0; i < 3; i++) {
             check(i, number + i, true);
         }
@@ -203,8 +211,7 @@ class ReadAllOfMemoryTest {
         assertThrows(
                 IndexOutOfBoundsException.class, () -> session.readAll(keys, ends, 0, 2, values, 0, ROOM, none, 0));
         ends[1] = ends[0] + MOST_KEY_BYTES + 1;
-        assertThrows(
-                IllegalArgumentException.class, () -> session.readAll(keys, ends, 0, 2, values, 0, ROOM, none, 0));
+        assertThrows(IllegalArgumentException.class, () -> session.readAll(keys, ends, 0, 2, values, 0, ROOM, none, 0));
         ends[1] = end;
         MemorySegment shorter = keys.asSlice(0, end - 1);
         assertThrows(
@@ -213,10 +220,8 @@ class ReadAllOfMemoryTest {
         try (Arena other = Arena.ofConfined()) {
             closed = other.allocate(64);
         }
-        assertThrows(
-                IllegalStateException.class, () -> session.readAll(closed, ends, 0, 2, values, 0, ROOM, none, 0));
-        assertThrows(
-                IllegalStateException.class, () -> session.readAll(keys, ends, 0, 2, closed, 0, ROOM, none, 0));
+        assertThrows(IllegalStateException.class, () -> session.readAll(closed, ends, 0, 2, values, 0, ROOM, none, 0));
+        assertThrows(IllegalStateException.class, () -> session.readAll(keys, ends, 0, 2, closed, 0, ROOM, none, 0));
         assertEquals(0, session.pending());
         assertEquals(0, session.readAll(keys, ends, 1, 0, values, 0, ROOM, none, 0));
     }
