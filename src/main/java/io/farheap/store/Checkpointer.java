@@ -3,6 +3,7 @@ package io.farheap.store;
 import io.farheap.store.Checkpoint.IndexImage;
 import io.farheap.store.SnapshotFiles.Snapshot;
 import io.farheap.tier.Device;
+import io.farheap.tier.DeviceCall;
 import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.IoStatus;
 import java.io.IOException;

@@ -3,6 +3,7 @@ package io.farheap.store;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.SharedMemory;
 import io.farheap.tier.Device;
+import io.farheap.tier.DeviceCall;
 import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoStatus;
 

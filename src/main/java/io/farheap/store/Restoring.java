@@ -5,6 +5,7 @@ import io.farheap.memory.SharedMemory;
 import io.farheap.store.Checkpoint.Extent;
 import io.farheap.store.Checkpoint.Piece;
 import io.farheap.tier.Device;
+import io.farheap.tier.DeviceCall;
 import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoStatus;
 import java.io.IOException;

@@ -53,9 +53,25 @@ public final class TieredDevice extends BaseDevice {
         long end = devices.stream().mapToLong(Device::end).max().orElse(0);
         if (devices.getLast().end() < end) {
             throw new IllegalArgumentException("the last tier has the log up to "
-                    + devices.getLast().end() + ", and another up to " + end + "; the last must have all of it");
+                    + devices.getLast().end() + ", and another up to " + end + "; the last must have all of it:"
+                    + " TieredDevice.complete copies what it lacks");
         }
         this.log = new TieredLog(devices, commit, end);
+    }
+
+    /**
+     * Copies to the last of some devices what it lacks of the log, before they become tiers: after a crash, as what is
+     * behind the commit point is never waited for, or where it is new. What another device has is compared, all of it,
+     * and the last is synced: that takes a sequential read of both. It may be done again where it was interrupted.
+     *
+     * @param devices from the fastest to the last, as for the constructor; nobody uses them. They stay the caller's
+     * @return how many bytes were copied
+     * @throws IllegalArgumentException where there is a part of the log that none has; nothing was copied
+     * @throws StorageException where a device fails
+     */
+    public static long complete(List<? extends Device> devices) {
+        shape(devices);
+        return LastTierCopy.run(devices, alignment(devices));
     }
 
     private static Device shape(List<? extends Device> devices) {

@@ -1,21 +1,21 @@
-package io.farheap.store;
+package io.farheap.tier;
 
-import io.farheap.tier.AppendCompletion;
-import io.farheap.tier.DeviceHandle;
-import io.farheap.tier.DeviceMemory;
-
-/** Requests of a thread that waits for each: the handle is used for nothing else. */
-final class DeviceCall implements AppendCompletion {
+/**
+ * Requests to a device by a thread that waits for each, whose handle it uses for nothing else. Each returns one of
+ * {@link IoStatus}.
+ */
+public final class DeviceCall implements AppendCompletion {
 
     private final DeviceHandle handle;
     private int ended;
 
-    DeviceCall(DeviceHandle handle) {
+    /** @param handle stays the caller's, who closes it */
+    public DeviceCall(DeviceHandle handle) {
         this.handle = handle;
     }
 
-    /** @return of {@link io.farheap.tier.IoStatus} */
-    int read(long address, DeviceMemory into, long offset, long bytes) {
+    /** As {@link DeviceHandle#read}. */
+    public int read(long address, DeviceMemory into, long offset, long bytes) {
         ended = -1;
         while (!handle.read(address, into, offset, bytes, this::end, 0)) {
             handle.poll();
@@ -23,8 +23,8 @@ final class DeviceCall implements AppendCompletion {
         return await();
     }
 
-    /** Returns when the memory is free again. @return of {@link io.farheap.tier.IoStatus} */
-    int append(long address, DeviceMemory from, long offset, long bytes) {
+    /** As {@link DeviceHandle#append}; returns when the memory is free again. */
+    public int append(long address, DeviceMemory from, long offset, long bytes) {
         ended = -1;
         while (!handle.append(address, from, offset, bytes, this, 0)) {
             handle.poll();
@@ -48,8 +48,8 @@ final class DeviceCall implements AppendCompletion {
         // Waited for as what is pending.
     }
 
-    /** @return of {@link io.farheap.tier.IoStatus} */
-    int sync() {
+    /** As {@link DeviceHandle#sync}. */
+    public int sync() {
         ended = -1;
         while (!handle.sync(this::end, 0)) {
             handle.poll();
