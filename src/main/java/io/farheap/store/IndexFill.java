@@ -135,10 +135,8 @@ final class IndexFill implements AutoCloseable {
             for (int i = 1; i < threads; i++) {
                 Share share = new Share(i);
                 others.add(share);
-                share.thread = Thread.ofPlatform()
-                        .daemon()
-                        .name("store-recovery-" + i)
-                        .start(share);
+                share.thread =
+                        Thread.ofPlatform().daemon().name("store-recovery-" + i).start(share);
             }
         } catch (Throwable e) {
             Closing.after(e, this);

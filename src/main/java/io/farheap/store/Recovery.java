@@ -60,8 +60,8 @@ final class Recovery {
                     .filter(extent -> extent.to() > from)
                     .toList();
             // Behind the memory, so closed before it.
-            IndexFill fill = resources.add(new IndexFill(
-                    index, checkpoint.layout(), gaps, READS, IndexFill.threads(index, extents.size())));
+            IndexFill fill = resources.add(
+                    new IndexFill(index, checkpoint.layout(), gaps, READS, IndexFill.threads(index, extents.size())));
             boolean[] read = new boolean[READS];
             int next = 0;
             int rounds = 0;

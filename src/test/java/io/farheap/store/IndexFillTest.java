@@ -63,7 +63,8 @@ class IndexFillTest {
             for (int i = 0; i < records; i++) {
                 last.put(index.find(hashes[i], NO_CHAINS), addresses[i]);
             }
-            last.forEach((entry, address) -> assertEquals(address, HashIndex.address(Words.get(entry)), "seed " + seed));
+            last.forEach(
+                    (entry, address) -> assertEquals(address, HashIndex.address(Words.get(entry)), "seed " + seed));
             assertTrue(last.size() > buckets / 2);
         }
     }
