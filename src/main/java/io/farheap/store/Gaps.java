@@ -32,6 +32,11 @@ class Gaps {
         return true;
     }
 
+    /** Whether none is in a part of the log. */
+    boolean none(long from, long to) {
+        return gaps.stream().noneMatch(gap -> gap.from() < to && gap.to() > from);
+    }
+
     /** Where a gap ends in which no record counts at all, and an address is; else the address. */
     long endOf(long address) {
         if (address < top) {

@@ -172,6 +172,30 @@ final class HashIndex implements AutoCloseable {
         }
     }
 
+    /** As {@link #findOrInsert}, of an index that is being made: it does not grow, and no other thread has the bucket. */
+    long findOrInsertAlone(long hash) {
+        long tag = tag(hash);
+        long free = 0;
+        for (long bucket = table.bucket(hash); ; ) {
+            for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
+                long word = Words.get(place);
+                if (word >>> TAG_SHIFT == tag) {
+                    return place;
+                }
+                if (word == 0 && free == 0) {
+                    free = place;
+                }
+            }
+            long following = IndexTable.next(bucket);
+            if (following == 0) {
+                free = free == 0 ? table.extend(bucket) : free;
+                Words.set(free, tag << TAG_SHIFT);
+                return free;
+            }
+            bucket = following;
+        }
+    }
+
     /** @return the address of the entry, or 0 to begin again */
     private static long insert(IndexTable table, long first, long tag) {
         long free = 0;

@@ -19,8 +19,6 @@ final class IndexFill implements AutoCloseable {
     private static final int MOST_THREADS = 4;
     /** Records whose buckets are touched together, so that the misses overlap. */
     private static final int GROUP = 64;
-    /** The index does not grow while it is filled. */
-    private static final Chains NO_CHAINS = (address, bit, set) -> address;
 
     private final HashIndex index;
     private final Layout layout;
@@ -79,6 +77,7 @@ final class IndexFill implements AutoCloseable {
             int place = (int) (part % bases.length);
             long base = bases[place];
             long to = tos[place];
+            boolean allCount = gaps.none(froms[place], to);
             int count = 0;
             for (long address = froms[place]; address + Layout.LEAST_RECORD <= to; ) {
                 long record = base + address;
@@ -86,15 +85,16 @@ final class IndexFill implements AutoCloseable {
                 if (header == 0) {
                     break;
                 }
-                if ((header & Record.INVALID) == 0 && gaps.counts(address, header)) {
+                if ((header & Record.INVALID) == 0 && (allCount || gaps.counts(address, header))) {
                     key.useOf(record);
-                    if ((key.hash & threads - 1) == number) {
-                        hashes[count] = key.hash;
-                        addresses[count++] = address;
-                        if (count == GROUP) {
-                            point(count);
-                            count = 0;
-                        }
+                    hashes[count] = key.hash;
+                    addresses[count] = address;
+                    // Whose it is nobody predicts, so it is no branch: 1 where it is this thread's, and else 0.
+                    long others = key.hash & threads - 1 ^ number;
+                    count += (int) (others - 1 >>> Long.SIZE - 1);
+                    if (count == GROUP) {
+                        point(count);
+                        count = 0;
                     }
                 }
                 address += layout.recordBytes(record);
@@ -112,7 +112,7 @@ final class IndexFill implements AutoCloseable {
             }
             touched = sum;
             for (int i = 0; i < count; i++) {
-                long entry = index.findOrInsert(hashes[i], NO_CHAINS);
+                long entry = index.findOrInsertAlone(hashes[i]);
                 Words.set(entry, HashIndex.pointing(Words.get(entry), addresses[i]));
             }
         }

@@ -16,13 +16,19 @@ import java.util.List;
  */
 final class Recovery {
 
-    private static final int READS = 8;
+    // What is asked of the device at a time, unless pages are so large or so small.
+    private static final long READ_AHEAD_BYTES = 16 << 20;
+    private static final int LEAST_READS = 8;
+    private static final int MOST_READS = 64;
 
     private final Checkpoint checkpoint;
     private final Device device;
     private final HashIndex index;
     private final Gaps gaps;
     private final long pageBytes;
+    /** Parts that are read at a time. */
+    private int reads;
+
     private String damage = "";
 
     private Recovery(Checkpoint checkpoint, Device device, HashIndex index, Gaps gaps) {
@@ -52,30 +58,34 @@ final class Recovery {
     }
 
     private void run(long from) throws DamagedException {
+        List<Checkpoint.Extent> extents = checkpoint.extents().stream()
+                .filter(extent -> extent.to() > from)
+                .toList();
+        int most = (int) Math.clamp(READ_AHEAD_BYTES / pageBytes, LEAST_READS, MOST_READS);
+        reads = Math.clamp(extents.size(), 1, most);
         try (CloseStack resources = new CloseStack()) {
-            SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-recovery", READS * pageBytes));
+            SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-recovery", reads * pageBytes));
             DeviceMemory registered = resources.add(device.register(memory.segment()));
             DeviceHandle handle = resources.add(device.open());
-            List<Checkpoint.Extent> extents = checkpoint.extents().stream()
-                    .filter(extent -> extent.to() > from)
-                    .toList();
             // Behind the memory, so closed before it.
             IndexFill fill = resources.add(
-                    new IndexFill(index, checkpoint.layout(), gaps, READS, IndexFill.threads(index, extents.size())));
-            boolean[] read = new boolean[READS];
+                    new IndexFill(index, checkpoint.layout(), gaps, reads, IndexFill.threads(index, extents.size())));
+            boolean[] read = new boolean[reads];
             int next = 0;
             int rounds = 0;
             for (int at = 0; at < extents.size() && damage.isEmpty(); ) {
                 while (next < extents.size()
-                        && next < fill.done() + READS
+                        && next < fill.done() + reads
                         && read(extents.get(next), next, handle, registered, read)) {
                     next++;
                 }
-                if (at < next && read[at % READS]) {
-                    look(extents.get(at), memory, at % READS, fill);
+                // What was asked for goes out with it, also where the next part is there already.
+                boolean progress = handle.poll() > 0;
+                if (at < next && read[at % reads]) {
+                    look(extents.get(at), memory, at % reads, fill);
                     at++;
                     rounds = 0;
-                } else if (handle.poll() == 0) {
+                } else if (!progress) {
                     fill.checkSound();
                     if (handle.pending() > 0) {
                         handle.awaitProgress();
@@ -98,7 +108,7 @@ final class Recovery {
         long alignment = device.alignment();
         long from = extent.from() & -alignment;
         long to = extent.to() + alignment - 1 & -alignment;
-        int place = number % READS;
+        int place = number % reads;
         read[place] = false;
         if (extent.from() >= extent.to() || (extent.from() & -pageBytes) != (extent.to() - 1 & -pageBytes)) {
             damage = "a part of its log goes from " + extent.from() + " to " + extent.to();
