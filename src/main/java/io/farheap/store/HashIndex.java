@@ -172,7 +172,9 @@ final class HashIndex implements AutoCloseable {
         }
     }
 
-    /** As {@link #findOrInsert}, of an index that is being made: it does not grow, and no other thread has the bucket. */
+    /**
+     * As {@link #findOrInsert}, of an index that is being made: it does not grow, and no other thread has the bucket.
+     */
     long findOrInsertAlone(long hash) {
         long tag = tag(hash);
         long free = 0;

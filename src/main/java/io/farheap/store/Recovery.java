@@ -61,7 +61,7 @@ final class Recovery {
         List<Checkpoint.Extent> extents = checkpoint.extents().stream()
                 .filter(extent -> extent.to() > from)
                 .toList();
-        int most = (int) Math.clamp(READ_AHEAD_BYTES / pageBytes, LEAST_READS, MOST_READS);
+        int most = Math.clamp(READ_AHEAD_BYTES / pageBytes, LEAST_READS, MOST_READS);
         reads = Math.clamp(extents.size(), 1, most);
         try (CloseStack resources = new CloseStack()) {
             SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-recovery", reads * pageBytes));
