@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.posix.AsymmetricFence;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -418,6 +420,7 @@ abstract class DeviceContract {
     }
 
     @Test
+    @Needs(Need.HOST)
     void requestsAllocateNothing() {
         Calls.Counter counter = new Calls.Counter();
         append(0, SEGMENT);

@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.Cluster;
-import io.farheap.testing.Need;
-import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +16,6 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The paper's two tiers, with real devices. */
-@Needs(Need.HOST)
 @ParameterizedClass(name = "commit point {0}")
 @ValueSource(ints = {0, 1})
 class FarAndFileTest extends DeviceContract {
@@ -45,6 +43,7 @@ class FarAndFileTest extends DeviceContract {
         Cache cache = Cache.builder()
                 .capacity((long) segments * SEGMENT)
                 .servers(cluster.address(caches.size()))
+                .device(TestDevice.client())
                 .requests(64)
                 .create();
         caches.add(cache);

@@ -8,15 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.Cluster;
-import io.farheap.testing.Need;
-import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Needs(Need.HOST)
 @ParameterizedClass(name = "{0}")
 @MethodSource("shapes")
 class FarDeviceTest extends BoundedDeviceContract {
@@ -48,6 +46,7 @@ class FarDeviceTest extends BoundedDeviceContract {
         cache = Cache.builder()
                 .capacity((long) shape.segments * SEGMENT)
                 .servers(cluster.addresses())
+                .device(TestDevice.client())
                 .configuration(shape.configuration())
                 .doorbellBatch(shape.doorbell)
                 .requests(64)
