@@ -119,6 +119,12 @@ public final class BenchYcsbCommand implements Callable<Integer> {
     private Path directory = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Option(
+            names = "--faster",
+            paramLabel = "DIR",
+            description = "the folder cc of a checkout of FASTER in C++, which is compiled and takes part")
+    private @Nullable Path faster;
+
+    @Option(
             names = "--menu",
             paramLabel = "FILE",
             description =
@@ -205,7 +211,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
         DataSet one = new DataSet(1, bytes);
         long count = records > 0 ? records : USUAL_RECORDS * USUAL_RECORD_BYTES / one.recordBytes();
         return new YcsbPlan(
-                new DataSet(count, bytes), workload, threads, rounds, turn.toNanos(), directory, contestants);
+                new DataSet(count, bytes), workload, threads, rounds, turn.toNanos(), directory, contestants, faster);
     }
 
     private void check() {

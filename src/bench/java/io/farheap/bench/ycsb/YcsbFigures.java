@@ -42,6 +42,7 @@ final class YcsbFigures implements AutoCloseable {
             Contest.OFF_HEAP,
             Contest.OFF_HEAP_TOUCHED,
             Contest.HEAP_MAP,
+            Contest.FASTER,
             "rocksdb",
             "rocksdb-multiget",
             "rocksdb-index",

@@ -2,6 +2,7 @@ package io.farheap.bench.ycsb;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a run of the benchmark is asked for.
@@ -10,6 +11,7 @@ import java.util.List;
  * @param rounds that count; one before them does not
  * @param directory on the disk that is measured
  * @param contestants by name; empty for all
+ * @param faster where the sources of FASTER in C++ are, if they are
  */
 record YcsbPlan(
         DataSet data,
@@ -18,10 +20,11 @@ record YcsbPlan(
         int rounds,
         long turnNanos,
         Path directory,
-        List<String> contestants) {
+        List<String> contestants,
+        @Nullable Path faster) {
 
     YcsbPlan with(DataSet other) {
-        return new YcsbPlan(other, workload, threads, rounds, turnNanos, directory, contestants);
+        return new YcsbPlan(other, workload, threads, rounds, turnNanos, directory, contestants, faster);
     }
 
     boolean wants(String contestant) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class BenchYcsbTest {
 
     private static final Set<String> OF_OTHERS =
-            Set.of("rocksdb", "rocksdb-multiget", "rocksdb-index", "lmdb", "mapdb", "redis", "memcached");
+            Set.of("faster", "rocksdb", "rocksdb-multiget", "rocksdb-index", "lmdb", "mapdb", "redis", "memcached");
 
     @TempDir
     Path directory;

@@ -4,9 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.bench.peers.AbsentException;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -105,5 +110,30 @@ class ContestantsTest {
             DataSet large = new DataSet(100_000, 1 << 16);
             assertTrue(1 << StoreContestant.pageBits(large, share) >= large.recordBytes());
         }
+    }
+
+    @Test
+    void whatFasterAnswersIsATurn() throws IOException {
+        Turn turn = FasterReads.turn("2000 500000 0 240:3 1100:1");
+        assertEquals(4e6, turn.opsPerSecond());
+        assertEquals(2000, turn.tally().ended);
+        assertEquals(4, turn.tally().latency().getTotalCount());
+        assertEquals(240, turn.tally().latency().getValueAtPercentile(50));
+        assertThrows(IOException.class, () -> FasterReads.turn("2000 500000 1"));
+    }
+
+    @Test
+    void fasterIsAbsentWithoutItsSources(@TempDir Path directory) {
+        DataSet data = new DataSet(FEW, 8);
+        assertTrue(absence(() -> new FasterReads(data, null, directory)).contains("--faster DIR"));
+        assertTrue(absence(() -> new FasterReads(new DataSet(FEW, 16), directory, directory))
+                .contains("values of 8 bytes"));
+        // There is nothing to compile.
+        assertTrue(absence(() -> new FasterReads(data, directory.resolve("none"), directory))
+                .contains("apt-get install"));
+    }
+
+    private static String absence(Executable opening) {
+        return assertThrows(AbsentException.class, opening).getMessage();
     }
 }
