@@ -36,6 +36,8 @@ public final class FutureStoreSession implements AutoCloseable {
     /** For each value of many. */
     private static final int ROOM_OF_MANY = 256;
 
+    private static final int MOST_OF_MANY = 1 << 20;
+
     private static final long NAP_NANOS = 50_000;
 
     private final StoreSession session;
@@ -74,7 +76,10 @@ public final class FutureStoreSession implements AutoCloseable {
 
         @Override
         public void completed(long token, int status, int bytes) {
-            begun.remove(this);
+            // In the end those that have begun are failed, each once.
+            if (!ended) {
+                begun.remove(this);
+            }
             if (status == StoreStatus.DONE || status == StoreStatus.NOT_FOUND || status == StoreStatus.TOO_LONG) {
                 done(status, bytes);
             } else if (status != StoreStatus.THREW) {
@@ -136,7 +141,7 @@ public final class FutureStoreSession implements AutoCloseable {
             super(keys);
             this.ends = ends;
             this.values = new byte[ends.length][];
-            this.into = MemorySegment.ofArray(new byte[Math.multiplyExact(ends.length, ROOM_OF_MANY)]);
+            this.into = MemorySegment.ofArray(new byte[ends.length * ROOM_OF_MANY]);
             this.left = ends.length;
         }
 
@@ -247,22 +252,28 @@ public final class FutureStoreSession implements AutoCloseable {
     /**
      * The values of many keys, in their order, each null where there is none: for keys whose records are in memory in a
      * fraction of the time of a {@link #read} for each. Each by itself finds what was there at a moment within the
-     * call; there is no order among them. It fails where one of them does.
+     * call; there is no order among them. It fails where one of them does. Meanwhile it takes 256 bytes a key.
+     *
+     * @throws IllegalArgumentException where there are more than 1,048,576
      */
     public CompletableFuture<List<byte @Nullable []>> readAll(List<byte[]> keys) {
-        if (keys.isEmpty()) {
+        byte[][] all = keys.toArray(byte[][]::new);
+        if (all.length > MOST_OF_MANY) {
+            throw new IllegalArgumentException(
+                    all.length + " keys in one call; it may have " + MOST_OF_MANY + ": cut the list");
+        }
+        if (all.length == 0) {
             return CompletableFuture.completedFuture(List.of());
         }
-        int[] ends = new int[keys.size()];
+        int[] ends = new int[all.length];
         int end = 0;
-        for (int i = 0; i < ends.length; i++) {
-            end = Math.addExact(end, keys.get(i).length);
+        for (int i = 0; i < all.length; i++) {
+            end = Math.addExact(end, all[i].length);
             ends[i] = end;
         }
         byte[] joined = new byte[end];
-        for (int i = 0; i < ends.length; i++) {
-            byte[] key = keys.get(i);
-            System.arraycopy(key, 0, joined, ends[i] - key.length, key.length);
+        for (int i = 0; i < all.length; i++) {
+            System.arraycopy(all[i], 0, joined, ends[i] - all[i].length, all[i].length);
         }
         ReadAll read = new ReadAll(joined, ends);
         submit(read);

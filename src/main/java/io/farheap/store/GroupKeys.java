@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 final class GroupKeys {
 
     private final Key key;
-    private final int maxBytes;
+    private final SessionKeys checks;
+    private final long room;
     private final long[] hashes;
     /** Keys of 8 bytes, and where others are. */
     private final long[] words;
@@ -15,17 +16,19 @@ final class GroupKeys {
     private final int[] lengths;
     /** Nobody frees it under an operation. */
     private final Arena arena = Arena.ofAuto();
-    /** Room for copies of a group's keys; 0 until there is one that is no word. */
+    /** Of a group's keys; 0 until there is one that is no word. */
     private long copies;
 
     /**
      * @param key which they become, one after the other
+     * @param checks what each may be
      * @param maxBytes that one has, where it is no word
      * @param most of a group
      */
-    GroupKeys(Key key, int maxBytes, int most) {
+    GroupKeys(Key key, SessionKeys checks, int maxBytes, int most) {
         this.key = key;
-        this.maxBytes = maxBytes;
+        this.checks = checks;
+        this.room = Layout.padded(maxBytes);
         this.hashes = new long[most];
         this.words = new long[most];
         this.lengths = new int[most];
@@ -41,16 +44,18 @@ final class GroupKeys {
 
     /** @param ends of keys one behind the other, of each key: behind its last byte */
     void take(MemorySegment keys, int[] ends, int from, int count) {
-        long room = Layout.padded(maxBytes);
-        if (copies == 0) {
-            copies = arena.allocate(room * hashes.length, Long.BYTES).address();
-        }
         int begin = from == 0 ? 0 : ends[from - 1];
         for (int i = 0; i < count; i++) {
             int end = ends[from + i];
-            key.use(keys, begin, end - begin, copies + i * room);
-            words[i] = key.bytes == Long.BYTES ? key.word : key.memory;
-            lengths[i] = key.bytes;
+            int length = end - begin;
+            // Again: a callback of the group before may have stored other ends.
+            checks.check(length);
+            if (length != Long.BYTES && copies == 0) {
+                copies = arena.allocate(room * hashes.length, Long.BYTES).address();
+            }
+            key.use(keys, begin, length, copies + i * room);
+            words[i] = length == Long.BYTES ? key.word : key.memory;
+            lengths[i] = length;
             hashes[i] = key.hash;
             begin = end;
         }

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads of many keys at once, for one session: first a word of each key's bucket is loaded, then two of each record,
  * then the values are copied. The loads are in loops with little else in them: a processor looks ahead so far, and so
- * has many of these misses under way. One thread at a time; nothing here allocates after construction.
+ * has many of these misses under way. One thread at a time. Nothing here allocates, but the first
+ * call by keys in memory of which one is no word, and the first within a callback of another.
  */
 final class GroupReads {
 
@@ -80,7 +81,6 @@ final class GroupReads {
         checkDestination(from, count, into, offset, room);
         GroupReads free = unused();
         free.wordKeys = keys;
-        free.keyMemory = null;
         return free.readGroups(from, from + count, into, offset, room, completion, token);
     }
 
@@ -107,7 +107,6 @@ final class GroupReads {
         checkUsable(keys);
         checkDestination(from, count, into, offset, room);
         GroupReads free = unused();
-        free.wordKeys = null;
         free.keyMemory = keys;
         free.keyEnds = ends;
         return free.readGroups(from, from + count, into, offset, room, completion, token);
@@ -146,20 +145,27 @@ final class GroupReads {
 
     private int readGroups(
             int from, int end, MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
-        for (int at = from; at < end; ) {
-            int last = Math.min(end, at + GROUP);
-            reached = at;
-            try {
-                beginGroup(at, last, into, offset, room, completion, token);
-            } finally {
-                callBack(at, reached, completion, token);
+        try {
+            for (int at = from; at < end; ) {
+                int last = Math.min(end, at + GROUP);
+                reached = at;
+                try {
+                    beginGroup(at, last, into, offset, room, completion, token);
+                } finally {
+                    callBack(at, reached, completion, token);
+                }
+                if (reached < last) {
+                    return reached - from;
+                }
+                at = last;
             }
-            if (reached < last) {
-                return reached - from;
-            }
-            at = last;
+            return end - from;
+        } finally {
+            // They are the caller's again.
+            wordKeys = null;
+            keyMemory = null;
+            keyEnds = NO_ENDS;
         }
-        return end - from;
     }
 
     private void beginGroup(

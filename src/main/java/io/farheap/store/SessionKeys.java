@@ -36,7 +36,7 @@ final class SessionKeys {
 
     /** For groups of so many keys at most, which passed the check. */
     GroupKeys ofGroup(int most) {
-        return new GroupKeys(key, maxBytes, most);
+        return new GroupKeys(key, this, maxBytes, most);
     }
 
     /** Makes one that passed the check the key of the operation. */

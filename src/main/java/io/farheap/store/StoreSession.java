@@ -142,7 +142,8 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * As {@link #readAll(long[], int, int, MemorySegment, long, int, StoreCompletion, long)}, by keys of any length.
+     * As {@link #readAll(long[], int, int, MemorySegment, long, int, StoreCompletion, long)}, by keys of any length;
+     * the first call allocates room for them.
      *
      * @param keys has the keys one behind the other, from its first byte on; not used after the call
      * @param ends of each key: behind its last byte, where the next begins

@@ -14,14 +14,16 @@ final class FileSegment {
     /** Its requests, and one for the device; 0 once it is closed. */
     private final AtomicInteger users = new AtomicInteger(1);
     /** Appends that ended, and how many of them are durable. */
-    private final AtomicLong written = new AtomicLong();
+    private final AtomicLong written;
 
     private final Mark synced = new Mark(0);
     private volatile boolean failed;
 
-    FileSegment(long number, StoredFile file) {
+    /** @param found and not made: a process before may have written what it did not sync */
+    FileSegment(long number, StoredFile file, boolean found) {
         this.number = number;
         this.file = file;
+        this.written = new AtomicLong(found ? 1 : 0);
     }
 
     /** @return false where it is closed */

@@ -115,7 +115,7 @@ final class LogDirectory {
         List<FileSegment> opened = new ArrayList<>();
         try {
             for (long number : numbers(segmentBytes)) {
-                FileSegment segment = new FileSegment(number, storage.open(name(number)));
+                FileSegment segment = new FileSegment(number, storage.open(name(number)), true);
                 opened.add(segment);
                 if (segment.file.size() > segmentBytes) {
                     throw new StorageException(name(number) + " in " + storage.name() + " has " + segment.file.size()
@@ -166,7 +166,7 @@ final class LogDirectory {
     }
 
     FileSegment create(long number) {
-        FileSegment segment = new FileSegment(number, storage.create(name(number)));
+        FileSegment segment = new FileSegment(number, storage.create(name(number)), false);
         try {
             storage.sync();
             return segment;

@@ -61,13 +61,15 @@ public final class TieredDevice extends BaseDevice {
 
     /**
      * Copies to the last of some devices what it lacks of the log, before they become tiers: after a crash, as what is
-     * behind the commit point is never waited for, or where it is new. What another device has is compared, all of it,
-     * and the last is synced: that takes a sequential read of both. It may be done again where it was interrupted.
+     * behind the commit point is never waited for, or where it is new. What the other devices have is compared, all of
+     * it, and the last is synced: that takes a sequential read of both. It may be done again where it was interrupted.
+     * Of several devices the first that has a place says what is there; where it has zeros, or cannot read, which is
+     * logged, the last keeps what it has: that was not appended there.
      *
      * @param devices from the fastest to the last, as for the constructor; nobody uses them. They stay the caller's
-     * @return how many bytes were copied
+     * @return how many bytes were written to the last
      * @throws IllegalArgumentException where there is a part of the log that none has; nothing was copied
-     * @throws StorageException where a device fails
+     * @throws StorageException where the last device fails
      */
     public static long complete(List<? extends Device> devices) {
         shape(devices);

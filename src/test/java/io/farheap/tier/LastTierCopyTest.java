@@ -2,7 +2,6 @@ package io.farheap.tier;
 
 import static io.farheap.tier.DeviceContract.says;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.memory.SharedMemory;
@@ -20,6 +19,7 @@ class LastTierCopyTest {
     private static final int SEGMENT = 1 << 20;
     private static final int PIECE = 1 << 16;
     private static final int PIECES = 50;
+    private static final FileOptions OPTIONS = FileOptions.DEFAULT.with(FileOptions.Engine.POLLER);
 
     @TempDir
     private Path directory;
@@ -120,16 +120,73 @@ class LastTierCopyTest {
         }
     }
 
+    /** Of what it has before, it may lack some all the same. */
     @Test
-    void oneThatHasMoreThanTheOthersStaysAsItIs() {
+    void oneThatGoesFurtherThanTheOthersIsCompletedToo() {
         fill();
         try (FileDevice middle = open("middle");
                 FileDevice last = open("last")) {
-            append(middle, 0, 3);
-            append(last, 0, PIECES);
+            append(middle, 0, 30);
+            append(last, 0, PIECES, 7);
+            assertTrue(TieredDevice.complete(List.of(middle, last)) >= PIECE);
             assertEquals(0, TieredDevice.complete(List.of(middle, last)));
             assertEquals(0, TieredDevice.complete(List.of(last)));
             assertHas(last, 0);
+        }
+    }
+
+    /** A file that ends before its segment does cannot be read there: a later segment was begun, and the power cut. */
+    @Test
+    void whatTheOtherLacksInItsMiddleStays() {
+        fill();
+        int endOfSegment = SEGMENT / PIECE - 1;
+        try (FileDevice middle = open("middle");
+                FileDevice last = open("last")) {
+            append(middle, 0, PIECES, 5, endOfSegment);
+            append(last, 0, 20, 9);
+            assertTrue(TieredDevice.complete(List.of(middle, last)) > 0);
+            assertHas(last, 0);
+            assertEquals(0, TieredDevice.complete(List.of(middle, last)));
+        }
+    }
+
+    /** The one whose syncs count is the first. */
+    @Test
+    void theFirstThatHasAPlaceSaysWhatIsThere() {
+        fill();
+        try (FileDevice first = open("first");
+                FileDevice second = open("second");
+                FileDevice last = open("last")) {
+            append(first, 0, 30);
+            byte[] right = written[20];
+            written[20] = new byte[PIECE];
+            Arrays.fill(written[20], (byte) 1);
+            append(second, 0, PIECES);
+            append(last, 0, 25);
+            written[20] = right;
+            TieredDevice.complete(List.of(first, second, last));
+            assertHas(last, 0);
+        }
+    }
+
+    /** Also of what was there, and only seemed to be: nobody had synced it. */
+    @Test
+    void afterwardsAPowerCutTakesNothing() {
+        fill();
+        for (int round = 0; round < 10; round++) {
+            RecordingStorage storage = new RecordingStorage();
+            try (FileDevice middle = open("middle" + round);
+                    FileDevice last = FileDevice.open(storage, SEGMENT, OPTIONS)) {
+                append(middle, 0, PIECES);
+                append(last, 0, 40);
+            }
+            try (FileDevice middle = open("middle" + round);
+                    FileDevice last = FileDevice.open(storage, SEGMENT, OPTIONS)) {
+                TieredDevice.complete(List.of(middle, last));
+            }
+            try (FileDevice last = FileDevice.open(storage.cut(random), SEGMENT, OPTIONS)) {
+                assertHas(last, 0);
+            }
         }
     }
 
@@ -143,24 +200,40 @@ class LastTierCopyTest {
             middle.truncate(2L * SEGMENT);
             says(
                     IllegalArgumentException.class,
-                    "nothing has what is between",
+                    "begin with an empty last tier",
                     () -> TieredDevice.complete(List.of(middle, last)));
         }
     }
 
+    /** It is logged, and what the last has stays. */
     @Test
-    void aSourceThatFailsIsTold() {
+    void whatCannotBeReadIsCopiedAnotherTime() {
         fill();
         try (MemoryDevice middle = new MemoryDevice(SEGMENT, 512);
                 FileDevice last = open("last")) {
             append(middle, 0, PIECES);
-            middle.faults().inject((kind, address, length) -> address == SEGMENT ? Fault.FAILED : Fault.NONE);
-            String message = assertThrows(StorageException.class, () -> TieredDevice.complete(List.of(middle, last)))
-                    .getMessage();
-            assertTrue(message.contains("the log at " + SEGMENT + " could not be read"), message);
+            middle.faults()
+                    .inject((kind, address, length) ->
+                            kind == Fault.Kind.READ && address / SEGMENT == 1 ? Fault.FAILED : Fault.NONE);
+            assertEquals(PIECES * PIECE, TieredDevice.complete(List.of(middle, last)));
             middle.faults().inject(null);
-            assertTrue(TieredDevice.complete(List.of(middle, last)) > 0);
+            assertEquals(SEGMENT, TieredDevice.complete(List.of(middle, last)));
             assertHas(last, 0);
+        }
+    }
+
+    @Test
+    void aLastTierThatFailsIsTold() {
+        fill();
+        try (FileDevice middle = open("middle");
+                MemoryDevice last = new MemoryDevice(SEGMENT, 512)) {
+            append(middle, 0, PIECES);
+            last.faults()
+                    .inject((kind, address, length) -> kind == Fault.Kind.APPEND ? Fault.FAILED : Fault.NONE);
+            says(
+                    StorageException.class,
+                    "could not be written to the last tier",
+                    () -> TieredDevice.complete(List.of(middle, last)));
         }
     }
 }

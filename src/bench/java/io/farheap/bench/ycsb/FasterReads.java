@@ -61,20 +61,24 @@ final class FasterReads implements TurnTaker {
         command.addAll(List.of("-o", program.toString()));
         command.addAll(LIBRARIES);
         Path log = directory.resolve("compile.log");
+        Process compiler;
         try {
-            Process compiler = new ProcessBuilder(command)
+            compiler = new ProcessBuilder(command)
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();
+        } catch (IOException e) {
+            throw new AbsentException("there is no C++ compiler (Debian: apt-get install g++): " + e.getMessage());
+        }
+        try {
             if (compiler.waitFor() != 0) {
                 throw new AbsentException("it cannot be compiled (Debian: apt-get install g++ libaio-dev libtbb-dev"
                         + " uuid-dev): " + firstError(log));
             }
         } catch (InterruptedException e) {
+            compiler.destroyForcibly();
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
-        } catch (IOException e) {
-            throw new AbsentException("there is no C++ compiler (Debian: apt-get install g++): " + e.getMessage());
         }
     }
 
@@ -147,6 +151,7 @@ final class FasterReads implements TurnTaker {
             return;
         }
         Objects.requireNonNull(asks).close();
+        Objects.requireNonNull(answers).close();
         try {
             if (!started.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
                 started.destroyForcibly().waitFor();
