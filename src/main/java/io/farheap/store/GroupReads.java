@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads of many keys at once, for one session: first a word of each key's bucket is loaded, then two of each record,
  * then the values are copied. The loads are in loops with little else in them: a processor looks ahead so far, and so
- * has many of these misses under way. One thread at a time. Nothing here allocates, but the first
- * call by keys in memory of which one is no word, and the first within a callback of another.
+ * has many of these misses under way. One thread at a time. Nothing here allocates, but the first call by keys in
+ * memory of which one is no word, and the first within a callback of another.
  */
 final class GroupReads {
 

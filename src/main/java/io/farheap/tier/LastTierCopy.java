@@ -47,9 +47,7 @@ final class LastTierCopy implements AutoCloseable {
             this.memory = resources.add(Arena.ofShared()).allocate(2 * PIECE_BYTES, BaseDevice.PAGE_BYTES);
             for (Device device : others) {
                 sources.add(new Source(
-                        device,
-                        resources.add(device.register(memory)),
-                        new DeviceCall(resources.add(device.open()))));
+                        device, resources.add(device.register(memory)), new DeviceCall(resources.add(device.open()))));
             }
             this.ofLast = resources.add(last.register(memory));
             this.lastCall = new DeviceCall(resources.add(last.open()));

@@ -228,8 +228,7 @@ class LastTierCopyTest {
         try (FileDevice middle = open("middle");
                 MemoryDevice last = new MemoryDevice(SEGMENT, 512)) {
             append(middle, 0, PIECES);
-            last.faults()
-                    .inject((kind, address, length) -> kind == Fault.Kind.APPEND ? Fault.FAILED : Fault.NONE);
+            last.faults().inject((kind, address, length) -> kind == Fault.Kind.APPEND ? Fault.FAILED : Fault.NONE);
             says(
                     StorageException.class,
                     "could not be written to the last tier",

@@ -131,8 +131,7 @@ final class FasterReads implements TurnTaker {
         }
         for (int i = 3; i < words.length; i++) {
             int colon = words[i].indexOf(':');
-            tally.took(
-                    Long.parseLong(words[i].substring(0, colon)), Long.parseLong(words[i].substring(colon + 1)));
+            tally.took(Long.parseLong(words[i].substring(0, colon)), Long.parseLong(words[i].substring(colon + 1)));
         }
         return new Turn(tally.ended * 1e9 / Long.parseLong(words[1]), tally, 0);
     }
