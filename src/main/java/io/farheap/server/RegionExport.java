@@ -50,15 +50,19 @@ final class RegionExport {
         return ticket;
     }
 
-    /** Ends the pull that read the region before, if any. */
+    /**
+     * Ends the pull that read the region before, if any. Waits for earlier ones that the device is busy with, which on a
+     * busy machine it is for some milliseconds, but not for as long as a process that is stopped may be.
+     */
     SourcePull openPull(long pullId, Context context, Endpoint puller) {
         SourcePull before;
         SourcePull opened;
         synchronized (this) {
+            boolean left = awaitLeaving();
             if (over) {
                 throw new ControlException(Code.TICKET_REFUSED, "the exported region was given back");
             }
-            if (!leaving.isEmpty()) {
+            if (!left) {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
                         "region " + regionId
@@ -79,6 +83,24 @@ final class RegionExport {
         return opened;
     }
 
+    /** With the lock, which is free meanwhile. @return whether all that were closed are gone */
+    private boolean awaitLeaving() {
+        long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
+        while (!over && !leaving.isEmpty()) {
+            long millis = (deadline - System.nanoTime()) / 1_000_000;
+            if (millis <= 0) {
+                return false;
+            }
+            try {
+                wait(millis);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+        return true;
+    }
+
     void closePull(long pullId) {
         SourcePull closed;
         synchronized (this) {
@@ -97,6 +119,7 @@ final class RegionExport {
             pull.close();
             synchronized (this) {
                 leaving.remove(pull);
+                notifyAll();
             }
         });
     }
@@ -109,6 +132,7 @@ final class RegionExport {
     /** The region goes back: nobody reads it any more, at the latest when the fence is closed. */
     synchronized void cutOff(Fence fence) {
         over = true;
+        notifyAll();
         revoke.run();
         leaving.forEach(pull -> fence.add("a pull from region " + regionId, pull));
         if (source != null) {

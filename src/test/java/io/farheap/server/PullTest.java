@@ -273,6 +273,30 @@ class PullTest {
         }
     }
 
+    /** So many tries to end something, the first at once. */
+    private void busyFor(int tries) {
+        if (tries > 0) {
+            old.server.retired().fault.set(() -> {
+                busyFor(tries - 1);
+                throw new OutOfMemoryError("injected");
+            });
+        }
+    }
+
+    /** As the device is with a reader that has lost its core in the middle of a copy. */
+    @Test
+    void theNextPullWaitsForOneThatTheDeviceIsBusyWith() {
+        try (Context context = Devices.open("");
+                SharedMemory into = SharedMemory.allocate("test-copy", REGION);
+                RegionCopy copy = new RegionCopy(context, into.segment())) {
+            PullSource source = old.plane.openPull(export(), copy.endpoint(0));
+            busyFor(4);
+            old.plane.closePull(source.pullId());
+            pull(export());
+            fresh.client.assertFilled(to, 1);
+        }
+    }
+
     /** Wherever the pull is when the lease ends, nothing of it reaches the region once that is granted again. */
     @Test
     void aLeaseThatEndsDuringAPullLeavesNothingBehind() throws Exception {
