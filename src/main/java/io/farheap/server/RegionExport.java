@@ -51,8 +51,8 @@ final class RegionExport {
     }
 
     /**
-     * Ends the pull that read the region before, if any. Waits for earlier ones that the device is busy with, which on a
-     * busy machine it is for some milliseconds, but not for as long as a process that is stopped may be.
+     * Ends the pull that read the region before, if any. Waits for earlier ones that the device is busy with, which on
+     * a busy machine it is for some milliseconds, but not for as long as a process that is stopped may be.
      */
     SourcePull openPull(long pullId, Context context, Endpoint puller) {
         SourcePull before;
