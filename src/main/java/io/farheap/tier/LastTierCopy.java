@@ -122,7 +122,7 @@ final class LastTierCopy implements AutoCloseable {
 
     /** @return how many bytes were copied */
     private long piece(long at, long length) {
-        boolean there = at < last.end() && lastCall.read(at, ofLast, PIECE_BYTES, length) == IoStatus.OK;
+        boolean there = at + length <= last.end() && lastCall.read(at, ofLast, PIECE_BYTES, length) == IoStatus.OK;
         if (!there) {
             // It ends within the piece, perhaps.
             memory.asSlice(PIECE_BYTES, length).fill((byte) 0);

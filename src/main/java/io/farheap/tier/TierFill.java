@@ -27,13 +27,12 @@ final class TierFill implements AutoCloseable {
     private final List<Lane> lanes = new ArrayList<>();
 
     /** A tier's handle and memory. */
-    private final class Lane implements AutoCloseable, IoCompletion, AppendCompletion {
+    private final class Lane implements AutoCloseable {
 
         private final Tier of;
         private final PendingAppends appends = new PendingAppends(1);
         private final @Nullable DeviceHandle handle;
         private final @Nullable DeviceMemory memory;
-        private int status;
 
         Lane(Tier of) {
             this.of = of;
@@ -46,43 +45,17 @@ final class TierFill implements AutoCloseable {
         }
 
         int read(long address, long length) {
-            DeviceHandle handle = Objects.requireNonNull(this.handle);
-            while (!handle.read(address, Objects.requireNonNull(memory), 0, length, this, 0)) {
-                handle.poll();
-            }
-            return finish(handle);
+            return call().read(address, Objects.requireNonNull(memory), 0, length);
         }
 
+        /** It may have to wait for another's, a lap before, that is on its way to that place. */
         int write(long address, long length) {
-            DeviceHandle handle = Objects.requireNonNull(this.handle);
-            while (!handle.append(address, Objects.requireNonNull(memory), 0, length, this, 0)) {
-                // Another's, a lap before, is on its way to that place.
-                Thread.onSpinWait();
-            }
-            return finish(handle);
+            return call().append(address, Objects.requireNonNull(memory), 0, length);
         }
 
-        private int finish(DeviceHandle handle) {
-            while (handle.pending() > 0) {
-                if (handle.poll() == 0) {
-                    handle.awaitProgress();
-                }
-            }
-            return status;
+        private DeviceCall call() {
+            return new DeviceCall(Objects.requireNonNull(handle));
         }
-
-        @Override
-        public void completed(long token, int status) {
-            this.status = status;
-        }
-
-        @Override
-        public void appended(long token, int status) {
-            this.status = status;
-        }
-
-        @Override
-        public void released(long token) {}
 
         @Override
         public void close() {

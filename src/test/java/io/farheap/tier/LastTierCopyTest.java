@@ -150,6 +150,21 @@ class LastTierCopyTest {
         }
     }
 
+    /** Zeros at the end of a log are a part of it, also where the last tier has memory there already. */
+    @Test
+    void zerosInTheEndAreCopied() {
+        fill();
+        Arrays.fill(written[PIECES - 1], (byte) 0);
+        try (FileDevice middle = open("middle");
+                MemoryDevice last = new MemoryDevice(SEGMENT, 512)) {
+            append(middle, 0, PIECES);
+            append(last, 0, PIECES - 1);
+            TieredDevice.complete(List.of(middle, last));
+            assertEquals(middle.end(), last.end());
+            assertHas(last, 0);
+        }
+    }
+
     /** The one whose syncs count is the first. */
     @Test
     void theFirstThatHasAPlaceSaysWhatIsThere() {
