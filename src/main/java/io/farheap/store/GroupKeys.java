@@ -22,13 +22,12 @@ final class GroupKeys {
     /**
      * @param key which they become, one after the other
      * @param checks what each may be
-     * @param maxBytes that one has, where it is no word
      * @param most of a group
      */
-    GroupKeys(Key key, SessionKeys checks, int maxBytes, int most) {
+    GroupKeys(Key key, SessionKeys checks, int most) {
         this.key = key;
         this.checks = checks;
-        this.room = Layout.padded(maxBytes);
+        this.room = checks.room();
         this.hashes = new long[most];
         this.words = new long[most];
         this.lengths = new int[most];

@@ -63,7 +63,7 @@ final class GroupReads {
         this.records = records;
         this.device = device;
         this.sessionKeys = sessionKeys;
-        this.keys = sessionKeys.ofGroup(GROUP);
+        this.keys = new GroupKeys(records.key, sessionKeys, GROUP);
         this.counts = counts;
     }
 

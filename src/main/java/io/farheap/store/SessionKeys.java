@@ -19,7 +19,7 @@ final class SessionKeys {
         this.key = key;
         this.words = layout == Layout.COMPACT;
         this.maxBytes = maxBytes;
-        this.copy = arena.allocate(Layout.padded(maxBytes), Long.BYTES).address();
+        this.copy = arena.allocate(room(), Long.BYTES).address();
     }
 
     /** @throws IllegalArgumentException where the store has no keys of so many bytes */
@@ -34,9 +34,9 @@ final class SessionKeys {
         }
     }
 
-    /** For groups of so many keys at most, which passed the check. */
-    GroupKeys ofGroup(int most) {
-        return new GroupKeys(key, this, maxBytes, most);
+    /** Bytes that a copy of a key may take. */
+    long room() {
+        return Layout.padded(maxBytes);
     }
 
     /** Makes one that passed the check the key of the operation. */
