@@ -106,7 +106,11 @@ class KilledMapClientTest {
                 MapAudit audit = map.audit();
                 assertTrue(audit.sound(), audit::toString);
                 collected += audit.account().lost();
-                assertTrue(done.get() > before, "the other session stands still");
+                if (other.isDone()) {
+                    // What it threw, and not only that it stands still.
+                    other.join();
+                }
+                assertTrue(done.get() > before, () -> "the other session stands still: " + map.stats());
             }
             ends.set(true);
             other.join();
