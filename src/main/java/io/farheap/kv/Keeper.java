@@ -42,7 +42,8 @@ final class Keeper implements AutoCloseable {
     private final Thread thread =
             Thread.ofPlatform().daemon().name("farheap-map-keeper").unstarted(this::run);
     private final List<Served> sessions = new CopyOnWriteArrayList<>();
-    private final KeeperTasks tasks = new KeeperTasks(thread);
+    private final Bell bell = new Bell(thread);
+    private final KeeperTasks tasks = new KeeperTasks(bell);
     private final HeldBlocks held = new HeldBlocks();
     /** Blocks that are to be given back, of all servers. */
     private final GivenBack givenBack;
@@ -115,7 +116,7 @@ final class Keeper implements AutoCloseable {
 
     /** For a session that is being opened. */
     Mailbox mailbox(int learnedWords) {
-        return new Mailbox(thread, eras, learnedWords);
+        return new Mailbox(bell, eras, learnedWords);
     }
 
     /** From now on a session is served. */
@@ -150,7 +151,8 @@ final class Keeper implements AutoCloseable {
     private void run() {
         while (!closed) {
             try {
-                if (!work()) {
+                bell.hear();
+                if (!work() && !bell.rings()) {
                     servers.first().line().await(rest());
                 }
             } catch (RuntimeException e) {

@@ -16,13 +16,12 @@ final class KeeperTasks implements AutoCloseable {
     private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30) * Integer.getInteger("farheap.slowness", 1);
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private final Thread thread;
+    private final Bell keeper;
     private final Queue<Runnable> asked = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
 
-    /** @param thread the keeper's */
-    KeeperTasks(Thread thread) {
-        this.thread = thread;
+    KeeperTasks(Bell keeper) {
+        this.keeper = keeper;
     }
 
     /** Does what was asked for. The keeper's thread. @return whether there was anything */
@@ -38,7 +37,7 @@ final class KeeperTasks implements AutoCloseable {
     /** Asks for something, and does not wait. */
     void add(Runnable task) {
         asked.add(task);
-        LockSupport.unpark(thread);
+        keeper.ring();
     }
 
     /** Lets the keeper do something, and waits for it. */
@@ -90,6 +89,6 @@ final class KeeperTasks implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        LockSupport.unpark(thread);
+        keeper.ring();
     }
 }

@@ -3,7 +3,6 @@ package io.farheap.kv;
 import io.farheap.kv.service.MapCalls;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Between a session and its map's keeper, which makes the calls: one request for blocks at a time, one batch of what
@@ -24,7 +23,7 @@ final class Mailbox {
     /** Between such waits: where sizes change all the time, they are not to be all that a session does. */
     private static final long BETWEEN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
-    private final Thread keeper;
+    private final Bell keeper;
     private final Eras eras;
 
     private volatile int blocks;
@@ -56,7 +55,7 @@ final class Mailbox {
     private volatile long backFirst;
 
     /** @param learnedWords of a message to the controller */
-    Mailbox(Thread keeper, Eras eras, int learnedWords) {
+    Mailbox(Bell keeper, Eras eras, int learnedWords) {
         this.eras = eras;
         this.keeper = keeper;
         learned = new long[learnedWords];
@@ -101,7 +100,7 @@ final class Mailbox {
         wanted = want;
         askedAt = System.nanoTime();
         blocks = ASKED;
-        LockSupport.unpark(keeper);
+        keeper.ring();
     }
 
     /** Asks for blocks of a class that no request waits for yet, where it is worth it and nothing else is asked for. */
@@ -171,7 +170,7 @@ final class Mailbox {
 
     /** Wakes the keeper. */
     void gaveBack() {
-        LockSupport.unpark(keeper);
+        keeper.ring();
     }
 
     /** Whether a message to the controller may be written. */
@@ -185,7 +184,7 @@ final class Mailbox {
 
     void sendLearned() {
         learning = ASKED;
-        LockSupport.unpark(keeper);
+        keeper.ring();
     }
 
     /** Whether the message has ended; then {@link #takeLearned}. */
