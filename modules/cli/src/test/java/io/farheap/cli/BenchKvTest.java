@@ -102,7 +102,6 @@ class BenchKvTest {
                 plots.toString());
         Map<String, Integer> parts = new HashMap<>();
         Map<String, Double> phases = new HashMap<>();
-        Map<String, Double> windows = new HashMap<>();
         for (JsonElement element : rows) {
             JsonObject row = element.getAsJsonObject();
             String part = row.get("part").getAsString();
@@ -112,15 +111,10 @@ class BenchKvTest {
                         row.get("policy").getAsString() + row.get("phase").getAsInt(),
                         row.get("hit_pct").getAsDouble());
             }
-            if (part.equals("elasticity") && row.has("ops_per_s")) {
-                windows.merge(
-                        row.get("case").getAsString(), row.get("ops_per_s").getAsDouble(), Double::sum);
-            } else if (row.has("ops_per_s")) {
+            if (row.has("ops_per_s")) {
                 assertTrue(row.get("ops_per_s").getAsDouble() > 0, row::toString);
             }
         }
-        // On a busy machine nobody may run in one of 0.1 s.
-        windows.forEach((name, sum) -> assertTrue(sum > 0, name));
         // A server joins and is drained: windows before, between, meanwhile and after.
         assertTrue(parts.remove("server") >= 5);
         // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
