@@ -1,26 +1,22 @@
 package io.farheap.kv;
 
 import io.farheap.kv.service.MapCalls;
+import java.util.function.Predicate;
 import org.agrona.collections.Int2ObjectHashMap;
 
 /** Blocks of a process that are to go back to the servers that they lie on. The keeper's thread. */
 final class GivenBack {
 
-    private static final long AGAIN_NANOS = 1_000_000_000;
-
-    /** Of one server. */
-    private static final class Waiting {
-        final HeldBlocks blocks = new HeldBlocks();
-        long againAt;
-    }
-
     private final MapServers servers;
     private final SpaceMemory space;
-    private final Int2ObjectHashMap<Waiting> waiting = new Int2ObjectHashMap<>();
+    private final Predicate<ServiceLine> taker;
+    private final Int2ObjectHashMap<HeldBlocks> waiting = new Int2ObjectHashMap<>();
 
-    GivenBack(MapServers servers, SpaceMemory space) {
+    /** @param taker whoever still wants what a {@link MapCalls#TAKE} has given late; false where nobody does */
+    GivenBack(MapServers servers, SpaceMemory space, Predicate<ServiceLine> taker) {
         this.servers = servers;
         this.space = space;
+        this.taker = taker;
     }
 
     void add(HeldBlocks blocks) {
@@ -33,7 +29,7 @@ final class GivenBack {
         int server = space.serverOf(word);
         // What was on a server that has left is nobody's.
         if (servers.of(server) != null) {
-            waiting.computeIfAbsent(server, number -> new Waiting()).blocks.add(word);
+            blocks(server).add(word);
         }
     }
 
@@ -62,7 +58,7 @@ final class GivenBack {
     }
 
     private HeldBlocks blocks(int server) {
-        return waiting.computeIfAbsent(server, number -> new Waiting()).blocks;
+        return waiting.computeIfAbsent(server, number -> new HeldBlocks());
     }
 
     boolean isEmpty(int server) {
@@ -92,19 +88,15 @@ final class GivenBack {
         return gave;
     }
 
-    /** A change has not been answered: what it gave goes back, and what it took back is away. */
+    /** A change has not been answered: what it gave goes back, and what it took is somebody's, or goes back too. */
     private boolean again(ServiceLine line, HeldBlocks blocks) {
-        Waiting server = waiting.computeIfAbsent(line.number, number -> new Waiting());
-        long now = System.nanoTime();
-        if (server.againAt != 0 && now - server.againAt < 0) {
-            return false;
-        }
-        server.againAt = now + AGAIN_NANOS;
         if (!line.again()) {
             return false;
         }
         if (line.unansweredOperation() == MapCalls.GIVE) {
             blocks.removeFirst((int) line.changeWord(2));
+        } else if (taker.test(line)) {
+            return true;
         } else if (line.reply(1) == MapCalls.SEGMENT) {
             int units = SizeClasses.units((int) line.changeWord(2));
             blocks.addCut(line.reply(3), (int) line.reply(4) / BlockFormat.UNIT_BYTES / units, units);

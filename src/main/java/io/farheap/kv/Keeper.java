@@ -51,9 +51,7 @@ final class Keeper implements AutoCloseable {
     private final Growing growing;
     private final MoreMemory moreMemory;
     private final Eras eras = new Eras(this::oldestEra);
-    private int nextServer;
-    /** Somebody waits for what there is to be soon. */
-    private boolean waiting;
+    private final BlockRequests requests;
 
     private volatile @Nullable Consumer<ServiceLine> emptier;
     private volatile boolean closed;
@@ -72,7 +70,9 @@ final class Keeper implements AutoCloseable {
         this.time = time;
         growing = new Growing(servers, space, eras, this::joined, this::left);
         moreMemory = new MoreMemory(tasks, servers, space, this::usedByAll);
-        givenBack = new GivenBack(servers, space);
+        requests = new BlockRequests(
+                servers, space, () -> sessions.stream().map(Served::mailbox).toList(), this::hurryAll);
+        givenBack = new GivenBack(servers, space, requests::takenLate);
         try {
             resources.add(servers);
             table = resources.add(new TableReader(servers.remote(), space));
@@ -171,9 +171,9 @@ final class Keeper implements AutoCloseable {
             givenBack.collect(session.mailbox);
         }
         busy |= givenBack.give();
-        waiting = false;
+        requests.begin();
         for (Served session : sessions) {
-            busy |= fetch(session.mailbox) | learn(session.mailbox);
+            busy |= requests.fetch(session.mailbox) | learn(session.mailbox);
         }
         boolean hope = false;
         for (Beats each : beats) {
@@ -203,65 +203,11 @@ final class Keeper implements AutoCloseable {
 
     private long rest() {
         long now = System.nanoTime();
-        long nanos = waiting || growing.underWay() ? SOON_NANOS : REST_NANOS;
+        long nanos = requests.waits() || growing.underWay() ? SOON_NANOS : REST_NANOS;
         for (Beats each : beats) {
             nanos = Math.min(nanos, each.next() - now);
         }
         return Math.max(1, nanos);
-    }
-
-    private boolean fetch(Mailbox mailbox) {
-        int sizeClass = mailbox.asked();
-        if (sizeClass < 0) {
-            return false;
-        }
-        int largest = mailbox.largestAsked();
-        // One that is too large would be better than none, but what there is to be soon is better than that.
-        int near = Math.min(largest, SizeClasses.near(sizeClass));
-        long answer = take(mailbox, sizeClass, near, mailbox.wanted());
-        if (answer == MapCalls.LATER && mailbox.mayWait()) {
-            waiting = true;
-            // The servers are to know soon that no request in flight is as old.
-            hurryAll();
-            return false;
-        }
-        if (isNothing(answer) && (largest == near || isNothing(take(mailbox, sizeClass, largest, MapCalls.FIRST)))) {
-            mailbox.answerNothing();
-        }
-        return true;
-    }
-
-    private static boolean isNothing(long answer) {
-        return answer == MapCalls.LATER || answer == MapCalls.NOTHING;
-    }
-
-    /** Asks the servers in turns. @return the kind of what a mailbox was answered, or was not */
-    private long take(Mailbox mailbox, int sizeClass, int largest, long want) {
-        boolean later = false;
-        List<MapServer> present = servers.all();
-        for (int tried = 0; tried < present.size(); tried++) {
-            nextServer = (nextServer + 1) % present.size();
-            ServiceLine line = present.get(nextServer).line();
-            if (!line.unanswered()
-                    && line.changing(2, sizeClass)
-                            .changing(3, blocksAtOnce(sizeClass))
-                            .changing(4, largest)
-                            // One that empties segments is enough.
-                            .changing(5, later ? Math.min(want, MapCalls.FIRST) : want)
-                            .change(MapCalls.TAKE, 6)) {
-                if (line.reply(1) == MapCalls.SEGMENT || line.reply(1) == MapCalls.BLOCKS) {
-                    mailbox.answer(line);
-                    return line.reply(1);
-                }
-                later |= line.reply(1) == MapCalls.LATER;
-            }
-        }
-        return later ? MapCalls.LATER : MapCalls.NOTHING;
-    }
-
-    private int blocksAtOnce(int sizeClass) {
-        int bytes = SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES;
-        return Math.clamp(space.shape().segmentBytes() / bytes, 1, MapCalls.MOST_TAKEN);
     }
 
     private boolean learn(Mailbox mailbox) {

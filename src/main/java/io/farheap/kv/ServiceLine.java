@@ -27,6 +27,10 @@ final class ServiceLine implements AutoCloseable {
     /** For the first answer: a server that has just started, on a busy machine, has yet to compile what answers. */
     private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(5) * Integer.getInteger("farheap.slowness", 1);
 
+    /** What is older than that does not count as late, but as not to be hoped for. */
+    private static final long LATE_NANOS =
+            TimeUnit.MILLISECONDS.toNanos(1500) * Integer.getInteger("farheap.slowness", 1);
+
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long RECONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Tags of connections; those of calls count up from 0. */
@@ -56,6 +60,10 @@ final class ServiceLine implements AutoCloseable {
     private int unansweredWords;
 
     private int unansweredOperation;
+    /** The call that carried it last, and when it was begun. */
+    private long changeCall;
+
+    private long changedAt;
     private long reconnectAt;
 
     /** @throws ControlException where the server serves no calls */
@@ -113,16 +121,38 @@ final class ServiceLine implements AutoCloseable {
         changing(0, space.id()).changing(1, ++changes);
         unansweredOperation = operation;
         unansweredWords = words;
+        changedAt = System.nanoTime();
+        changeCall = 0;
         return again();
     }
 
-    /** Calls the change anew that has no answer yet. @return whether it was answered with {@link MapCalls#OK} */
+    /**
+     * Takes the answer of the change that has none, if it has come late, or calls the change anew.
+     *
+     * @return whether it was answered with {@link MapCalls#OK}
+     */
     boolean again() {
-        if (!call(unansweredOperation, CHANGE, unansweredWords, PATIENCE_NANOS)) {
-            return false;
+        queue.poll(this::ended);
+        if (!answeredLate()) {
+            long before = calls;
+            boolean answered = call(unansweredOperation, CHANGE, unansweredWords, PATIENCE_NANOS);
+            changeCall = calls > before ? calls : changeCall;
+            if (!answered) {
+                return false;
+            }
         }
         unansweredWords = 0;
         return reply(0) == MapCalls.OK;
+    }
+
+    /** Whether the last call was the change's, and the answer to it is there. */
+    private boolean answeredLate() {
+        return calls > 0 && changeCall == calls && !underWay && outcome == Outcome.DONE;
+    }
+
+    /** Whether the answer to a change that has none may only be late: the server is there, and has not failed it. */
+    boolean late() {
+        return unanswered() && underWay && System.nanoTime() - changedAt < LATE_NANOS;
     }
 
     /** A word of the arguments of the change that {@link #again} calls. */

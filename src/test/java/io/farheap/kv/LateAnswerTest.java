@@ -1,0 +1,45 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.cache.SoftverbsFaults;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Servers whose answers are late do not make a session evict from a map that has room. */
+@Needs(Need.SOFTVERBS)
+class LateAnswerTest {
+
+    /** Longer than a keeper waits for an answer at once, there and back. */
+    private static final long LATE_NANOS = 300_000_000;
+
+    private static final int OBJECTS = 40;
+
+    @AfterEach
+    void inTime() {
+        SoftverbsFaults.delayOperations(0);
+    }
+
+    @Test
+    void aSessionWaitsForBlocksThatComeLate() {
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
+                Session session = space.map.openSession()) {
+            for (int i = 0; i < OBJECTS; i++) {
+                session.set(TestServers.key(i), TestServers.value(i, 100));
+            }
+            SoftverbsFaults.delayOperations(LATE_NANOS);
+            // Of another size, so that it needs a segment of its own.
+            session.set(TestServers.key(OBJECTS), TestServers.value(OBJECTS, 2000));
+            SoftverbsFaults.delayOperations(0);
+            assertEquals(0, space.map.counts().evicted());
+            for (int i = 0; i < OBJECTS; i++) {
+                assertArrayEquals(TestServers.value(i, 100), session.get(TestServers.key(i)));
+            }
+            assertArrayEquals(TestServers.value(OBJECTS, 2000), session.get(TestServers.key(OBJECTS)));
+            TestServers.assertSound(space.map);
+        }
+    }
+}
