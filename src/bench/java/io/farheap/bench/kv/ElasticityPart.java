@@ -10,7 +10,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
@@ -21,7 +20,6 @@ import org.HdrHistogram.SingleWriterRecorder;
 final class ElasticityPart {
 
     private static final int[] CLIENTS = {1, 2, 4, 2, 1};
-    private static final long WINDOW_NANOS = 100_000_000;
 
     private final BenchReport report;
     private final PrintStream out;
@@ -74,15 +72,10 @@ final class ElasticityPart {
     private void window(Deque<Client> clients, long started) {
         // What came while clients came and went is in no window.
         clients.forEach(client -> client.recorder.getIntervalHistogram());
-        long begun = System.nanoTime();
-        for (long left = WINDOW_NANOS; left > 0; left = begun + WINDOW_NANOS - System.nanoTime()) {
-            LockSupport.parkNanos(left);
-        }
-        Histogram latency = new Histogram(3);
-        clients.forEach(client -> latency.add(client.recorder.getIntervalHistogram()));
-        long ended = System.nanoTime();
-        double at = (ended - started) / 1e9;
-        double rate = latency.getTotalCount() * 1e9 / (ended - begun);
+        LoadWindow window = LoadWindow.measure(clients);
+        Histogram latency = window.latency();
+        double at = (window.ended() - started) / 1e9;
+        double rate = window.operationsPerSecond();
         seconds.add(at);
         rates.add(rate);
         out.printf(
@@ -107,7 +100,7 @@ final class ElasticityPart {
     }
 
     /** A thread that reads until it is ended. */
-    private final class Client {
+    private final class Client implements LoadWindow.Client {
 
         private final SingleWriterRecorder recorder = new SingleWriterRecorder(3);
         private final Thread thread;
@@ -127,6 +120,16 @@ final class ElasticityPart {
                     before = after;
                 }
             }
+        }
+
+        @Override
+        public SingleWriterRecorder recorder() {
+            return recorder;
+        }
+
+        @Override
+        public boolean isAlive() {
+            return thread.isAlive();
         }
 
         void end() {

@@ -8,7 +8,6 @@ import io.farheap.lifetime.Closing;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
@@ -17,8 +16,6 @@ import org.HdrHistogram.SingleWriterRecorder;
  * have, get Zipfian keys, one at a time, and set what is missing.
  */
 final class LoadWindows implements AutoCloseable {
-
-    private static final long WINDOW_NANOS = 100_000_000;
 
     private final BenchReport report;
     private final PrintStream out;
@@ -63,19 +60,11 @@ final class LoadWindows implements AutoCloseable {
     }
 
     private long window(long bytes) {
-        long begun = System.nanoTime();
-        for (long left = WINDOW_NANOS; left > 0; left = begun + WINDOW_NANOS - System.nanoTime()) {
-            LockSupport.parkNanos(left);
-        }
-        Histogram latency = new Histogram(3);
-        long missed = 0;
-        for (Client client : clients) {
-            latency.add(client.recorder.getIntervalHistogram());
-            missed += client.missedSince();
-        }
-        long ended = System.nanoTime();
-        double at = (ended - started) / 1e9;
-        double rate = latency.getTotalCount() * 1e9 / (ended - begun);
+        LoadWindow window = LoadWindow.measure(clients);
+        long missed = clients.stream().mapToLong(Client::missedSince).sum();
+        Histogram latency = window.latency();
+        double at = (window.ended() - started) / 1e9;
+        double rate = window.operationsPerSecond();
         double hits = 100 - 100.0 * missed / Math.max(1, latency.getTotalCount());
         seconds.add(at);
         rates.add(rate);
@@ -115,7 +104,7 @@ final class LoadWindows implements AutoCloseable {
     }
 
     /** A thread that gets, and sets what is missing, until it is ended. */
-    private static final class Client implements AutoCloseable {
+    private static final class Client implements LoadWindow.Client, AutoCloseable {
 
         private final SingleWriterRecorder recorder = new SingleWriterRecorder(3);
         private final Thread thread;
@@ -141,6 +130,16 @@ final class LoadWindows implements AutoCloseable {
                     before = after;
                 }
             }
+        }
+
+        @Override
+        public SingleWriterRecorder recorder() {
+            return recorder;
+        }
+
+        @Override
+        public boolean isAlive() {
+            return thread.isAlive();
         }
 
         /** How many requests have missed since this was asked last. */
