@@ -209,8 +209,9 @@ static void cut_off(void)
 	open_pairs(PATIENT);
 	both_are_well();
 	struct ibv_send_wr wr = operation(0, IBV_WR_RDMA_WRITE, &sge);
-	struct ibv_send_wr asks = one_sided(IBV_WR_RDMA_WRITE, &own, address_of(&from[0]), 0);
+	struct ibv_send_wr asks = one_sided(IBV_WR_RDMA_WRITE, &own, address_of(&from[0]), 4096);
 
+	/* not from where the other writes to, nor to where it writes from: they come to pass in any order */
 	own = sge_of(&to[0], 4096, 8);
 	control("at=soft1 link=down");
 	expect_event(to[0].context, IBV_EVENT_PORT_ERR);
@@ -219,17 +220,20 @@ static void cut_off(void)
 	no_event(to[1].context);
 	no_event(from[0].context);
 	memset(from[0].buffer, 0x42, LENGTH);
+	to[0].buffer[4096] = 0x43;
 	post(from[0].qp, &wr);
 	post(to[0].qp, &asks);
 	poll_none(from[0].cq, 20);
 	poll_none(to[0].cq, 1);
 	CHECK(to[0].buffer[0] != 0x42);
+	CHECK(from[0].buffer[4096] != 0x43);
 	runs_in_its_post(1, IBV_WR_RDMA_WRITE);
 	control("at=soft1 link=up");
 	expect_event(to[0].context, IBV_EVENT_PORT_ACTIVE);
 	CHECK_EQ(poll_one(from[0].cq).status, IBV_WC_SUCCESS);
 	CHECK_EQ(poll_one(to[0].cq).status, IBV_WC_SUCCESS);
 	CHECK_EQ(to[0].buffer[0], 0x42);
+	CHECK_EQ(from[0].buffer[4096], 0x43);
 	both_are_well();
 	close_pairs();
 
