@@ -168,6 +168,21 @@ final class BatchLanes {
         return false;
     }
 
+    /** The requests in batches; for messages. */
+    String describe() {
+        StringBuilder text = new StringBuilder(", and " + pending + " in batches");
+        for (BatchLane lane : lanes) {
+            text.append(", to server ")
+                    .append(lane.server)
+                    .append(": ")
+                    .append(lane.connection.unanswered())
+                    .append(" batches unanswered, ")
+                    .append(lane.connection.waiting())
+                    .append(" requests not sent");
+        }
+        return text.toString();
+    }
+
     /** Whether a request overlaps a range, and one of the two writes. */
     boolean conflicts(boolean write, long address, long length) {
         if (pending > 0) {

@@ -209,6 +209,12 @@ final class HandedRequests implements RequestPath {
     }
 
     @Override
+    public String describe() {
+        return RequestPath.super.describe() + ", handed over to a client thread, which has taken "
+                + (handOver.issued.isEmpty() ? "all" : "not all yet");
+    }
+
+    @Override
     public boolean conflicts(boolean isWrite, long at, long bytes) {
         return requests.conflict(isWrite, at, bytes);
     }

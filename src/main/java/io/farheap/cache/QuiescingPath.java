@@ -102,6 +102,11 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
     }
 
     @Override
+    public String describe() {
+        return path.describe();
+    }
+
+    @Override
     public boolean conflicts(boolean write, long address, long length) {
         return path.conflicts(write, address, length);
     }

@@ -130,6 +130,11 @@ interface RequestPath {
     /** Requests between issue and callback. */
     int pending();
 
+    /** What is pending, and what it waits for; for messages. */
+    default String describe() {
+        return pending() + " requests pending, " + heldCount() + " of them held by a move";
+    }
+
     /** Whether a request between issue and callback overlaps a range, and one of the two writes. */
     boolean conflicts(boolean write, long address, long length);
 

@@ -85,6 +85,11 @@ final class SessionBatches implements RequestPath {
     }
 
     @Override
+    public String describe() {
+        return engine.describe() + lanes.describe();
+    }
+
+    @Override
     public boolean conflicts(boolean isWrite, long address, long length) {
         return engine.conflicts(isWrite, address, length) || lanes.conflicts(isWrite, address, length);
     }

@@ -337,8 +337,7 @@ class SessionCore extends SessionThread {
     /** Whose it is, and what of its requests has not ended; for messages. */
     String describe() {
         gate.claim();
-        String what = "it is of thread " + name() + ", and has " + path.pending() + " requests pending, "
-                + path.heldCount() + " of them held by a move";
+        String what = "it is of thread " + name() + ", and has " + path.describe();
         gate.unclaim();
         return what;
     }

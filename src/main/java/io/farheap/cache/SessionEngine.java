@@ -108,6 +108,12 @@ final class SessionEngine implements RequestPath {
     }
 
     @Override
+    public String describe() {
+        return RequestPath.super.describe() + ", " + (order.isPosted() ? "none" : "some") + " not posted yet"
+                + queue.describe();
+    }
+
+    @Override
     public int heldCount() {
         return held.count();
     }

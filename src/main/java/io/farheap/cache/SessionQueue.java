@@ -116,6 +116,21 @@ final class SessionQueue {
         return connection == null ? 0 : connection.inFlight();
     }
 
+    /** The work requests that are in flight; for messages. */
+    String describe() {
+        StringBuilder text = new StringBuilder();
+        for (Connection connection : routes.connections()) {
+            if (connection != null && connection.inFlight() > 0) {
+                text.append(", ")
+                        .append(connection.inFlight())
+                        .append(connection.listing() ? " work requests in a list" : " work requests in flight")
+                        .append(" on connection ")
+                        .append(connection.number());
+            }
+        }
+        return text.toString();
+    }
+
     /** Whether a connection could take another work request. */
     boolean hasRoom(Connection connection) {
         return connection.hasRoom() && inFlight < entries;

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.resilience.Resilience;
 import io.farheap.testing.TestDevice;
+import java.util.Arrays;
 import java.util.stream.Stream;
 
 /** The ways in which requests travel: tests of what they have in common run with each. */
@@ -34,11 +35,30 @@ final class Configurations {
                 cache.reconfigure(to);
                 return;
             } catch (CacheException e) {
-                if (left <= 1 || !String.valueOf(e.getMessage()).startsWith("a session has had requests pending")) {
+                if (!String.valueOf(e.getMessage()).startsWith("a session has had requests pending")) {
                     throw e;
+                }
+                if (left <= 1) {
+                    throw new CacheException(e.getMessage() + "; " + whereThreadsAre(), e);
                 }
             }
         }
+    }
+
+    /** The innermost frames of each thread that is in this project's code: a test that hangs elsewhere says why. */
+    private static String whereThreadsAre() {
+        StringBuilder text = new StringBuilder();
+        Thread.getAllStackTraces().forEach((thread, stack) -> {
+            if (Arrays.stream(stack).anyMatch(frame -> frame.getClassName().startsWith("io.farheap"))) {
+                text.append(thread.getName()).append(' ').append(thread.getState());
+                Arrays.stream(stack).limit(6).forEach(frame -> text.append(" < ")
+                        .append(frame.getFileName())
+                        .append(':')
+                        .append(frame.getLineNumber()));
+                text.append("; ");
+            }
+        });
+        return text.toString();
     }
 
     /** What a cache is made with. */
