@@ -123,6 +123,25 @@ final class LocalCalls implements AutoCloseable, Completion {
         active++;
     }
 
+    /** Whether one goes on with the next poll. */
+    boolean runs() {
+        return any(READY);
+    }
+
+    /** Whether one has an access to make for which there was no room. */
+    boolean wants() {
+        return any(WANTS);
+    }
+
+    private boolean any(byte wanted) {
+        for (int place = 0; active > 0 && place < state.length; place++) {
+            if (state[place] == wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Runs what is ready, and makes accesses. */
     void poll() {
         for (int place = 0; active > 0 && place < state.length; place++) {

@@ -440,7 +440,11 @@ final class SessionCalls implements AutoCloseable {
      * @return ns to sleep at most, 0 for ever
      */
     long listen() {
-        return calls.pending() == 0 ? 0 : links.listen(calls.kept() > 0);
+        if (calls.pending() == 0) {
+            return 0;
+        }
+        // What is to run here raises no event.
+        return here.runs() ? 1 : links.listen(calls.kept() > 0 || here.wants());
     }
 
     boolean uses(Buffer candidate) {

@@ -228,6 +228,39 @@ class CallTest {
     }
 
     @Test
+    void whoWaitsForACallThatRunsHereDoesNotSleepBetweenItsSlices() {
+        try (Cluster cluster = new Cluster().serving(ServedCode.OFF)) {
+            cluster.add(1);
+            try (Cache cache = cache(cluster, 1);
+                    Caller caller = new Caller(cache)) {
+                Procedure spin = cache.procedures().register(TestProcedures.Spin.class, Procedures.READS);
+                caller.arguments(0, -1);
+                int[] ended = {-1};
+                CallCompletion done = (token, status, code, bytes) -> ended[0] = status;
+                assertTrue(caller.session.call(spin, 0, caller.buffer, 0, 16, 64, 8, done, 0));
+                int slices = 0;
+                for (; ended[0] < 0; slices++) {
+                    assertEquals(1, patience(caller.session));
+                    caller.session.poll();
+                }
+                assertEquals(CallStatus.OUT_OF_FUEL, ended[0]);
+                assertTrue(slices > 100, slices + " slices");
+            }
+        }
+    }
+
+    /** How long its calls let its thread sleep, in ns. */
+    private static long patience(Session session) {
+        SessionCore core = session.core();
+        boolean entered = core.enter();
+        try {
+            return core.calls().listen();
+        } finally {
+            core.exit(entered);
+        }
+    }
+
+    @Test
     void whatACallMayNotDoEndsItAlone() {
         try (Cluster cluster = cluster(1, 1);
                 Cache cache = cache(cluster, 2);
