@@ -337,9 +337,11 @@ class SessionCore extends SessionThread {
     /** Whose it is, and what of its requests has not ended; for messages. */
     String describe() {
         gate.claim();
-        String what = "it is of thread " + name() + ", and has " + path.describe();
-        gate.unclaim();
-        return what;
+        try {
+            return "it is of thread " + name() + ", and has " + path.describe();
+        } finally {
+            gate.unclaim();
+        }
     }
 
     /** Takes requests again. */
