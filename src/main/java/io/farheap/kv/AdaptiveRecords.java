@@ -214,7 +214,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     }
 
     @Override
-    public void begin(long sample, int buckets, long heads, boolean atOnce) {
+    public void begin(long sample, int buckets, long heads, boolean atOnce, int least) {
         long now = clock.now();
         long seconds = clock.seconds();
         replacement.begin();
@@ -225,8 +225,9 @@ final class AdaptiveRecords implements AccessRecords, Victims {
             int evictable = offerEntries(bucket, atOnce);
             for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
                 int slot = Integer.numberOfTrailingZeros(evictable);
+                long word = Bucket.word(bucket, slot);
                 read(bucket + Slot.offset(slot), now, seconds);
-                if (readExtension(Bucket.word(bucket, slot), head) || heads == 0) {
+                if (Pieces.objectUnits(word) >= least && (readExtension(word, head) || heads == 0)) {
                     replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
                 }
                 if (heads != 0) {

@@ -60,11 +60,15 @@ final class Finds {
         untilEviction[at] = evictions + EVICTIONS;
     }
 
-    /** Whether there is one to be had; it is then {@link #first}. */
-    boolean any(long inEra, long now) {
+    /**
+     * Whether there is one to be had; it is then {@link #first}.
+     *
+     * @param least units of 64 bytes that it is to have
+     */
+    boolean any(long inEra, long now, int least) {
         while (count > 0) {
             if (era[first] == inEra && now - until[first] <= 0 && evictions < untilEviction[first]) {
-                return true;
+                return Pieces.objectUnits(word[first]) >= least;
             }
             removeFirst();
         }

@@ -23,7 +23,10 @@ final class Room {
     private static final int NUMBER = 6;
     private static final int TWINS = 7;
 
-    /** Samples without a block of the size before there is no room. */
+    /**
+     * Samples without a block of the size before the servers are asked for the last time; and after that, for objects
+     * that are large enough, before there is no room.
+     */
     private static final int SAMPLES = 64;
 
     /** Samples without one before the session gives up what it has of other sizes, and asks again. */
@@ -70,7 +73,7 @@ final class Room {
     private final RoomWaits waits;
     /** Requests for which the session has given back what it had of other sizes. */
     private final boolean[] gaveBack;
-    /** Requests that have asked once more, where nothing could be evicted. */
+    /** Requests that have asked once more, where what was evicted did not help. */
     private final boolean[] askedLast;
     /** Requests that evict nothing. */
     private final boolean[] onlyFree;
@@ -155,15 +158,24 @@ final class Room {
         } else if (operations.attempts[place] == IN_VAIN && !gaveBack[place]) {
             allocator.giveOthersBack(sizeClass[place]);
             gaveBack[place] = ask(place, MapCalls.AGAIN);
-        } else if (numbers.spare() && finds.any(mailbox.era(), clock.now())) {
+        } else if (numbers.spare() && finds.any(mailbox.era(), clock.now(), leastUnits(place))) {
             evictFound(place);
-        } else if (operations.attempts[place]++ < SAMPLES) {
+        } else if (operations.attempts[place] < (askedLast[place] ? 2 * SAMPLES : SAMPLES)) {
+            operations.attempts[place]++;
             sample(place);
         } else if (!askedLast[place]) {
             askedLast[place] = ask(place, MapCalls.LAST);
         } else {
             state[place] = NO_ROOM;
         }
+    }
+
+    /**
+     * Of what is evicted. Any size will do at first: what is evicted makes segments free, so that they go to the sizes
+     * that are asked for. Evicting only what is large enough would leave them to the sizes that were.
+     */
+    private int leastUnits(int place) {
+        return askedLast[place] ? SizeClasses.units(sizeClass[place]) : 0;
     }
 
     private long want(int place) {
@@ -338,7 +350,8 @@ final class Room {
     private boolean evict(int place) {
         keepPromise(place);
         long sample = operations.sample(place);
-        victims.begin(sample, buckets, extensionWords == 0 ? 0 : operations.sampledHead(place, 0), false);
+        long heads = extensionWords == 0 ? 0 : operations.sampledHead(place, 0);
+        victims.begin(sample, buckets, heads, false, leastUnits(place));
         int slot = victims.choose();
         if (slot == Bucket.NONE) {
             return false;
@@ -476,7 +489,7 @@ final class Room {
 
     /** The slot of a full bucket whose object makes way for another of that bucket. */
     int victimOf(long fullBucket) {
-        victims.begin(fullBucket, 1, 0, true);
+        victims.begin(fullBucket, 1, 0, true, 0);
         int slot = victims.choose();
         return slot == Bucket.NONE ? SpaceShape.BUCKET_SLOTS - 1 : slot;
     }

@@ -8,8 +8,9 @@ interface Victims {
      * @param heads of the blocks of its first {@link Operations#SAMPLE_HEADS} objects,
      *     {@link BlockFormat#MOST_HEAD_BYTES} each; 0 where they were not read
      * @param atOnce objects alone that {@link Bucket#mayEvict} allows
+     * @param least units of 64 bytes: objects alone that are as large
      */
-    void begin(long sample, int buckets, long heads, boolean atOnce);
+    void begin(long sample, int buckets, long heads, boolean atOnce, int least);
 
     /**
      * The next slot of the sample that is to be taken out.

@@ -17,7 +17,7 @@ class FindsTest {
     }
 
     private int take() {
-        assertTrue(finds.any(ERA, 10_000));
+        assertTrue(finds.any(ERA, 10_000, 0));
         int slot = finds.slot(finds.first());
         finds.take();
         return slot;
@@ -27,7 +27,7 @@ class FindsTest {
     void comeBackInTheirOrderAndOnce() {
         add(5, 0, 10_000);
         add(6, 0, 10_000);
-        assertTrue(finds.any(ERA, 10_000));
+        assertTrue(finds.any(ERA, 10_000, 0));
         int first = finds.first();
         assertEquals(2, finds.region(first));
         assertEquals(4096, finds.bucketAt(first));
@@ -35,21 +35,21 @@ class FindsTest {
         assertEquals(1, finds.experts(first));
         assertEquals(5, take());
         assertEquals(6, take());
-        assertFalse(finds.any(ERA, 10_000));
+        assertFalse(finds.any(ERA, 10_000, 0));
     }
 
     @Test
     void areDroppedWhenAPartOfTheirAgeHasPassed() {
         add(5, 6_800, 10_000);
-        assertTrue(finds.any(ERA, 10_100));
-        assertFalse(finds.any(ERA, 10_101), "3,200 ticks old, and 101 since");
+        assertTrue(finds.any(ERA, 10_100, 0));
+        assertFalse(finds.any(ERA, 10_101, 0), "3,200 ticks old, and 101 since");
     }
 
     @Test
     void areDroppedInAnotherEra() {
         add(5, 0, 10_000);
-        assertFalse(finds.any(ERA + 1, 10_000));
-        assertFalse(finds.any(ERA, 10_000), "for good");
+        assertFalse(finds.any(ERA + 1, 10_000, 0));
+        assertFalse(finds.any(ERA, 10_000, 0), "for good");
     }
 
     @Test
@@ -58,9 +58,9 @@ class FindsTest {
         for (int i = 0; i < 15; i++) {
             finds.evicts();
         }
-        assertTrue(finds.any(ERA, 10_000));
+        assertTrue(finds.any(ERA, 10_000, 0));
         finds.evicts();
-        assertFalse(finds.any(ERA, 10_000));
+        assertFalse(finds.any(ERA, 10_000, 0));
     }
 
     @Test
@@ -71,6 +71,6 @@ class FindsTest {
         for (int i = 4; i < 20; i++) {
             assertEquals(i, take());
         }
-        assertFalse(finds.any(ERA, 10_000));
+        assertFalse(finds.any(ERA, 10_000, 0));
     }
 }

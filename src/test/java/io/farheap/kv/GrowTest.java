@@ -12,18 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.SpaceKey;
-import io.farheap.kv.service.MapCalls;
-import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
-import io.farheap.remote.RegisteredBuffer;
-import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.RemoteSpace;
-import io.farheap.remote.RpcOptions;
-import io.farheap.remote.RpcQueue;
 import io.farheap.testing.TestDevice;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,45 +76,6 @@ class GrowTest {
         }
     }
 
-    /** A process that has registered, and says nothing more. */
-    private static final class Silent implements AutoCloseable {
-
-        private final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "silent");
-
-        Silent(String address) {
-            RemoteServer server = memory.attach(address);
-            RemoteSpace space = memory.openSpace(server, SpaceKey.of(NAME, TOKEN));
-            RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(MapCalls.RECORD_BYTES);
-            AtomicBoolean ended = new AtomicBoolean();
-            try (RpcQueue queue = memory.openRpcQueue(options);
-                    RegisteredBuffer buffer = memory.register(2L * MapCalls.RECORD_BYTES)) {
-                buffer.segment().set(ValueLayout.JAVA_LONG, 0, space.id());
-                buffer.segment().set(ValueLayout.JAVA_LONG, 8, 4711);
-                assertEquals(
-                        Posting.OK,
-                        queue.call(
-                                server,
-                                MapCalls.REGISTER,
-                                buffer,
-                                0,
-                                16,
-                                MapCalls.RECORD_BYTES,
-                                MapCalls.RECORD_BYTES,
-                                0));
-                queue.send();
-                while (!ended.get()) {
-                    queue.poll((tag, how, length) -> ended.set(how == Outcome.DONE));
-                    queue.await(1_000_000);
-                }
-            }
-        }
-
-        @Override
-        public void close() {
-            memory.close();
-        }
-    }
-
     @Test
     void nothingIsInNewMemoryBeforeEveryProcessKnowsIt() throws Exception {
         String[] addresses = start(1, 4);
@@ -136,7 +86,7 @@ class GrowTest {
                 Session session = map.openSession()) {
             long had = map.stats().segmentBytes();
             CompletableFuture<Void> grown;
-            try (Silent silent = new Silent(addresses[0])) {
+            try (SilentProcess silent = new SilentProcess(NAME, addresses[0])) {
                 grown = CompletableFuture.runAsync(() -> map.grow(2 * REGION_BYTES));
                 while (map.stats().regions() < 4) {
                     Thread.onSpinWait();

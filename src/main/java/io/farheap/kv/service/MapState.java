@@ -23,6 +23,8 @@ final class MapState {
     private static final long EMPTIER_NANOS = 2_000_000_000L;
 
     private static final long AWAITED_NANOS = 2_000_000_000L;
+    /** Of a process that beats each second: what depends on it is not soon. */
+    private static final long SILENT_NANOS = 2_000_000_000L;
 
     private final MapDescriptor map;
     private final BlockStore blocks;
@@ -85,8 +87,9 @@ final class MapState {
         if (members.find(lease) == null) {
             // One that has not heard that the server leaves, or what is being emptied, counts as one that knows
             // nothing.
-            members.add(lease, process).epoch =
-                    blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
+            Member member = members.add(lease, process);
+            member.epoch = blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
+            member.heardAt = nanoTime.getAsLong();
         }
         return MapCalls.OK;
     }
@@ -115,6 +118,7 @@ final class MapState {
         }
         int facts = count(words[0]);
         int questions = count(words[1]);
+        member.heardAt = nanoTime.getAsLong();
         member.epoch = Math.max(member.epoch, Math.min(words[2], blocks.epoch()));
         if (blocks.waits()) {
             blocks.settle(members.oldestEpoch(blocks.epoch()));
@@ -218,6 +222,7 @@ final class MapState {
         if (member == null) {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
+        member.heardAt = nanoTime.getAsLong();
         if (member.lastNumber != number) {
             if (sizeClass < 0
                     || largest >= SizeClasses.COUNT
@@ -236,11 +241,19 @@ final class MapState {
                     space::region,
                     member.lastReply);
             member.lastNumber = number;
-            if (member.lastReply[1] == MapCalls.LATER) {
-                awaitedUntil = nanoTime.getAsLong() + AWAITED_NANOS;
-            }
+            awaitLater(member.lastReply);
         }
         return again(member, reply);
+    }
+
+    /** What waits for the requests of a process that is silent is not there soon. */
+    private void awaitLater(long[] taken) {
+        long now = nanoTime.getAsLong();
+        if (taken[1] == MapCalls.LATER && members.anySilentSince(now - SILENT_NANOS)) {
+            taken[1] = MapCalls.NOTHING;
+        } else if (taken[1] == MapCalls.LATER) {
+            awaitedUntil = now + AWAITED_NANOS;
+        }
     }
 
     private static int again(Member member, long[] reply) {

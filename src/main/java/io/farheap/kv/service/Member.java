@@ -11,6 +11,8 @@ final class Member {
     int reportedPhase;
     /** All of its requests in flight have begun when the service's epoch said this, or later. */
     long epoch;
+    /** When it registered, beat or took something last, by {@link System#nanoTime}. */
+    long heardAt;
 
     /** Of what the map has grown by so many. */
     long growths;

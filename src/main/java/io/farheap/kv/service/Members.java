@@ -58,6 +58,16 @@ final class Members {
         return oldest;
     }
 
+    /** Whether one has not been heard of since a time. */
+    boolean anySilentSince(long nanos) {
+        for (Member member : living.values()) {
+            if (member.heardAt - nanos < 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** How many of the map's growths every process has, if one has; else so many. */
     long leastGrowths(long most) {
         return living.values().stream()

@@ -331,6 +331,23 @@ class MapStateTest {
     }
 
     @Test
+    void whatWaitsForAProcessThatIsSilentIsNotSoon() {
+        state.register(1, 11);
+        state.register(2, 22);
+        long[] segment = array(takeAll(CLASS).subList(0, 256));
+        state.give(1, ++numbers, segment, segment.length, reply);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        now += 3 * SECOND;
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
+        beat(2);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        now += 3 * SECOND;
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
+        state.ended(2);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+    }
+
+    @Test
     void aSegmentOfWhichABlockIsOutStaysWhatItIs() {
         state.register(1, 11);
         List<Long> all = takeAll(CLASS);

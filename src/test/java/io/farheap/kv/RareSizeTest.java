@@ -1,0 +1,41 @@
+package io.farheap.kv;
+
+import static io.farheap.kv.TestServers.key;
+import static io.farheap.kv.TestServers.value;
+
+import org.junit.jupiter.api.Test;
+
+/** Objects of a size that few others have, while no memory can go from one size to another. */
+class RareSizeTest {
+
+    private static final String NAME = "sizes";
+    private static final long REGION_BYTES = 2 << 20;
+    private static final int SMALL = 40;
+    private static final int LARGE = 2000;
+    /** One in so many is large. */
+    private static final int RARE = 200;
+
+    @Test
+    void makeRoomForEachOther() {
+        try (TestServers servers = new TestServers(NAME)) {
+            String[] addresses = servers.startAll(1, 1, REGION_BYTES);
+            try (FarMap map = servers.named(addresses)
+                            .memory(REGION_BYTES)
+                            .objects(12_000)
+                            .create();
+                    Session session = map.openSession()) {
+                int next = 0;
+                while (session.counts().of(Counts.EVICTED) < 5000) {
+                    session.set(key(next), value(next, ++next % RARE == 0 ? LARGE : SMALL));
+                }
+                // It may have a request in flight that uses any block that there was.
+                try (SilentProcess silent = new SilentProcess(NAME, addresses[0])) {
+                    for (int last = next + 200; next < last; next++) {
+                        session.set(key(next), value(next, LARGE));
+                    }
+                }
+                TestServers.assertSound(map);
+            }
+        }
+    }
+}
