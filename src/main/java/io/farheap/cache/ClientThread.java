@@ -62,13 +62,14 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
         return segment.isAccessibleBy(thread);
     }
 
-    void add(TakenRequests requests) {
+    /** Sessions are opened and closed at the same time: the array that is stored last has to be the latest. */
+    synchronized void add(TakenRequests requests) {
         served.add(requests);
         rings = served.toArray(NONE);
     }
 
     /** Nothing of it may be pending, or nobody waits for it any more. */
-    void remove(TakenRequests requests) {
+    synchronized void remove(TakenRequests requests) {
         served.remove(requests);
         rings = served.toArray(NONE);
     }

@@ -10,7 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Guarded by the cache.
+ * Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Sessions are opened
+ * and closed at the same time.
  */
 final class DataPaths implements AutoCloseable {
 

@@ -1,0 +1,66 @@
+package io.farheap.cache;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.testing.Fields;
+import io.farheap.testing.TestDevice;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** A client thread serves sessions that come and go at the same time. */
+class ClientThreadTest {
+
+    private static final int ROUNDS = 100_000;
+
+    private final AtomicInteger arrived = new AtomicInteger();
+
+    @Test
+    void looksAtAllThatWereAddedAndAtNoneThatWasRemoved() {
+        try (Cluster cluster = new Cluster(1);
+                Cache cache = Cache.builder()
+                        .capacity(Cluster.REGION_BYTES)
+                        .servers(cluster.address(0))
+                        .device(TestDevice.client())
+                        .configuration(Configurations.HANDED_OVER)
+                        .create();
+                Session session = cache.openSession()) {
+            HandedRequests path = Fields.get(session.core(), "path", HandedRequests.class);
+            ClientThread thread = Fields.get(path, "thread", ClientThread.class);
+            CompletableFuture<Void> other = CompletableFuture.runAsync(() -> comeAndGo(thread));
+            comeAndGo(thread);
+            other.join();
+        }
+    }
+
+    private void comeAndGo(ClientThread thread) {
+        TakenRequests requests = new TakenRequests(new HandOver(1), () -> {});
+        try {
+            for (int arrivals = 0; arrivals < 8 * ROUNDS; ) {
+                meet(arrivals += 2);
+                thread.add(requests);
+                meet(arrivals += 2);
+                assertEquals(3, looksAt(thread), "the test's and the session's");
+                meet(arrivals += 2);
+                thread.remove(requests);
+                meet(arrivals += 2);
+                assertEquals(1, looksAt(thread), "the session's");
+            }
+        } finally {
+            // The other one is not to wait.
+            arrived.addAndGet(1 << 30);
+        }
+    }
+
+    /** Both threads have come to here. */
+    private void meet(int arrivals) {
+        arrived.incrementAndGet();
+        while (arrived.get() < arrivals) {
+            Thread.yield();
+        }
+    }
+
+    private static int looksAt(ClientThread thread) {
+        return Fields.get(thread, "rings", TakenRequests[].class).length;
+    }
+}
