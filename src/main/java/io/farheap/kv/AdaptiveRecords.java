@@ -226,9 +226,11 @@ final class AdaptiveRecords implements AccessRecords, Victims {
             for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
                 int slot = Integer.numberOfTrailingZeros(evictable);
                 long word = Bucket.word(bucket, slot);
-                read(bucket + Slot.offset(slot), now, seconds);
-                if (Pieces.objectUnits(word) >= least && (readExtension(word, head) || heads == 0)) {
-                    replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
+                if (Pieces.objectUnits(word) >= least) {
+                    read(bucket + Slot.offset(slot), now, seconds);
+                    if (readExtension(word, head) || heads == 0) {
+                        replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
+                    }
                 }
                 if (heads != 0) {
                     headsLeft--;

@@ -58,6 +58,7 @@ final class BlockRequests {
             hurryAll.run();
             return false;
         }
+        boolean stuck = answer == MapCalls.STUCK;
         if (isNothing(answer) && largest > near) {
             answer = take(mailbox, sizeClass, largest, MapCalls.FIRST);
         }
@@ -66,18 +67,19 @@ final class BlockRequests {
             return false;
         }
         if (isNothing(answer)) {
-            mailbox.answerNothing();
+            mailbox.answerNothing(stuck ? MapCalls.STUCK : MapCalls.NOTHING);
         }
         return true;
     }
 
     private static boolean isNothing(long answer) {
-        return answer == MapCalls.LATER || answer == MapCalls.NOTHING;
+        return answer == MapCalls.LATER || answer == MapCalls.NOTHING || answer == MapCalls.STUCK;
     }
 
     /** Asks the servers in turns. @return the kind of what the session was answered, or was not */
     private long take(Mailbox mailbox, int sizeClass, int largest, long want) {
         boolean soon = false;
+        boolean stuck = false;
         boolean late = false;
         List<MapServer> present = servers.all();
         for (int tried = 0; tried < present.size(); tried++) {
@@ -95,13 +97,14 @@ final class BlockRequests {
                     return line.reply(1);
                 }
                 soon |= line.reply(1) == MapCalls.LATER;
+                stuck |= line.reply(1) == MapCalls.STUCK;
             }
             late |= line.late();
         }
         if (late) {
             return UNKNOWN;
         }
-        return soon ? MapCalls.LATER : MapCalls.NOTHING;
+        return soon ? MapCalls.LATER : stuck ? MapCalls.STUCK : MapCalls.NOTHING;
     }
 
     private int blocksAtOnce(int sizeClass) {

@@ -61,14 +61,17 @@ final class Finds {
     }
 
     /**
-     * Whether there is one to be had; it is then {@link #first}.
+     * Whether there is one to be had; it is then {@link #first}. Those before it are dropped.
      *
      * @param least units of 64 bytes that it is to have
      */
     boolean any(long inEra, long now, int least) {
         while (count > 0) {
-            if (era[first] == inEra && now - until[first] <= 0 && evictions < untilEviction[first]) {
-                return Pieces.objectUnits(word[first]) >= least;
+            if (era[first] == inEra
+                    && now - until[first] <= 0
+                    && evictions < untilEviction[first]
+                    && Pieces.objectUnits(word[first]) >= least) {
+                return true;
             }
             removeFirst();
         }

@@ -146,7 +146,7 @@ final class Mailbox {
             return;
         }
         // Who needs one asks more urgently than who asks ahead.
-        if (kind == MapCalls.NOTHING && !ahead) {
+        if ((kind == MapCalls.NOTHING || kind == MapCalls.STUCK) && !ahead) {
             disappointed = hopes.get();
         }
         blocks = IDLE;
@@ -233,9 +233,10 @@ final class Mailbox {
         }
     }
 
-    void answerNothing() {
+    /** @param ofKind {@link MapCalls#NOTHING} or {@link MapCalls#STUCK} */
+    void answerNothing(long ofKind) {
         endWait();
-        kind = MapCalls.NOTHING;
+        kind = ofKind;
         blocks = ANSWERED;
     }
 

@@ -175,7 +175,7 @@ final class Room {
      * that are asked for. Evicting only what is large enough would leave them to the sizes that were.
      */
     private int leastUnits(int place) {
-        return askedLast[place] ? SizeClasses.units(sizeClass[place]) : 0;
+        return askedLast[place] || waits.stuck(place) ? SizeClasses.units(sizeClass[place]) : 0;
     }
 
     private long want(int place) {
@@ -269,7 +269,7 @@ final class Room {
         switch (state[place]) {
             case SEGMENT, PIECES, NUMBER -> {}
             case SAMPLE -> {
-                if (extensionWords > 0) {
+                if (extensionWords > 0 && leastUnits(place) == 0) {
                     readHeads(place);
                     return BlockAllocator.NONE;
                 }
@@ -350,8 +350,10 @@ final class Room {
     private boolean evict(int place) {
         keepPromise(place);
         long sample = operations.sample(place);
-        long heads = extensionWords == 0 ? 0 : operations.sampledHead(place, 0);
-        victims.begin(sample, buckets, heads, false, leastUnits(place));
+        int least = leastUnits(place);
+        // Where few are large enough, all of them are looked at, and not those alone whose heads would be read.
+        long heads = extensionWords == 0 || least > 0 ? 0 : operations.sampledHead(place, 0);
+        victims.begin(sample, buckets, heads, false, least);
         int slot = victims.choose();
         if (slot == Bucket.NONE) {
             return false;

@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.kv.service.MapCalls;
 import java.util.Arrays;
 
 /**
@@ -22,6 +23,8 @@ final class RoomWaits {
     private final boolean[] woken;
     /** The class of what the services gave a request last. */
     private final int[] given;
+    /** Requests that were told that no memory will be of another size soon. */
+    private final boolean[] stuck;
 
     private int waiting;
     private int waitingForPieces;
@@ -36,11 +39,13 @@ final class RoomWaits {
         waitsForPieces = new boolean[operations.count];
         woken = new boolean[operations.count];
         given = new int[operations.count];
+        stuck = new boolean[operations.count];
     }
 
     /** A request begins to look for room: the services have given it nothing. */
     void begin(int place) {
         given[place] = 0;
+        stuck[place] = false;
     }
 
     void forAnswer(int place) {
@@ -58,6 +63,11 @@ final class RoomWaits {
     /** The largest class of what the services gave a request of the class that it looks for; 0 where nothing. */
     int given(int place) {
         return given[place];
+    }
+
+    /** Whether a request was told that no memory will be of another size soon: evicting other sizes is in vain. */
+    boolean stuck(int place) {
+        return stuck[place];
     }
 
     /** Whether a request waits for the services. */
@@ -89,11 +99,13 @@ final class RoomWaits {
             return false;
         }
         int askedClass = mailbox.givenClass();
+        boolean isStuck = mailbox.given(MapCalls.STUCK);
         int largestGiven = allocator.takeGiven(waitedFor(askedClass) ? askedClass : SizeClasses.COUNT);
         for (int place = 0; place < waits.length; place++) {
             woken[place] |= waits[place];
             if (waits[place]) {
                 given[place] = sizeClass[place] == askedClass ? largestGiven : 0;
+                stuck[place] |= isStuck;
                 operations.knows(place, mailbox.era());
             }
         }

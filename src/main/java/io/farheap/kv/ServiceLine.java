@@ -60,8 +60,8 @@ final class ServiceLine implements AutoCloseable {
     private int unansweredWords;
 
     private int unansweredOperation;
-    /** The call that carried it last, and when it was begun. */
-    private long changeCall;
+    /** The call that carried it last, -1 where none has, and when it was begun. */
+    private long changeCall = -1;
 
     private long changedAt;
     private long reconnectAt;
@@ -122,7 +122,7 @@ final class ServiceLine implements AutoCloseable {
         unansweredOperation = operation;
         unansweredWords = words;
         changedAt = System.nanoTime();
-        changeCall = 0;
+        changeCall = -1;
         return again();
     }
 
@@ -147,7 +147,7 @@ final class ServiceLine implements AutoCloseable {
 
     /** Whether the last call was the change's, and the answer to it is there. */
     private boolean answeredLate() {
-        return calls > 0 && changeCall == calls && !underWay && outcome == Outcome.DONE;
+        return changeCall == calls && !underWay && outcome == Outcome.DONE;
     }
 
     /** Whether the answer to a change that has none may only be late: the server is there, and has not failed it. */
@@ -176,6 +176,7 @@ final class ServiceLine implements AutoCloseable {
             // Who waited for that has waited long enough; nobody waits again before there is an answer.
             return false;
         }
+        outcome = Outcome.UNKNOWN;
         long deadline = System.nanoTime() + patience;
         int posting = queue.call(
                 space.server(), operation, memory, at, words * Long.BYTES, REPLY, MapCalls.RECORD_BYTES, ++calls);
@@ -184,7 +185,6 @@ final class ServiceLine implements AutoCloseable {
             return false;
         }
         underWay = true;
-        outcome = Outcome.UNKNOWN;
         queue.send();
         return settled(deadline) && outcome == Outcome.DONE;
     }

@@ -8,7 +8,7 @@ interface Victims {
      * @param heads of the blocks of its first {@link Operations#SAMPLE_HEADS} objects,
      *     {@link BlockFormat#MOST_HEAD_BYTES} each; 0 where they were not read
      * @param atOnce objects alone that {@link Bucket#mayEvict} allows
-     * @param least units of 64 bytes: objects alone that are as large
+     * @param least units of 64 bytes: only objects that are at least as large
      */
     void begin(long sample, int buckets, long heads, boolean atOnce, int least);
 

@@ -24,6 +24,16 @@ class FindsTest {
     }
 
     @Test
+    void oneThatIsTooSmallIsPassedOver() {
+        for (int units = 3; units <= 5; units++) {
+            finds.add(2, 4096, units, SlotWord.live(1, 1, 0, units), 1, ERA, 0, 10_000);
+        }
+        assertTrue(finds.any(ERA, 10_000, 4));
+        assertEquals(4, take());
+        assertFalse(finds.any(ERA, 10_000, 6));
+    }
+
+    @Test
     void comeBackInTheirOrderAndOnce() {
         add(5, 0, 10_000);
         add(6, 0, 10_000);

@@ -2,6 +2,7 @@ package io.farheap.kv;
 
 import static io.farheap.kv.TestServers.key;
 import static io.farheap.kv.TestServers.value;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
@@ -12,6 +13,7 @@ class RareSizeTest {
     private static final long REGION_BYTES = 2 << 20;
     private static final int SMALL = 40;
     private static final int LARGE = 2000;
+    private static final int SETS = 200;
     /** One in so many is large. */
     private static final int RARE = 200;
 
@@ -28,12 +30,15 @@ class RareSizeTest {
                 while (session.counts().of(Counts.EVICTED) < 5000) {
                     session.set(key(next), value(next, ++next % RARE == 0 ? LARGE : SMALL));
                 }
+                long evicted = session.counts().of(Counts.EVICTED);
                 // It may have a request in flight that uses any block that there was.
                 try (SilentProcess silent = new SilentProcess(NAME, addresses[0])) {
-                    for (int last = next + 200; next < last; next++) {
+                    for (int last = next + SETS; next < last; next++) {
                         session.set(key(next), value(next, LARGE));
                     }
                 }
+                evicted = session.counts().of(Counts.EVICTED) - evicted;
+                assertTrue(evicted < 32 * SETS, evicted + " objects evicted for " + SETS);
                 TestServers.assertSound(map);
             }
         }

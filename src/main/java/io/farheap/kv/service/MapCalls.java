@@ -43,7 +43,7 @@ public final class MapCalls {
     public static final int BEAT = FIRST_CALL + 1;
     /**
      * [space, number, class, blocks, largest class, want]: want is {@link #FREE_BLOCKS} to {@link #LAST}. Reply:
-     * [status, kind, n, words]: {@link #NOTHING}, or {@link #LATER}; {@link #SEGMENT}: place and bytes;
+     * [status, kind, n, words]: {@link #NOTHING}, {@link #LATER} or {@link #STUCK}; {@link #SEGMENT}: place and bytes;
      * {@link #BLOCKS}: n words without a fingerprint, with the incarnation to be used next.
      */
     public static final int TAKE = FIRST_CALL + 2;
@@ -128,7 +128,7 @@ public final class MapCalls {
     public static final long FIRST = 1;
     /** What was evicted has made no room yet. */
     public static final long AGAIN = 2;
-    /** Evicting has been in vain altogether. */
+    /** No block of the class has come of all that was evicted. */
     public static final long LAST = 3;
 
     // Kinds of what TAKE gives.
@@ -137,6 +137,8 @@ public final class MapCalls {
     public static final long BLOCKS = 2;
     /** Nothing yet, but soon: segments wait for requests in flight to end. */
     public static final long LATER = 3;
+    /** To {@link #AGAIN}: nothing, and not soon either, as a process that has such requests is silent. */
+    public static final long STUCK = 4;
 
     // Flags of BEAT.
     /** There are segments or free blocks. */

@@ -23,8 +23,6 @@ final class MapState {
     private static final long EMPTIER_NANOS = 2_000_000_000L;
 
     private static final long AWAITED_NANOS = 2_000_000_000L;
-    /** Of a process that beats each second: what depends on it is not soon. */
-    private static final long SILENT_NANOS = 2_000_000_000L;
 
     private final MapDescriptor map;
     private final BlockStore blocks;
@@ -241,19 +239,23 @@ final class MapState {
                     space::region,
                     member.lastReply);
             member.lastNumber = number;
-            awaitLater(member.lastReply);
+            nothing((int) want, member.lastReply);
         }
         return again(member, reply);
     }
 
-    /** What waits for the requests of a process that is silent is not there soon. */
-    private void awaitLater(long[] taken) {
-        long now = nanoTime.getAsLong();
-        if (taken[1] == MapCalls.LATER && members.anySilentSince(now - SILENT_NANOS)) {
-            taken[1] = MapCalls.NOTHING;
-        } else if (taken[1] == MapCalls.LATER) {
-            awaitedUntil = now + AWAITED_NANOS;
+    /** Of an answer that has no blocks: says what is to be expected. */
+    private void nothing(int want, long[] taken) {
+        boolean later = taken[1] == MapCalls.LATER;
+        if (want == MapCalls.AGAIN && (later || taken[1] == MapCalls.NOTHING) && isStuck()) {
+            taken[1] = MapCalls.STUCK;
+        } else if (later) {
+            awaitedUntil = nanoTime.getAsLong() + AWAITED_NANOS;
         }
+    }
+
+    private boolean isStuck() {
+        return blocks.waits() && members.anySilent(nanoTime.getAsLong(), blocks.epoch());
     }
 
     private static int again(Member member, long[] reply) {

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Members {
 
+    /** A process that beats each second is silent when nothing was heard of it for so long. */
+    private static final long SILENT_NANOS = 2_000_000_000L;
     /** Processes that ended, whose end others are asked for. */
     private static final int MOST_ENDED = 4096;
 
@@ -58,10 +60,10 @@ final class Members {
         return oldest;
     }
 
-    /** Whether one has not been heard of since a time. */
-    boolean anySilentSince(long nanos) {
+    /** Whether one is silent that keeps all from having reached an epoch. */
+    boolean anySilent(long now, long epoch) {
         for (Member member : living.values()) {
-            if (member.heardAt - nanos < 0) {
+            if (member.epoch < epoch && now - member.heardAt > SILENT_NANOS) {
                 return true;
             }
         }

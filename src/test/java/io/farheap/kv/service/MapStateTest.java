@@ -331,20 +331,25 @@ class MapStateTest {
     }
 
     @Test
-    void whatWaitsForAProcessThatIsSilentIsNotSoon() {
+    void whereAProcessIsSilentNoSegmentIsSoonOfAnotherClass() {
         state.register(1, 11);
         state.register(2, 22);
         long[] segment = array(takeAll(CLASS).subList(0, 256));
         state.give(1, ++numbers, segment, segment.length, reply);
         assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        beat(1);
+        long epoch = reply[7];
+        now += SECOND;
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1, MapCalls.AGAIN)[1]);
+        now += 2 * SECOND;
+        assertEquals(MapCalls.STUCK, take(1, CLASS + 1, MapCalls.AGAIN)[1]);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1], "who has nothing else to do waits");
+        // It is heard of by what it takes, too.
+        take(2, CLASS + 2, MapCalls.FIRST);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1, MapCalls.AGAIN)[1]);
+        beat(2, 0, 0, epoch);
         now += 3 * SECOND;
-        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
-        beat(2);
-        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
-        now += 3 * SECOND;
-        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
-        state.ended(2);
-        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1, MapCalls.AGAIN)[1], "it holds nothing up");
     }
 
     @Test
