@@ -1,17 +1,16 @@
 package io.farheap.bench.kv;
 
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
+import io.farheap.lifetime.Closing;
 import java.io.PrintStream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.HdrHistogram.Histogram;
-import org.HdrHistogram.SingleWriterRecorder;
 
 /**
  * Rate and latency over time while clients come and go (Ditto, figures 1 and 13): threads with a session each, which
@@ -46,7 +45,7 @@ final class ElasticityPart {
                         + "the paper: 5 to 8.5 million/s at once, p99 12 us; Redis moves data for 5 minutes%n",
                 objects);
         out.printf("%8s%10s%16s%12s%12s%n", "s", "clients", "operations/s", "p50 ns", "p99");
-        Deque<Client> clients = new ArrayDeque<>();
+        Deque<LoadClient> clients = new ArrayDeque<>();
         try (ServerProcess server = BenchMaps.server(room, room);
                 FarMap map = BenchMaps.create(server, "elasticity", room, 4 * objects)) {
             BenchMaps.fill(map, objects);
@@ -54,24 +53,24 @@ final class ElasticityPart {
             try {
                 for (int count : CLIENTS) {
                     while (clients.size() < count) {
-                        clients.push(new Client(map, clients.size()));
+                        clients.push(new LoadClient(map, objects, clients.size()));
                     }
                     while (clients.size() > count) {
-                        clients.pop().end();
+                        clients.pop().close();
                     }
                     for (int i = 0; i < windows; i++) {
                         window(clients, started);
                     }
                 }
             } finally {
-                clients.forEach(Client::end);
+                Closing.all(clients);
             }
         }
     }
 
-    private void window(Deque<Client> clients, long started) {
+    private void window(Deque<LoadClient> clients, long started) {
         // What came while clients came and went is in no window.
-        clients.forEach(client -> client.recorder.getIntervalHistogram());
+        clients.forEach(LoadClient::forget);
         LoadWindow window = LoadWindow.measure(clients);
         Histogram latency = window.latency();
         double at = (window.ended() - started) / 1e9;
@@ -97,48 +96,5 @@ final class ElasticityPart {
                         "1, 2, 4, 2, 1 clients",
                         seconds.stream().mapToDouble(Double::doubleValue).toArray(),
                         rates.stream().mapToDouble(Double::doubleValue).toArray());
-    }
-
-    /** A thread that reads until it is ended. */
-    private final class Client implements LoadWindow.Client {
-
-        private final SingleWriterRecorder recorder = new SingleWriterRecorder(3);
-        private final Thread thread;
-        private volatile boolean ended;
-
-        Client(FarMap map, int number) {
-            thread = Thread.ofPlatform().name("client " + number).daemon().start(() -> read(map, number));
-        }
-
-        private void read(FarMap map, int number) {
-            YcsbKeys keys = new YcsbKeys(objects, number);
-            try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
-                for (long before = System.nanoTime(); !ended; ) {
-                    caller.get(keys.zipfian());
-                    long after = System.nanoTime();
-                    recorder.recordValue(after - before);
-                    before = after;
-                }
-            }
-        }
-
-        @Override
-        public SingleWriterRecorder recorder() {
-            return recorder;
-        }
-
-        @Override
-        public boolean isAlive() {
-            return thread.isAlive();
-        }
-
-        void end() {
-            ended = true;
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException("interrupted", e);
-            }
-        }
     }
 }

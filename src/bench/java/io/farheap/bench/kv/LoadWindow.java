@@ -4,7 +4,6 @@ import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
-import org.HdrHistogram.SingleWriterRecorder;
 
 /**
  * What clients did in a window of 0.1 s; it lasts until a request has ended, where their threads get no processor for
@@ -18,25 +17,15 @@ record LoadWindow(Histogram latency, double operationsPerSecond, long ended) {
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** A thread that makes requests. */
-    interface Client {
-
-        /** Records each request. */
-        SingleWriterRecorder recorder();
-
-        /** Whether there may be more of them. */
-        boolean isAlive();
-    }
-
-    /** Begins now: what the recorders have already is of this window, too. */
-    static LoadWindow measure(Collection<? extends Client> clients) {
+    /** Begins now: what the clients have done already is of this window, too. */
+    static LoadWindow measure(Collection<LoadClient> clients) {
         long begun = System.nanoTime();
         for (long left = NANOS; left > 0; left = begun + NANOS - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
         Histogram latency = new Histogram(3);
         add(clients, latency);
-        while (latency.getTotalCount() == 0 && clients.stream().anyMatch(Client::isAlive)) {
+        while (latency.getTotalCount() == 0 && clients.stream().anyMatch(LoadClient::isAlive)) {
             LockSupport.parkNanos(LOOK_NANOS);
             add(clients, latency);
         }
@@ -44,7 +33,7 @@ record LoadWindow(Histogram latency, double operationsPerSecond, long ended) {
         return new LoadWindow(latency, latency.getTotalCount() * 1e9 / (ended - begun), ended);
     }
 
-    private static void add(Collection<? extends Client> clients, Histogram latency) {
-        clients.forEach(client -> latency.add(client.recorder().getIntervalHistogram()));
+    private static void add(Collection<LoadClient> clients, Histogram latency) {
+        clients.forEach(client -> latency.add(client.latency()));
     }
 }

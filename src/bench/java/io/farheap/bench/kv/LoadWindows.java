@@ -1,7 +1,6 @@
 package io.farheap.bench.kv;
 
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.Plot;
 import io.farheap.kv.FarMap;
 import io.farheap.lifetime.Closing;
@@ -9,7 +8,6 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import org.HdrHistogram.Histogram;
-import org.HdrHistogram.SingleWriterRecorder;
 
 /**
  * A load on a map while its memory changes, in windows of 0.1 s: clients, each with a lease of its own as processes
@@ -20,7 +18,7 @@ final class LoadWindows implements AutoCloseable {
     private final BenchReport report;
     private final PrintStream out;
     private final String named;
-    private final List<Client> clients = new ArrayList<>();
+    private final List<LoadClient> clients = new ArrayList<>();
     private final List<AutoCloseable> ends = new ArrayList<>();
     private final List<Double> seconds = new ArrayList<>();
     private final List<Double> rates = new ArrayList<>();
@@ -37,7 +35,7 @@ final class LoadWindows implements AutoCloseable {
     /** One client more. @param map closed with the load */
     void use(FarMap map, long objects) {
         ends.addFirst(map);
-        Client client = new Client(map, objects, clients.size());
+        LoadClient client = new LoadClient(map, objects, clients.size());
         ends.addFirst(client);
         clients.add(client);
     }
@@ -53,15 +51,12 @@ final class LoadWindows implements AutoCloseable {
 
     /** What came since the last window is in none. */
     void skip() {
-        clients.forEach(client -> {
-            client.recorder.getIntervalHistogram();
-            client.missedSince();
-        });
+        clients.forEach(LoadClient::forget);
     }
 
     private long window(long bytes) {
         LoadWindow window = LoadWindow.measure(clients);
-        long missed = clients.stream().mapToLong(Client::missedSince).sum();
+        long missed = clients.stream().mapToLong(LoadClient::missedSince).sum();
         Histogram latency = window.latency();
         double at = (window.ended() - started) / 1e9;
         double rate = window.operationsPerSecond();
@@ -101,63 +96,5 @@ final class LoadWindows implements AutoCloseable {
     @Override
     public void close() {
         Closing.all(ends);
-    }
-
-    /** A thread that gets, and sets what is missing, until it is ended. */
-    private static final class Client implements LoadWindow.Client, AutoCloseable {
-
-        private final SingleWriterRecorder recorder = new SingleWriterRecorder(3);
-        private final Thread thread;
-        private volatile long missed;
-        private long missedBefore;
-        private volatile boolean ended;
-
-        Client(FarMap map, long objects, int number) {
-            thread = Thread.ofPlatform().name("client " + number).daemon().start(() -> use(map, objects, number));
-        }
-
-        private void use(FarMap map, long objects, int number) {
-            YcsbKeys keys = new YcsbKeys(objects, number);
-            try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
-                for (long before = System.nanoTime(); !ended; ) {
-                    long key = keys.zipfian();
-                    if (!caller.get(key)) {
-                        missed = caller.absent();
-                        caller.set(key);
-                    }
-                    long after = System.nanoTime();
-                    recorder.recordValue(after - before);
-                    before = after;
-                }
-            }
-        }
-
-        @Override
-        public SingleWriterRecorder recorder() {
-            return recorder;
-        }
-
-        @Override
-        public boolean isAlive() {
-            return thread.isAlive();
-        }
-
-        /** How many requests have missed since this was asked last. */
-        long missedSince() {
-            long now = missed;
-            long since = now - missedBefore;
-            missedBefore = now;
-            return since;
-        }
-
-        @Override
-        public void close() {
-            ended = true;
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException("interrupted", e);
-            }
-        }
     }
 }
