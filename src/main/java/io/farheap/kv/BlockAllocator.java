@@ -252,16 +252,21 @@ final class BlockAllocator {
      * @return the largest class of blocks; 0 for a segment or nothing
      */
     int takeGiven(int wantedClass) {
+        // Once: the answer may come at any time.
+        if (!mailbox.hasBlocks()) {
+            mailbox.gaveUp();
+            return 0;
+        }
         boolean begins = asksAhead && mailbox.given(MapCalls.SEGMENT) && mailbox.givenClass() == wantedClass;
-        int largest = takeGiven();
+        int largest = takeAnswer();
         if (begins) {
             mailbox.askAhead(wantedClass);
         }
         return largest;
     }
 
-    /** The same where nothing is used. */
-    int takeGiven() {
+    /** There is an answer. */
+    private int takeAnswer() {
         int largest = 0;
         if (mailbox.given(MapCalls.SEGMENT)) {
             addSegment(mailbox.givenClass(), mailbox.given(0), (int) mailbox.given(1));

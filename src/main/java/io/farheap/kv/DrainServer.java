@@ -79,7 +79,7 @@ final class DrainServer {
             }
             // Where this fails, the first server may have noted it nevertheless: it stays as one that is to leave.
             Layout.Growth leaves = Layout.Growth.leaving(number, before.regionsOf(number));
-            return memory.tell(before, leaves, MoreMemory.NO_ADDRESS);
+            return memory.tell(before, leaves, MoreMemory.NO_ADDRESS, () -> leaving == null || hasLeft(leaving.line()));
         });
         endSpace(hostPort, leaving);
         return done[0];
@@ -144,7 +144,9 @@ final class DrainServer {
         long end = System.nanoTime() + PATIENCE_NANOS;
         while (!keeper.<Boolean>ask(
                 line,
-                () -> line.with(1, 1).call(MapCalls.DRAIN, 2) ? Optional.of(line.reply(1) != 0) : Optional.empty())) {
+                () -> line.with(1, MapCalls.LEAVES).call(MapCalls.DRAIN, 2)
+                        ? Optional.of(line.reply(1) != 0)
+                        : Optional.empty())) {
             if (System.nanoTime() - end > 0) {
                 throw new MapException(
                         "a process that has the map open has not learned within "
@@ -155,13 +157,21 @@ final class DrainServer {
         }
     }
 
+    /** It hands out no block either when this process has given its lease up, which others may hear of first. */
+    private static boolean hasLeft(ServiceLine line) {
+        return line.lost() || line.with(1, MapCalls.HAS_LEFT).call(MapCalls.DRAIN, 2);
+    }
+
     /** Its blocks are used again. */
     private void takeBack(@Nullable MapServer server, Throwable why) {
         if (server != null && !isLost(server)) {
             ServiceLine line = server.line();
             try {
                 keeper.<Boolean>ask(
-                        line, () -> line.with(1, 0).call(MapCalls.DRAIN, 2) ? Optional.of(true) : Optional.empty());
+                        line,
+                        () -> line.with(1, MapCalls.STAYS).call(MapCalls.DRAIN, 2)
+                                ? Optional.of(true)
+                                : Optional.empty());
             } catch (RuntimeException e) {
                 // It ends with this process's lease.
                 why.addSuppressed(e);

@@ -268,8 +268,8 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Ends this process's use of the map and all of its sessions; the map stays. What sessions have free goes back to
-     * the servers where they were closed before. Idempotent.
+     * Ends this process's use of the map; the map stays. Sessions that are open can do nothing any more, and are to be
+     * closed; what they have free goes back to the servers where they were closed before. Idempotent.
      */
     @Override
     public void close() {

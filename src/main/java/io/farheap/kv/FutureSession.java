@@ -4,7 +4,6 @@ import io.farheap.thread.Joining;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.OptionalLong;
 import java.util.Queue;
@@ -156,6 +155,10 @@ public final class FutureSession implements AutoCloseable {
 
     private CompletableFuture<Reply> submit(int kind, byte[] key, byte[] value, long argument, long lifeMillis) {
         Request request = new Request(kind, key, value, argument, lifeMillis, new CompletableFuture<>());
+        if (closing) {
+            request.future.completeExceptionally(closed());
+            return request.future;
+        }
         submitted.add(request);
         LockSupport.unpark(thread);
         if (ended) {
@@ -248,10 +251,14 @@ public final class FutureSession implements AutoCloseable {
         request.future.complete(new Reply(status, value, session.version()));
     }
 
-    private static void failAll(Collection<Request> requests) {
-        for (Request request : requests) {
-            request.future.completeExceptionally(new IllegalStateException("the session is closed"));
+    private static IllegalStateException closed() {
+        return new IllegalStateException("the session is closed");
+    }
+
+    /** One by one: others may add some meanwhile. */
+    private static void failAll(Queue<Request> requests) {
+        for (Request request = requests.poll(); request != null; request = requests.poll()) {
+            request.future.completeExceptionally(closed());
         }
-        requests.clear();
     }
 }

@@ -13,8 +13,8 @@ final class GrowingMemory implements AutoCloseable {
     private static final long STEP_BYTES = 1 << 20;
 
     private final RemoteMemory remote;
-    private final List<RegisteredBuffer> outgrown = new ArrayList<>();
-    private @Nullable RegisteredBuffer memory;
+    private final List<KeptBuffer> outgrown = new ArrayList<>();
+    private @Nullable KeptBuffer memory;
 
     GrowingMemory(RemoteMemory remote) {
         this.remote = remote;
@@ -22,19 +22,19 @@ final class GrowingMemory implements AutoCloseable {
 
     /** At least so many bytes, which may be others than before. */
     RegisteredBuffer atLeast(long bytes) {
-        RegisteredBuffer present = memory;
-        if (present != null && present.segment().byteSize() >= bytes) {
-            return present;
+        KeptBuffer present = memory;
+        if (present != null && present.buffer().bytes() >= bytes) {
+            return present.buffer();
         }
         long rounded = bytes > STEP_BYTES
                 ? Math.ceilDiv(bytes, STEP_BYTES) * STEP_BYTES
                 : Long.highestOneBit(Math.max(1, 2 * bytes - 1));
-        RegisteredBuffer larger = remote.register(rounded);
+        KeptBuffer larger = new KeptBuffer(remote, rounded);
         if (present != null) {
             outgrown.add(present);
         }
         memory = larger;
-        return larger;
+        return larger.buffer();
     }
 
     /** Gives back what has become too small; not inside the gate of the queue that has used it. */
@@ -48,7 +48,7 @@ final class GrowingMemory implements AutoCloseable {
     @Override
     public void close() {
         tidy();
-        RegisteredBuffer present = memory;
+        KeptBuffer present = memory;
         memory = null;
         if (present != null) {
             present.close();

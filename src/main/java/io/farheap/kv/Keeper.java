@@ -155,7 +155,8 @@ final class Keeper implements AutoCloseable {
                 if (!work() && !bell.rings()) {
                     servers.first().line().await(rest());
                 }
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
+                // An Error, too: all processes wait for one that is alive and says nothing.
                 if (!closed) {
                     LOG.log(System.Logger.Level.WARNING, "a map's keeper goes on after an error", e);
                     LockSupport.parkNanos(REST_NANOS);
@@ -400,6 +401,7 @@ final class Keeper implements AutoCloseable {
         }
         if (thread.isAlive()) {
             // It still uses what is to be closed; that goes with the map's memory.
+            tasks.abandon();
             return;
         }
         try {
@@ -407,6 +409,7 @@ final class Keeper implements AutoCloseable {
                 leave();
             }
         } finally {
+            tasks.abandon();
             resources.close();
         }
     }

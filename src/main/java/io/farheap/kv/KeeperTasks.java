@@ -3,6 +3,7 @@ package io.farheap.kv;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -17,8 +18,11 @@ final class KeeperTasks implements AutoCloseable {
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final Bell keeper;
-    private final Queue<Runnable> asked = new ConcurrentLinkedQueue<>();
+    private final Queue<Task> asked = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
+
+    /** @param answer of who waits for it */
+    private record Task(Runnable what, CompletableFuture<?> answer) {}
 
     KeeperTasks(Bell keeper) {
         this.keeper = keeper;
@@ -27,31 +31,47 @@ final class KeeperTasks implements AutoCloseable {
     /** Does what was asked for. The keeper's thread. @return whether there was anything */
     boolean run() {
         boolean any = false;
-        for (Runnable task = asked.poll(); task != null; task = asked.poll()) {
-            task.run();
+        for (Task task = asked.poll(); task != null; task = asked.poll()) {
+            task.what.run();
             any = true;
         }
         return any;
     }
 
     /** Asks for something, and does not wait. */
-    void add(Runnable task) {
+    void add(Runnable what) {
+        add(new Task(what, new CompletableFuture<>()));
+    }
+
+    private void add(Task task) {
         asked.add(task);
         keeper.ring();
     }
 
-    /** Lets the keeper do something, and waits for it. */
+    /**
+     * Lets the keeper do something, and waits for it.
+     *
+     * @throws IllegalStateException where the map is closed, or it failed
+     */
     <T> T ask(Callable<T> what) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        add(() -> {
+        Runnable call = () -> {
             try {
                 answer.complete(what.call());
             } catch (Throwable e) {
                 answer.completeExceptionally(e);
             }
-        });
+        };
+        Task task = new Task(call, answer);
+        add(task);
+        // Who closes looks at what was asked after that: one of the two sees the other.
+        if (closed && asked.remove(task)) {
+            throw isClosed();
+        }
         try {
             return answer.get(ASK_NANOS, TimeUnit.NANOSECONDS);
+        } catch (CancellationException e) {
+            throw isClosed();
         } catch (ExecutionException e) {
             throw new IllegalStateException("a map's keeper failed", e);
         } catch (TimeoutException e) {
@@ -82,6 +102,17 @@ final class KeeperTasks implements AutoCloseable {
                         + "try again later");
             }
             LockSupport.parkNanos(ASK_AGAIN_NANOS);
+        }
+    }
+
+    private static IllegalStateException isClosed() {
+        return new IllegalStateException("the map is closed");
+    }
+
+    /** Nothing of what is left is done any more. After {@link #close}. */
+    void abandon() {
+        for (Task task = asked.poll(); task != null; task = asked.poll()) {
+            task.answer.cancel(false);
         }
     }
 

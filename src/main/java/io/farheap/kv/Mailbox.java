@@ -139,12 +139,13 @@ final class Mailbox {
         return words[index];
     }
 
-    /** The answer has been taken, or there was none in time. */
+    /** There was no answer in time. */
+    void gaveUp() {
+        disappointed = hopes.get();
+    }
+
+    /** The answer has been taken. */
     void took() {
-        if (blocks != ANSWERED) {
-            disappointed = hopes.get();
-            return;
-        }
         // Who needs one asks more urgently than who asks ahead.
         if ((kind == MapCalls.NOTHING || kind == MapCalls.STUCK) && !ahead) {
             disappointed = hopes.get();

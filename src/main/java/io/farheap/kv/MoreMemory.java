@@ -43,9 +43,9 @@ final class MoreMemory {
     /** Changes the map's memory, and waits until all processes have it so. */
     void change(Change change) {
         ServiceLine first = servers.first().line();
-        keeper.ask(first, () -> answer(first.with(1, 1).call(MapCalls.GROWING, 2)));
         Layout layout;
         try {
+            keeper.ask(first, () -> answer(first.with(1, 1).call(MapCalls.GROWING, 2)));
             Layout before = keeper.ask(first, () -> Optional.ofNullable(Growing.read(first, space.layout())));
             // What another process has just changed is to be known here.
             await(() -> space.layout().growths() >= before.growths());
@@ -73,7 +73,8 @@ final class MoreMemory {
                         layout,
                         new Layout.Growth(
                                 server.number(), from, server.space().regions().size() - from),
-                        NO_ADDRESS);
+                        NO_ADDRESS,
+                        () -> true);
             }
             return layout;
         });
@@ -81,8 +82,12 @@ final class MoreMemory {
 
     static final byte[] NO_ADDRESS = {};
 
-    /** Has the first server note a growth; again changes nothing. */
-    Layout tell(Layout before, Layout.Growth growth, byte[] address) {
+    /**
+     * Has the first server note a growth; again changes nothing.
+     *
+     * @param then done next, before this process hears of the growth itself; again until it says that it is done
+     */
+    Layout tell(Layout before, Layout.Growth growth, byte[] address, BooleanSupplier then) {
         ServiceLine first = servers.first().line();
         long[] text = new long[Math.ceilDiv(address.length, Long.BYTES)];
         Texts.words(address, text, 0);
@@ -94,7 +99,7 @@ final class MoreMemory {
             for (int i = 0; i < text.length; i++) {
                 first.with(5 + i, text[i]);
             }
-            return answer(first.call(MapCalls.GROWN, 5 + text.length));
+            return answer(first.call(MapCalls.GROWN, 5 + text.length) && then.getAsBoolean());
         });
         return before.with(growth);
     }

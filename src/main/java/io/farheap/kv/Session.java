@@ -2,7 +2,6 @@ package io.farheap.kv;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
@@ -33,10 +32,10 @@ public final class Session extends BlockingSession implements AutoCloseable {
     private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
 
     private final DeepQueue queue;
-    private final RegisteredBuffer memory;
-    private final RegisteredBuffer probeMemory;
-    private final RegisteredBuffer hintMemory;
-    private final RegisteredBuffer indexMemory;
+    private final KeptBuffer memory;
+    private final KeptBuffer probeMemory;
+    private final KeptBuffer hintMemory;
+    private final KeptBuffer indexMemory;
     private final Operations operations;
     private final Posts posts;
     private final Counts counts = new Counts();
@@ -74,26 +73,26 @@ public final class Session extends BlockingSession implements AutoCloseable {
                     + ValueWriter.WINDOW
                     + 1;
             queue = stack.add(new DeepQueue(remote, depth));
-            memory = stack.add(remote.register(Operations.memoryBytes(requests)));
-            probeMemory = stack.add(remote.register(Operations.MOST_BLOCK_BYTES));
-            hintMemory = stack.add(remote.register((long) Posts.HINTS * Posts.HINT_BYTES));
-            indexMemory = stack.add(remote.register(Operations.MOST_BLOCK_BYTES));
+            memory = stack.add(new KeptBuffer(remote, Operations.memoryBytes(requests)));
+            probeMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
+            hintMemory = stack.add(new KeptBuffer(remote, (long) Posts.HINTS * Posts.HINT_BYTES));
+            indexMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
             stack.keep();
         }
-        operations = new Operations(requests, memory);
-        posts = new Posts(queue, space, operations, memory, hintMemory);
+        operations = new Operations(requests, memory.buffer());
+        posts = new Posts(queue, space, operations, memory.buffer(), hintMemory.buffer());
         AccessClock accessClock = new AccessClock(clock, space.shape().objects());
         records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space);
-        reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory);
+        reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
         writer = new ValueWriter(remote, operations, posts, allocator);
         reader = new ValueReader(remote, operations, posts);
         room = new Room(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
         pipeline = new Pipeline(
                 queue,
-                memory,
+                memory.buffer(),
                 operations,
                 posts,
                 steps(space, clock, number),
@@ -111,7 +110,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
 
     /** What each kind of request does, step by step; all but the pipeline is there. */
     private KindSteps steps(SpaceMemory space, MapClock clock, long number) {
-        Probe probe = new Probe(probeMemory);
+        Probe probe = new Probe(probeMemory.buffer());
         TakeOut takeOut = new TakeOut(operations, posts, reclaimer);
         Ending ending = new RequestEnding(operations, allocator, writer, reader, counts);
         GetSteps gets = new GetSteps(operations, posts, ending, takeOut, reader, records, clock, counts);
@@ -288,7 +287,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
     /** Gives all free blocks back, as far as there is room for them on the way. */
     void giveAllBack() {
         if (mailbox.hasBlocks() && !room.waits().isAsking()) {
-            allocator.takeGiven();
+            allocator.takeGiven(SizeClasses.COUNT);
         }
         allocator.giveOthersBack(-1);
     }

@@ -29,6 +29,7 @@ final class TableReader implements AutoCloseable {
 
     private final SpaceMemory space;
     private final RemoteQueue queue;
+    private final KeptBuffer kept;
     private final RegisteredBuffer memory;
     private int outcome;
 
@@ -40,10 +41,11 @@ final class TableReader implements AutoCloseable {
     TableReader(RemoteMemory remote, SpaceMemory space, int segmentBytes) {
         this.space = space;
         try (CloseStack stack = new CloseStack()) {
-            memory = stack.add(remote.register(SEGMENT_AT + segmentBytes));
+            kept = stack.add(new KeptBuffer(remote, SEGMENT_AT + segmentBytes));
             queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(1)));
             stack.keep();
         }
+        memory = kept.buffer();
     }
 
     /**
@@ -198,6 +200,6 @@ final class TableReader implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(queue, memory);
+        Closing.all(queue, kept);
     }
 }

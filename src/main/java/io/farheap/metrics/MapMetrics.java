@@ -66,7 +66,8 @@ public final class MapMetrics implements MeterBinder {
     private static double weight(FarMap map, String expert) {
         try {
             return map.weights().getOrDefault(expert, Double.NaN);
-        } catch (MapException e) {
+        } catch (MapException | IllegalStateException e) {
+            // No server answers, or the map is closed.
             return Double.NaN;
         }
     }

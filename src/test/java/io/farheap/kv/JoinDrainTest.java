@@ -24,8 +24,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -334,6 +336,43 @@ class JoinDrainTest {
                 Session session = map.openSession()) {
             fill(session, 0, 1500);
             assertTrue(found(session, 0, 1500) > 1000);
+            assertSound(map);
+        }
+    }
+
+    /** Processes hear at different times that a server has left; there is room for all that is stored. */
+    @Test
+    void whatIsStoredWhileAServerLeavesIsThere() throws Exception {
+        String first = start(40);
+        String second = start(8);
+        try (FarMap map = servers.named(first)
+                        .memory(40 * REGION_BYTES)
+                        .objects(12_000)
+                        .create();
+                FarMap other = servers.named(first).open();
+                Session session = other.openSession()) {
+            for (int round = 0; round < 4; round++) {
+                map.addServer(second, 4 * REGION_BYTES);
+                AtomicBoolean over = new AtomicBoolean();
+                int begin = 1_000_000 * round;
+                CompletableFuture<Integer> storing = CompletableFuture.supplyAsync(() -> {
+                    int next = begin;
+                    for (; !over.get() && next < begin + 5000; next++) {
+                        session.set(key(next), value(next, VALUE_BYTES));
+                        // The drain is to take longer than what is stored.
+                        LockSupport.parkNanos(100_000);
+                    }
+                    return next;
+                });
+                map.drain(second, LONG);
+                over.set(true);
+                int end = storing.join();
+                assertEquals(end - begin, found(session, begin, end));
+                for (int key = begin; key < end; key++) {
+                    session.delete(key(key));
+                }
+            }
+            assertEquals(0, other.counts().evicted());
             assertSound(map);
         }
     }

@@ -29,6 +29,21 @@ class SessionTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
+    /** Its memory is there as long as it is open: nothing is read or written that is not mapped any more. */
+    @Test
+    void aSessionThatIsOpenWhenItsMapIsClosedSaysSo() {
+        space = new TestSpace(1, 1, 1 << 20, 1000);
+        Session session = space.map.openSession();
+        session.set(bytes("a"), new byte[50_000]);
+        session.get(bytes("a"));
+        space.map.close();
+        assertThrows(RuntimeException.class, () -> session.get(bytes("a")));
+        assertThrows(RuntimeException.class, () -> session.set(bytes("a"), new byte[50_000]));
+        session.close();
+        assertThrows(IllegalStateException.class, space.map::weights);
+        assertThrows(RuntimeException.class, space.map::stats);
+    }
+
     @Test
     void whatIsSetIsFoundUntilItIsDeleted() {
         space = new TestSpace(2, 2, 1 << 20, 1000);

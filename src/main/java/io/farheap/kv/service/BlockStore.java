@@ -75,6 +75,7 @@ final class BlockStore implements Emptying.Store {
     /** Nothing is handed out: the server is to leave the map. */
     private boolean leaving;
 
+    private boolean left;
     private long leavingEpoch;
 
     BlockStore(MapDescriptor map, LongSupplier nanoTime) {
@@ -129,8 +130,15 @@ final class BlockStore implements Emptying.Store {
         return !leaving && (availableUnits > 0 || !settled.isEmpty() || leftRegion() != null);
     }
 
-    /** From now on nothing is handed out; or it is again. */
-    void leave(boolean leaves) {
+    /**
+     * From now on nothing is handed out; or it is again, but not where the server has left. Processes hear of that at
+     * different times, and whoever hears late would store where others find nothing any more.
+     *
+     * @param what as {@link MapCalls#DRAIN} has it
+     */
+    void leave(long what) {
+        left |= what == MapCalls.HAS_LEFT;
+        boolean leaves = left || what == MapCalls.LEAVES;
         if (leaves && !leaving) {
             emptying.stopAll();
             leavingEpoch = ++epoch;

@@ -95,8 +95,9 @@ public final class MapCalls {
      */
     public static final int ADDRESS = FIRST_CALL + 15;
     /**
-     * [space, 1]: the server is to leave the map, so blocks of it are handed out no more, until the process says
-     * [space, 0] or ends. Reply: [status, settled]: whether no request in flight has begun before all processes knew.
+     * [space, {@link #LEAVES}]: the server is to leave the map, so blocks of it are handed out no more, until the
+     * process says [space, {@link #STAYS}] or ends; or [space, {@link #HAS_LEFT}]: never again. Reply: [status,
+     * settled]: whether no request in flight has begun before all processes knew.
      */
     public static final int DRAIN = FIRST_CALL + 16;
     /**
@@ -130,6 +131,11 @@ public final class MapCalls {
     public static final long AGAIN = 2;
     /** No block of the class has come of all that was evicted. */
     public static final long LAST = 3;
+
+    // What DRAIN says.
+    public static final long STAYS = 0;
+    public static final long LEAVES = 1;
+    public static final long HAS_LEFT = 2;
 
     // Kinds of what TAKE gives.
     public static final long NOTHING = 0;

@@ -148,7 +148,7 @@ public final class MapServices implements ServerService, SpaceListener {
                 handlers,
                 spaces,
                 MapCalls.DRAIN,
-                (state, space, lease, in, reply) -> state.drain(lease, in.getLong(8) != 0, reply));
+                (state, space, lease, in, reply) -> state.drain(lease, in.getLong(8), reply));
         register(handlers, spaces, MapCalls.EMPTY, (state, space, lease, in, reply) -> state.empty(lease, reply));
     }
 

@@ -375,7 +375,7 @@ final class MapState {
         emptier = emptier == lease ? 0 : emptier;
         if (drainer == lease) {
             drainer = 0;
-            blocks.leave(false);
+            blocks.leave(MapCalls.STAYS);
         }
     }
 
@@ -420,8 +420,8 @@ final class MapState {
     }
 
     /** @return words of the reply */
-    synchronized int drain(long lease, boolean begins, long[] reply) {
-        if (!map.joined()) {
+    synchronized int drain(long lease, long what, long[] reply) {
+        if (!map.joined() || what < MapCalls.STAYS || what > MapCalls.HAS_LEFT) {
             return status(reply, MapCalls.WRONG);
         }
         if (members.find(lease) == null) {
@@ -430,8 +430,8 @@ final class MapState {
         if (drainer != 0 && drainer != lease) {
             return status(reply, MapCalls.BUSY);
         }
-        drainer = begins ? lease : 0;
-        blocks.leave(begins);
+        drainer = what == MapCalls.STAYS ? 0 : lease;
+        blocks.leave(what);
         reply[0] = MapCalls.OK;
         reply[1] = blocks.hasLeft(members.oldestEpoch(blocks.epoch())) ? 1 : 0;
         return 2;

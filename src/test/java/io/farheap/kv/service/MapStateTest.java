@@ -560,17 +560,17 @@ class MapStateTest {
     }
 
     private boolean drain(long lease, boolean begins) {
-        state.drain(lease, begins, reply);
+        state.drain(lease, begins ? MapCalls.LEAVES : MapCalls.STAYS, reply);
         assertEquals(MapCalls.OK, reply[0]);
         return reply[1] != 0;
     }
 
     @Test
     void aServerThatLeavesHandsNothingOutAndWaitsForRequestsInFlight() {
-        state.drain(1, true, reply);
+        state.drain(1, MapCalls.LEAVES, reply);
         assertEquals(MapCalls.WRONG, reply[0], "the server has a part of the table");
         state = new MapState(joined(), () -> now, 0);
-        state.drain(1, true, reply);
+        state.drain(1, MapCalls.LEAVES, reply);
         assertEquals(MapCalls.NOT_REGISTERED, reply[0]);
         state.register(1, 11);
         state.register(2, 22);
@@ -579,7 +579,7 @@ class MapStateTest {
         assertEquals(MapCalls.SEGMENT, take(1, CLASS)[1]);
         assertFalse(drain(1, true));
         assertEquals(MapCalls.NOTHING, take(1, CLASS)[1]);
-        state.drain(2, true, reply);
+        state.drain(2, MapCalls.LEAVES, reply);
         assertEquals(MapCalls.BUSY, reply[0]);
         long flags = beat(1);
         assertEquals(MapCalls.LEAVING, flags & (MapCalls.LEAVING | MapCalls.ROOM));
@@ -595,6 +595,12 @@ class MapStateTest {
         assertEquals(MapCalls.NOTHING, take(1, CLASS)[1]);
         state.ended(2);
         assertEquals(MapCalls.SEGMENT, take(1, CLASS)[1], "whoever drained it has ended");
+        state.register(3, 33);
+        drain(3, true);
+        state.drain(3, MapCalls.HAS_LEFT, reply);
+        state.ended(3);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS)[1], "it has left, whoever is still to hear of that");
+        assertEquals(MapCalls.LEAVING, beat(1) & (MapCalls.LEAVING | MapCalls.ROOM));
     }
 
     @Test
