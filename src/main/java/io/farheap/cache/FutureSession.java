@@ -121,6 +121,10 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private void submit(FutureRequest request) {
+        if (closing) {
+            request.fail(new IllegalStateException("the session is closed"));
+            return;
+        }
         submitted.add(request);
         LockSupport.unpark(thread);
         if (ended) {

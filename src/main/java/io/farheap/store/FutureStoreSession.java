@@ -4,7 +4,6 @@ import io.farheap.thread.Joining;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -310,10 +309,14 @@ public final class FutureStoreSession implements AutoCloseable {
     }
 
     private void submit(Request request) {
+        if (closing) {
+            request.failed(closed());
+            return;
+        }
         submitted.add(request);
         LockSupport.unpark(thread);
         if (ended) {
-            failAll(submitted);
+            failSubmitted();
         }
     }
 
@@ -331,7 +334,7 @@ public final class FutureStoreSession implements AutoCloseable {
         closing = true;
         LockSupport.unpark(thread);
         Joining.join(thread);
-        failAll(submitted);
+        failSubmitted();
         onClose.accept(this);
     }
 
@@ -354,8 +357,9 @@ public final class FutureStoreSession implements AutoCloseable {
                 LOG.log(System.Logger.Level.ERROR, "a session of futures cannot be closed in order", e);
             } finally {
                 ended = true;
-                failAll(begun);
-                failAll(submitted);
+                begun.forEach(request -> request.failed(closed()));
+                begun.clear();
+                failSubmitted();
             }
         }
     }
@@ -422,10 +426,10 @@ public final class FutureStoreSession implements AutoCloseable {
         return new IllegalStateException("the session is closed");
     }
 
-    private static void failAll(Collection<Request> requests) {
-        for (Request request : requests) {
+    /** One by one: others may add some meanwhile. */
+    private void failSubmitted() {
+        for (Request request = submitted.poll(); request != null; request = submitted.poll()) {
             request.failed(closed());
         }
-        requests.clear();
     }
 }

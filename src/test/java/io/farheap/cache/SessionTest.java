@@ -15,6 +15,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -448,14 +451,35 @@ class SessionTest {
                     .thenCompose(done -> futures.read(100, read))
                     .join();
             assertEquals(5, read.get(JAVA_LONG, 0));
-            Throwable cause = assertThrows(
-                            java.util.concurrent.CompletionException.class,
-                            () -> futures.read(CAPACITY, read).join())
+            Throwable cause = assertThrows(CompletionException.class, () -> futures.read(CAPACITY, read)
+                            .join())
                     .getCause();
             assertSame(IndexOutOfBoundsException.class, cause.getClass());
             futures.close();
             assertTrue(futures.read(0, read).isCompletedExceptionally());
         }
+    }
+
+    /** Of requests that each begin the next, the one that comes after the close fails. */
+    @Test
+    void whoAsksAgainAndAgainDoesNotKeepFuturesFromClosing() throws Exception {
+        FutureSession futures = cache.openFutureSession();
+        CompletableFuture<Throwable> end = new CompletableFuture<>();
+        askAgain(futures, MemorySegment.ofArray(new long[1]), end);
+        CompletableFuture.runAsync(futures::close).get(TestDevice.patience(20), TimeUnit.SECONDS);
+        assertSame(
+                IllegalStateException.class,
+                end.get(TestDevice.patience(20), TimeUnit.SECONDS).getClass());
+    }
+
+    private static void askAgain(FutureSession futures, MemorySegment word, CompletableFuture<Throwable> end) {
+        futures.read(0, word).whenComplete((read, failure) -> {
+            if (failure == null) {
+                askAgain(futures, word, end);
+            } else {
+                end.complete(failure);
+            }
+        });
     }
 
     @Test

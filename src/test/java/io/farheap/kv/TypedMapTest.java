@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.TestDevice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -129,6 +131,26 @@ class TypedMapTest {
                 assertThrows(ExecutionException.class, () -> futures.get(new byte[1])
                                 .get())
                         .getCause());
+    }
+
+    /** Of requests that each begin the next, the one that comes after the close fails. */
+    @Test
+    void whoAsksAgainAndAgainDoesNotKeepASessionFromClosing() throws Exception {
+        FutureSession futures = space.map.openFutureSession();
+        CompletableFuture<Throwable> end = new CompletableFuture<>();
+        askAgain(futures, end);
+        CompletableFuture.runAsync(futures::close).get(TestDevice.patience(20), TimeUnit.SECONDS);
+        assertInstanceOf(IllegalStateException.class, end.get(TestDevice.patience(20), TimeUnit.SECONDS));
+    }
+
+    private static void askAgain(FutureSession futures, CompletableFuture<Throwable> end) {
+        futures.set(new byte[] {1}, new byte[] {2}, 0).whenComplete((stored, failure) -> {
+            if (failure == null) {
+                askAgain(futures, end);
+            } else {
+                end.complete(failure instanceof CompletionException ? failure.getCause() : failure);
+            }
+        });
     }
 
     @Test
