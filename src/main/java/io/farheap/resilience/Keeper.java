@@ -5,9 +5,12 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.Joining;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -53,6 +56,9 @@ final class Keeper implements AutoCloseable {
     private final ServerRebuild onServer;
     private final Evictions evictions;
     private final List<Retired> retired = new ArrayList<>();
+    /** Of these the slabs that are in the table still. */
+    private final Set<Slab> retiredVoid = Collections.newSetFromMap(new IdentityHashMap<>());
+
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
     private final LongAdder regenerated = new LongAdder();
     private final LongAdder evicted = new LongAdder();
@@ -91,9 +97,9 @@ final class Keeper implements AutoCloseable {
         while (!closed) {
             try {
                 round();
-            } catch (RuntimeException e) {
-                // A server that does not answer, a device that refuses, the user's function of domains, or a space that
-                // is being closed: the next round. Without this thread nothing would be regenerated any more.
+            } catch (Throwable e) {
+                // A server that does not answer, a device that refuses, the user's function of domains, a space that is
+                // being closed, no memory: the next round. Without this thread nothing would be regenerated any more.
                 trouble = String.valueOf(e.getMessage());
             }
             if (!closed) {
@@ -127,6 +133,7 @@ final class Keeper implements AutoCloseable {
             windowEnds = now + WINDOW_NANOS;
             judge(now);
         }
+        retireVoid();
         giveBack();
         evictions.check(now);
         if (watch != null) {
@@ -151,15 +158,26 @@ final class Keeper implements AutoCloseable {
         avoided.values().removeIf(until -> now - until >= 0);
     }
 
+    /** Each time what has become the most urgent meanwhile. What cannot be has its turn again after a pause. */
     private void regenerate() {
-        for (Slab old : space.table.voidSlabs()) {
-            if (closed) {
+        Set<Integer> failed = new HashSet<>();
+        for (int left = space.table.voidSlabs().size(); left > 0 && !closed; left--) {
+            Optional<Slab> old = space.table.voidSlabs().stream()
+                    .filter(slab -> !failed.contains(number(slab)))
+                    .findFirst();
+            if (old.isEmpty()) {
                 return;
             }
-            if (!regenerate(old)) {
+            if (!regenerate(old.get())) {
+                failed.add(number(old.get()));
                 pausedUntil = System.nanoTime() + PAUSE_NANOS;
             }
         }
+    }
+
+    /** In the table. */
+    private int number(Slab slab) {
+        return slab.range() * space.table.splits() + slab.split();
     }
 
     private boolean regenerate(Slab old) {
@@ -197,7 +215,9 @@ final class Keeper implements AutoCloseable {
     private boolean regenerate(Slab old, RemoteRegion region) {
         Slab next = new Slab(region, old.range(), old.split(), old.generation() + 1, Slab.REBUILDING);
         space.table.replace(old, next);
-        retired.add(new Retired(old.region()));
+        if (!retiredVoid.remove(old)) {
+            retired.add(new Retired(old.region()));
+        }
         boolean rebuilt = false;
         try {
             rebuilt = onServer.run(next, this::betweenWindows);
@@ -253,10 +273,20 @@ final class Keeper implements AutoCloseable {
                 space.table::slabsOf);
     }
 
+    /** That of a void slab need not wait for a successor, which may have no other place than there. */
+    private void retireVoid() {
+        for (Slab slab : space.table.voidSlabs()) {
+            if (retiredVoid.add(slab)) {
+                retired.add(new Retired(slab.region()));
+            }
+        }
+    }
+
     /**
-     * Memory of slabs that have been replaced goes back, where no session has posted anything to it that has not ended,
-     * or whose outcome is unknown. In this order: once it is retired nothing new is posted to it; what ended with an
-     * unknown outcome until then has made its session say so inside its queue's gate, which the retirement has claimed.
+     * Memory of slabs that are void or have been replaced goes back, where no session has posted anything to it that
+     * has not ended, or whose outcome is unknown. In this order: once it is retired nothing new is posted to it; what
+     * ended with an unknown outcome until then has made its session say so inside its queue's gate, which the
+     * retirement has claimed.
      */
     private void giveBack() {
         long now = System.nanoTime();

@@ -28,10 +28,8 @@ final class PageReads {
     int begin(PageOp op, Requests.Request request) {
         StripeWords words = parts.space.words;
         if (op.tries >= OPTIMISTIC && !op.underWord) {
-            if (!words.tryHold(op.page)) {
-                return NOT_YET;
-            }
-            op.underWord = true;
+            // Where another has it, perhaps for long, the page is read as before.
+            op.underWord = words.tryHold(op.page);
         }
         op.word = words.look(op.page);
         if (StripeWords.writing(op.word)) {

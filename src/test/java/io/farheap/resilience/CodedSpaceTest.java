@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A space from its creation to its end: what is written is read, also after servers die, and their slabs come back. */
 class CodedSpaceTest {
@@ -129,13 +131,31 @@ class CodedSpaceTest {
         }
     }
 
+    /** Where no server has room but that of the void slab. */
     @Test
-    void theBackgroundOutlivesWhatTheUsersFunctionThrows() {
+    void aSlabIsRegeneratedWhereItsPredecessorWas() {
+        try (CodedServers servers = new CodedServers(6, 1);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE)) {
+            for (int split = 0; split < 6; split++) {
+                long before = split;
+                space.giveUp(space.slab(0, split));
+                CodedServers.await(
+                        "the slab is regenerated", () -> space.health().regenerated() > before);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theBackgroundOutlivesWhatTheUsersFunctionThrows(boolean error) {
         AtomicBoolean throwing = new AtomicBoolean();
         AtomicBoolean thrown = new AtomicBoolean();
         Function<RemoteServer, String> domains = server -> {
             if (throwing.get()) {
                 thrown.set(true);
+                if (error) {
+                    throw new OutOfMemoryError("injected");
+                }
                 throw new UnsupportedOperationException("no domain");
             }
             return server.address();
