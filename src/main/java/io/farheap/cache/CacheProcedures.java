@@ -279,8 +279,10 @@ final class CacheProcedures implements AutoCloseable {
     }
 
     private void reconnect(Told to) {
+        // First: where that fails there is a line that says so the next time.
+        CallLine next = connect(to.server);
         to.line.close();
-        to.line = connect(to.server);
+        to.line = next;
     }
 
     /** @param without a region of which it is not to know */

@@ -78,16 +78,22 @@ final class DataPaths implements AutoCloseable {
         }
         // What earlier sessions lost may not come to pass after what this one does, and it is to reach all servers.
         workers.forEach(cache::reconnect);
+        HandOver handOver = new HandOver(options.requests());
+        TakenRequests taken = new TakenRequests(handOver, session.core()::wake);
+        ClientThread thread = leastLoaded(alive, taken);
+        return DataPath.handedOver(
+                new HandedRequests(handOver, thread, cache::holds, latency), () -> thread.remove(taken));
+    }
+
+    /** One at a time: sessions that are opened at once are not to have the same. */
+    private synchronized ClientThread leastLoaded(List<ClientThread> alive, TakenRequests requests) {
         int node = Cores.currentNode();
         ClientThread thread = alive.stream()
                 .min(Comparator.comparingInt(ClientThread::load)
                         .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node))
                 .orElseThrow();
-        HandOver handOver = new HandOver(options.requests());
-        TakenRequests taken = new TakenRequests(handOver, session.core()::wake);
-        thread.add(taken);
-        return DataPath.handedOver(
-                new HandedRequests(handOver, thread, cache::holds, latency), () -> thread.remove(taken));
+        thread.add(requests);
+        return thread;
     }
 
     /** For a session whose thread processes its requests. */

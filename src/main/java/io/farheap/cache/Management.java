@@ -290,9 +290,7 @@ final class Management implements CacheAlerts, AutoCloseable {
             return;
         }
         grants.put(alert.targets());
-        if (listener != null) {
-            listener.reclaiming(alert);
-        }
+        notify(each -> each.reclaiming(alert));
         MigrationResult moved = MigrationResult.NONE;
         List<String> connected = new ArrayList<>();
         try {
@@ -315,9 +313,19 @@ final class Management implements CacheAlerts, AutoCloseable {
             cache.stay();
         }
         connected.forEach(target -> servers.leaveUnused(cache, target));
+        MigrationResult all = moved;
+        notify(each -> each.reclaimed(
+                server, all, ManagedServers.regionsOn(cache, server).size()));
+    }
+
+    /** What is thrown by one that is only told keeps nothing from moving. */
+    private void notify(Consumer<ReclaimListener> what) {
         if (listener != null) {
-            listener.reclaimed(
-                    server, moved, ManagedServers.regionsOn(cache, server).size());
+            try {
+                what.accept(listener);
+            } catch (Throwable e) {
+                LOG.log(System.Logger.Level.ERROR, "a listener of cache " + name + " has thrown an exception", e);
+            }
         }
     }
 

@@ -412,7 +412,11 @@ public final class Session implements AutoCloseable {
         core.own();
         RuntimeException thrown = null;
         try {
-            core.beginClose();
+            try {
+                core.beginClose();
+            } catch (RuntimeException e) {
+                thrown = e;
+            }
             while (core.pending() > 0) {
                 try {
                     core.awaitProgress();

@@ -18,6 +18,8 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -455,14 +457,16 @@ final class SessionCalls implements AutoCloseable {
         return calls.reaches(end);
     }
 
-    /** Ends what has not been sent. */
+    /** Ends what has not been sent, all of it, whatever callbacks throw; that comes out in the end. */
     void abandonUnposted() {
+        List<AutoCloseable> ends = new ArrayList<>();
         for (int i = 0; i < MOST; i++) {
             SessionCall call = calls.get(i);
             if (call.state == CallTable.KEPT) {
-                end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
+                ends.add(() -> end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0));
             }
         }
+        Closing.all(ends);
     }
 
     void lose(RemoteServer server) {

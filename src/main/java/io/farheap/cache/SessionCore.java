@@ -389,9 +389,9 @@ class SessionCore extends SessionThread {
         }
     }
 
-    /** Connects to a server, before a region of it enters the table. */
+    /** Connects to a server, before a region of it enters the table, unless whoever opens a session has done so. */
     void connect(RemoteServer server) {
-        links.connect(server);
+        links.ensure(server);
     }
 
     /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueLinks<E extends ServerEnd> {
 
+    private static final System.Logger LOG = System.getLogger(QueueLinks.class.getName());
+
     /**
      * What came of a change.
      *
@@ -226,6 +228,9 @@ final class QueueLinks<E extends ServerEnd> {
             }
         } catch (ControlException | VerbsException e) {
             // It is told as unreachable: the caller decides whether to try again.
+        } catch (Throwable e) {
+            // For want of memory or files, say: the changes behind this one are made all the same.
+            LOG.log(System.Logger.Level.WARNING, "no connection to " + server + " for now", e);
         } finally {
             changing.unlock();
             tell(told);

@@ -141,7 +141,16 @@ final class RingPosts implements AutoCloseable {
      */
     int reap() {
         int sound = WcStatus.SUCCESS;
-        int polled = completions.poll();
+        // To the end: of what is left behind no event tells.
+        for (int polled = COMPLETION_BATCH; polled == COMPLETION_BATCH; ) {
+            polled = completions.poll();
+            sound = take(polled, sound);
+        }
+        return sound;
+    }
+
+    private int take(int polled, int before) {
+        int sound = before;
         for (int i = 0; i < polled; i++) {
             long id = completions.id(i);
             if (completions.status(i) != WcStatus.SUCCESS) {
