@@ -20,6 +20,9 @@ final class CallLink {
     private final Supplier<ServerRing> connect;
     private final Runnable wake;
     private CompletableFuture<ServerRing> connecting;
+    /** Rings before that a stopped server may hold up. Whoever connects writes it; who has seen that end reads it. */
+    private CompletableFuture<Void> closing = CompletableFuture.completedFuture(null);
+
     private @Nullable RpcLane lane;
     /** The lane's. */
     private @Nullable BatchConnection connection;
@@ -49,6 +52,7 @@ final class CallLink {
             try {
                 if (before != null) {
                     before.close();
+                    closing = CompletableFuture.allOf(closing, before.closed());
                 }
                 server.requireHeld();
                 made.complete(connect.get());
@@ -182,11 +186,11 @@ final class CallLink {
         }
         return connecting
                 .handle((ring, failure) -> {
-                    if (ring != null) {
-                        ring.close();
-                        return ring.closed();
+                    if (ring == null) {
+                        return closing;
                     }
-                    return CompletableFuture.<Void>completedFuture(null);
+                    ring.close();
+                    return CompletableFuture.allOf(closing, ring.closed());
                 })
                 .thenCompose(later -> later);
     }
