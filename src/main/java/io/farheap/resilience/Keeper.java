@@ -110,6 +110,7 @@ final class Keeper implements AutoCloseable {
 
     private void round() {
         rebuild.poll();
+        retireVoid();
         duties(System.nanoTime());
         if (System.nanoTime() - pausedUntil >= 0) {
             regenerate();
@@ -133,7 +134,6 @@ final class Keeper implements AutoCloseable {
             windowEnds = now + WINDOW_NANOS;
             judge(now);
         }
-        retireVoid();
         giveBack();
         evictions.check(now);
         if (watch != null) {
@@ -273,7 +273,10 @@ final class Keeper implements AutoCloseable {
                 space.table::slabsOf);
     }
 
-    /** That of a void slab need not wait for a successor, which may have no other place than there. */
+    /**
+     * That of a void slab need not wait for a successor, which may have no other place than there. Between
+     * regenerations: one that is being filled may become void, and is written to until that has ended.
+     */
     private void retireVoid() {
         for (Slab slab : space.table.voidSlabs()) {
             if (retiredVoid.add(slab)) {
