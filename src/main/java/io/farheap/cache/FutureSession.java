@@ -1,6 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.thread.Joining;
+import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -9,10 +9,8 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -32,7 +30,7 @@ public final class FutureSession implements AutoCloseable {
     private final Consumer<FutureSession> onClose;
     private final Runnable refuseInCallback;
     private final Session session;
-    private final Queue<FutureRequest> submitted = new ConcurrentLinkedQueue<>();
+    private final Submissions<FutureRequest> submitted = new Submissions<>(FutureSession::refuse);
     /** Issued and not complete; the thread's. */
     private final Set<FutureRequest> issued = Collections.newSetFromMap(new IdentityHashMap<>());
     /**
@@ -42,12 +40,6 @@ public final class FutureSession implements AutoCloseable {
     private final Deque<FutureRequest> deferred = new ArrayDeque<>();
 
     private final Thread thread;
-    private volatile boolean closing;
-    /**
-     * Nobody takes what is submitted any more. The thread sets it and then looks at {@code submitted} for the last
-     * time; who submits adds to that and then looks at this: one of the two sees the other's.
-     */
-    private volatile boolean ended;
 
     FutureSession(Session session, String name, Runnable refuseInCallback, Consumer<FutureSession> onClose) {
         this.refuseInCallback = refuseInCallback;
@@ -102,10 +94,7 @@ public final class FutureSession implements AutoCloseable {
     @Override
     public void close() {
         refuseInCallback.run();
-        closing = true;
-        LockSupport.unpark(thread);
-        Joining.join(thread);
-        failAll(submitted);
+        submitted.close(thread);
         onClose.accept(this);
     }
 
@@ -121,20 +110,12 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private void submit(FutureRequest request) {
-        if (closing) {
-            request.fail(new IllegalStateException("the session is closed"));
-            return;
-        }
-        submitted.add(request);
-        LockSupport.unpark(thread);
-        if (ended) {
-            failAll(submitted);
-        }
+        submitted.submit(request, thread);
     }
 
     private void run() {
         try {
-            while (!(closing && submitted.isEmpty() && deferred.isEmpty() && session.pending() == 0)) {
+            while (!(submitted.closing() && submitted.isEmpty() && deferred.isEmpty() && session.pending() == 0)) {
                 int progress = issueDeferred();
                 for (FutureRequest request = submitted.poll(); request != null; request = submitted.poll()) {
                     progress++;
@@ -155,14 +136,13 @@ public final class FutureSession implements AutoCloseable {
                     "thread " + Thread.currentThread().getName() + " cannot go on: its requests fail",
                     e);
         } finally {
-            closing = true;
+            submitted.refuseNew();
             try {
                 closeSession();
             } finally {
-                ended = true;
-                failAll(issued);
-                failAll(deferred);
-                failAll(submitted);
+                refuseAll(issued);
+                refuseAll(deferred);
+                submitted.end();
             }
         }
     }
@@ -210,9 +190,9 @@ public final class FutureSession implements AutoCloseable {
     private void await() {
         if (session.pending() > 0 || session.core().owes() || !deferred.isEmpty()) {
             session.awaitProgress();
-        } else if (submitted.isEmpty() && !closing && session.core().unsettled()) {
+        } else if (submitted.isEmpty() && !submitted.closing() && session.core().unsettled()) {
             LockSupport.parkNanos(this, UNSETTLED_NANOS);
-        } else if (submitted.isEmpty() && !closing) {
+        } else if (submitted.isEmpty() && !submitted.closing()) {
             LockSupport.park(this);
         }
     }
@@ -236,11 +216,14 @@ public final class FutureSession implements AutoCloseable {
         return true;
     }
 
-    private static void failAll(Collection<FutureRequest> requests) {
+    /** What each of them does when it ends may change them. */
+    private static void refuseAll(Collection<FutureRequest> requests) {
         List<FutureRequest> all = new ArrayList<>(requests);
         requests.removeAll(all);
-        for (FutureRequest request : all) {
-            request.fail(new IllegalStateException("the session is closed"));
-        }
+        all.forEach(FutureSession::refuse);
+    }
+
+    private static void refuse(FutureRequest request) {
+        request.fail(new IllegalStateException("the session is closed"));
     }
 }

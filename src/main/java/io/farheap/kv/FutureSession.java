@@ -1,14 +1,12 @@
 package io.farheap.kv;
 
-import io.farheap.thread.Joining;
+import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.OptionalLong;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -60,18 +58,12 @@ public final class FutureSession implements AutoCloseable {
 
     private final Session session;
     private final Consumer<FutureSession> onClose;
-    private final Queue<Request> submitted = new ConcurrentLinkedQueue<>();
+    private final Submissions<Request> submitted = new Submissions<>(FutureSession::refuse);
     /** Made and not ended, in their order; the thread's. */
     private final Deque<Request> issued = new ArrayDeque<>();
 
     private final KvHandler handler = this::completed;
     private final Thread thread;
-    private volatile boolean closing;
-    /**
-     * Nobody takes what is submitted any more. The thread sets it and then looks at {@code submitted} for the last
-     * time; who submits adds to that and then looks at this: one of the two sees the other's.
-     */
-    private volatile boolean ended;
 
     /** Owns the session from now on. */
     FutureSession(Session session, Consumer<FutureSession> onClose) {
@@ -138,10 +130,7 @@ public final class FutureSession implements AutoCloseable {
     @Override
     public void close() {
         checkNotInAction();
-        closing = true;
-        LockSupport.unpark(thread);
-        Joining.join(thread);
-        failAll(submitted);
+        submitted.close(thread);
         onClose.accept(this);
     }
 
@@ -155,22 +144,14 @@ public final class FutureSession implements AutoCloseable {
 
     private CompletableFuture<Reply> submit(int kind, byte[] key, byte[] value, long argument, long lifeMillis) {
         Request request = new Request(kind, key, value, argument, lifeMillis, new CompletableFuture<>());
-        if (closing) {
-            request.future.completeExceptionally(closed());
-            return request.future;
-        }
-        submitted.add(request);
-        LockSupport.unpark(thread);
-        if (ended) {
-            failAll(submitted);
-        }
+        submitted.submit(request, thread);
         return request.future;
     }
 
     private void run() {
         try {
             int idle = 0;
-            while (!closing || !submitted.isEmpty() || !issued.isEmpty()) {
+            while (!submitted.closing() || !submitted.isEmpty() || !issued.isEmpty()) {
                 idle = issueAll() + session.poll(handler) > 0 ? 0 : idle + 1;
                 if (idle > 0 && issued.isEmpty()) {
                     park();
@@ -185,19 +166,19 @@ public final class FutureSession implements AutoCloseable {
         } catch (Throwable e) {
             LOG.log(System.Logger.Level.ERROR, "a map's thread of futures cannot go on: its requests fail", e);
         } finally {
-            closing = true;
+            submitted.refuseNew();
             try {
                 session.close();
             } finally {
-                ended = true;
-                failAll(issued);
-                failAll(submitted);
+                issued.forEach(FutureSession::refuse);
+                issued.clear();
+                submitted.end();
             }
         }
     }
 
     private void park() {
-        if (submitted.isEmpty() && !closing) {
+        if (submitted.isEmpty() && !submitted.closing()) {
             LockSupport.park(this);
         }
     }
@@ -213,7 +194,7 @@ public final class FutureSession implements AutoCloseable {
             } catch (IllegalArgumentException e) {
                 request.future.completeExceptionally(e);
             }
-            submitted.remove();
+            submitted.poll();
             made++;
         }
         return made;
@@ -251,14 +232,7 @@ public final class FutureSession implements AutoCloseable {
         request.future.complete(new Reply(status, value, session.version()));
     }
 
-    private static IllegalStateException closed() {
-        return new IllegalStateException("the session is closed");
-    }
-
-    /** One by one: others may add some meanwhile. */
-    private static void failAll(Queue<Request> requests) {
-        for (Request request = requests.poll(); request != null; request = requests.poll()) {
-            request.future.completeExceptionally(closed());
-        }
+    private static void refuse(Request request) {
+        request.future.completeExceptionally(new IllegalStateException("the session is closed"));
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.store;
 
-import io.farheap.thread.Joining;
+import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -8,10 +8,8 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -41,17 +39,11 @@ public final class FutureStoreSession implements AutoCloseable {
 
     private final StoreSession session;
     private final Consumer<FutureStoreSession> onClose;
-    private final Queue<Request> submitted = new ConcurrentLinkedQueue<>();
+    private final Submissions<Request> submitted = new Submissions<>(request -> request.failed(closed()));
     /** Begun and not ended; the thread's. */
     private final Set<Request> begun = new HashSet<>();
 
     private final Thread thread;
-    private volatile boolean closing;
-    /**
-     * Nobody takes what is submitted any more. The thread sets it and then looks at {@code submitted} for the last
-     * time; who submits adds to that and then looks at this: one of the two sees the other's.
-     */
-    private volatile boolean ended;
 
     /** One operation: it begins again where it had no room. */
     private abstract class Request implements StoreCompletion {
@@ -75,10 +67,7 @@ public final class FutureStoreSession implements AutoCloseable {
 
         @Override
         public void completed(long token, int status, int bytes) {
-            // In the end those that have begun are failed, each once.
-            if (!ended) {
-                begun.remove(this);
-            }
+            begun.remove(this);
             if (status == StoreStatus.DONE || status == StoreStatus.NOT_FOUND || status == StoreStatus.TOO_LONG) {
                 done(status, bytes);
             } else if (status != StoreStatus.THREW) {
@@ -112,7 +101,7 @@ public final class FutureStoreSession implements AutoCloseable {
                 case StoreStatus.DONE -> future.complete(into.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
                 case StoreStatus.TOO_LONG -> {
                     into = MemorySegment.ofArray(new byte[(int) Math.min(4 * into.byteSize(), Layout.MAX_VALUE_BYTES)]);
-                    submitted.add(this);
+                    submitted.again(this);
                 }
                 default -> future.complete(null);
             }
@@ -181,7 +170,7 @@ public final class FutureStoreSession implements AutoCloseable {
                 }
                 oneEnded();
             });
-            submitted.add(alone);
+            submitted.again(alone);
         }
 
         private void oneEnded() {
@@ -309,15 +298,7 @@ public final class FutureStoreSession implements AutoCloseable {
     }
 
     private void submit(Request request) {
-        if (closing) {
-            request.failed(closed());
-            return;
-        }
-        submitted.add(request);
-        LockSupport.unpark(thread);
-        if (ended) {
-            failSubmitted();
-        }
+        submitted.submit(request, thread);
     }
 
     /**
@@ -331,16 +312,13 @@ public final class FutureStoreSession implements AutoCloseable {
             throw new IllegalStateException(
                     "an action of a future closes the thread that completes futures; make it an ...Async one");
         }
-        closing = true;
-        LockSupport.unpark(thread);
-        Joining.join(thread);
-        failSubmitted();
+        submitted.close(thread);
         onClose.accept(this);
     }
 
     private void run() {
         try {
-            while (!closing || !submitted.isEmpty() || !begun.isEmpty()) {
+            while (!submitted.closing() || !submitted.isEmpty() || !begun.isEmpty()) {
                 boolean progress = beginAll();
                 progress |= poll();
                 if (!progress) {
@@ -350,16 +328,16 @@ public final class FutureStoreSession implements AutoCloseable {
         } catch (Throwable e) {
             LOG.log(System.Logger.Level.ERROR, "a store's thread of futures cannot go on: its operations fail", e);
         } finally {
-            closing = true;
+            submitted.refuseNew();
             try {
                 session.close();
             } catch (RuntimeException e) {
                 LOG.log(System.Logger.Level.ERROR, "a session of futures cannot be closed in order", e);
             } finally {
-                ended = true;
-                begun.forEach(request -> request.failed(closed()));
+                // What one does when it fails may end others.
+                List.copyOf(begun).forEach(request -> request.failed(closed()));
                 begun.clear();
-                failSubmitted();
+                submitted.end();
             }
         }
     }
@@ -385,7 +363,7 @@ public final class FutureStoreSession implements AutoCloseable {
             session.awaitProgress();
         } else if (!submitted.isEmpty()) {
             LockSupport.parkNanos(this, NAP_NANOS);
-        } else if (!closing) {
+        } else if (!submitted.closing()) {
             LockSupport.park(this);
         }
     }
@@ -398,14 +376,14 @@ public final class FutureStoreSession implements AutoCloseable {
             try {
                 outcome = request.begin();
             } catch (Throwable e) {
-                submitted.remove();
+                submitted.poll();
                 request.failed(e);
                 continue;
             }
             if (outcome == StoreStatus.FULL) {
                 return some;
             }
-            submitted.remove();
+            submitted.poll();
             some = true;
             if (outcome == StoreStatus.PENDING) {
                 begun.add(request);
@@ -424,12 +402,5 @@ public final class FutureStoreSession implements AutoCloseable {
 
     private static IllegalStateException closed() {
         return new IllegalStateException("the session is closed");
-    }
-
-    /** One by one: others may add some meanwhile. */
-    private void failSubmitted() {
-        for (Request request = submitted.poll(); request != null; request = submitted.poll()) {
-            request.failed(closed());
-        }
     }
 }

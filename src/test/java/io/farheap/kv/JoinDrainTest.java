@@ -359,7 +359,7 @@ class JoinDrainTest {
                     int next = begin;
                     for (; !over.get() && next < begin + 5000; next++) {
                         session.set(key(next), value(next, VALUE_BYTES));
-                        // The drain is to take longer than what is stored.
+                        // There is room for what is stored as long as the drain takes.
                         LockSupport.parkNanos(100_000);
                     }
                     return next;
