@@ -4,6 +4,7 @@ import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
+import io.farheap.command.Sizes;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -60,6 +61,16 @@ public final class BenchKvCommand implements Callable<Integer> {
             defaultValue = "10000",
             description = "all but traces: objects in the map (default: ${DEFAULT-VALUE})")
     private long keys;
+
+    @Option(
+            names = "--memory",
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            defaultValue = "0",
+            description =
+                    "elasticity: of the map that a second server joins and is drained from, a half of it on each; "
+                            + "a power of two (default: what --keys take)")
+    private long memory;
 
     @Option(
             names = "--turns",
@@ -149,6 +160,10 @@ public final class BenchKvCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--keys " + keys + " --turns " + turns + ": there are at least 100 keys and 1 turn");
         }
+        if (memory != 0 && (Long.bitCount(memory) != 1 || memory < 2 * DrainedMap.LEAST_BYTES)) {
+            throw new IllegalArgumentException("--memory " + memory + ": a power of two, of at least "
+                    + BenchMaps.powerOfTwo(2 * DrainedMap.LEAST_BYTES) + " bytes");
+        }
         if (seconds < 0) {
             throw new IllegalArgumentException("--seconds " + seconds + ": 0 or more");
         }
@@ -189,7 +204,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             GrowingMap growing = new GrowingMap(report, out, keys, turns);
             growing.run();
             plots.add(growing.plot());
-            DrainedMap drained = new DrainedMap(report, out, keys, turns);
+            DrainedMap drained = new DrainedMap(report, out, keys, memory / 2, turns);
             drained.run();
             plots.add(drained.plot());
             new MixedSizes(report, out, keys).run();

@@ -26,29 +26,31 @@ final class DrainedMap {
     /** Of the table and of blocks. */
     private static final int OBJECT_BYTES = 2 * 80 + BenchMaps.BLOCK_BYTES;
 
-    private static final long LEAST_BYTES = 192 << 10;
+    /** Of each server. */
+    static final long LEAST_BYTES = 192 << 10;
+
     private static final double MILLI = 1e6;
 
     private final BenchReport report;
     private final PrintStream out;
-    private final long asked;
+    private final long memory;
     private final int windows;
     private long objects;
     private @Nullable Plot plot;
 
     /**
-     * @param objects that there are to be at least
+     * @param least objects that there are to be at least
+     * @param bytes of each server, a power of two; 0: what that many objects take
      * @param windows of 0.1 s before, between and after
      */
-    DrainedMap(BenchReport report, PrintStream out, long objects, int windows) {
+    DrainedMap(BenchReport report, PrintStream out, long least, long bytes, int windows) {
         this.report = report;
         this.out = out;
-        this.asked = objects;
+        memory = bytes > 0 ? bytes : BenchMaps.powerOfTwo(least * OBJECT_BYTES / 2 + LEAST_BYTES);
         this.windows = windows;
     }
 
     void run() {
-        long memory = BenchMaps.powerOfTwo(asked * OBJECT_BYTES / 2 + LEAST_BYTES);
         // As many as both servers have room for.
         objects = 2 * memory / OBJECT_BYTES;
         out.printf(
