@@ -99,7 +99,7 @@ final class MapState {
 
     synchronized void ended(long lease) {
         stop(lease);
-        if (members.end(lease)) {
+        if (members.end(lease, nanoTime.getAsLong())) {
             dirty = true;
             sweep.abandon();
         }

@@ -20,7 +20,8 @@ final class Members {
     /** Processes that ended, whose end others are asked for. */
     private static final int MOST_ENDED = 4096;
 
-    private record Ended(long process, BitSet servers) {}
+    /** @param at when its opening here ended */
+    private record Ended(long process, BitSet servers, long at) {}
 
     private final int server;
     /** That have a part of the table. */
@@ -60,8 +61,16 @@ final class Members {
         return oldest;
     }
 
-    /** Whether one is silent that keeps all from having reached an epoch. */
+    /**
+     * Whether one is silent that keeps all from having reached an epoch; or one that has ended here may go on elsewhere,
+     * and for long nobody has said that it does not, as that server is lost.
+     */
     boolean anySilent(long now, long epoch) {
+        for (Ended each : ended) {
+            if (now - each.at > SILENT_NANOS) {
+                return true;
+            }
+        }
         for (Member member : living.values()) {
             if (member.epoch < epoch && now - member.heardAt > SILENT_NANOS) {
                 return true;
@@ -92,12 +101,12 @@ final class Members {
     }
 
     /** @return whether it had registered */
-    boolean end(long lease) {
+    boolean end(long lease, long now) {
         Member member = living.remove(lease);
         if (member != null && needed > 1 && ended.size() < MOST_ENDED) {
             BitSet known = new BitSet(needed);
             known.set(server);
-            ended.add(new Ended(member.process, known));
+            ended.add(new Ended(member.process, known, now));
         }
         return member != null;
     }

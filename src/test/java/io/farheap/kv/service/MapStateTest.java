@@ -607,13 +607,24 @@ class MapStateTest {
     void onAServerThatHasJoinedOneIsDeadWhenItIsOnAllThatHaveTheTable() {
         Members members = new Members(2, 2);
         members.add(1, 11);
-        members.end(1);
+        members.end(1, now);
         assertTrue(members.doubted());
         members.endedAt(11, 0);
         members.endedAt(11, 3);
         assertTrue(members.doubted());
         members.endedAt(11, 1);
         assertFalse(members.doubted());
+    }
+
+    @Test
+    void whoMayGoOnThroughAServerThatIsLostIsSilent() {
+        Members members = new Members(0, 2);
+        members.add(1, 11);
+        members.end(1, now);
+        assertFalse(members.anySilent(now + SECOND, 1), "others may soon say that it has ended there too");
+        assertTrue(members.anySilent(now + 3 * SECOND, 1));
+        members.endedAt(11, 1);
+        assertFalse(members.anySilent(now + 3 * SECOND, 1));
     }
 
     @Test
