@@ -217,6 +217,8 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     public void begin(long sample, int buckets, long heads, boolean atOnce, int least) {
         long now = clock.now();
         long seconds = clock.seconds();
+        // What is on a server that leaves makes no room.
+        boolean leaving = !atOnce && space.anyLeaving();
         replacement.begin();
         int headsLeft = heads == 0 ? Integer.MAX_VALUE : Operations.SAMPLE_HEADS;
         long head = heads;
@@ -226,7 +228,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
             for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
                 int slot = Integer.numberOfTrailingZeros(evictable);
                 long word = Bucket.word(bucket, slot);
-                if (Pieces.objectUnits(word) >= least) {
+                if (Pieces.objectUnits(word) >= least && !(leaving && space.isLeaving(word))) {
                     read(bucket + Slot.offset(slot), now, seconds);
                     if (readExtension(word, head) || heads == 0) {
                         replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);

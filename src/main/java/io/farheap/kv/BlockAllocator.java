@@ -69,6 +69,7 @@ final class BlockAllocator {
 
     private long held;
     private long heldUnits;
+    private final SetAside aside = new SetAside();
     /** What {@link #letGoOfEmptying} has looked at, and whether there was no room on the way for all. */
     private long[] emptyingSeen = {};
 
@@ -144,8 +145,8 @@ final class BlockAllocator {
     }
 
     /**
-     * Looks whether other segments are being emptied than before, and gives back what is held of them. Costs a read
-     * where none are.
+     * Looks whether other segments are being emptied than before, or servers leave or stay, and gives back what is held
+     * of them. Costs a read where nothing has changed.
      */
     void letGoOfEmptying() {
         long[] now = space.emptying();
@@ -154,6 +155,7 @@ final class BlockAllocator {
         }
         emptyingSeen = now;
         owes = false;
+        lookAside();
         boolean gave = false;
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT && now.length > 0; sizeClass++) {
             int cut = cutsLeft(sizeClass);
@@ -178,6 +180,24 @@ final class BlockAllocator {
         }
     }
 
+    /** What lies on a server that stays after all goes back there; what was on one that has left is nobody's. */
+    private void lookAside() {
+        boolean gave = false;
+        while (!aside.isEmpty() && !space.isLeaving(aside.last())) {
+            if (!space.hasLeft(aside.last())) {
+                if (!mailbox.giveBack(aside.last())) {
+                    owes = true;
+                    break;
+                }
+                gave = true;
+            }
+            aside.removeLast();
+        }
+        if (gave) {
+            mailbox.gaveBack();
+        }
+    }
+
     private boolean mayUseAll(int sizeClass) {
         long[] ring = free[sizeClass];
         for (int i = 0; i < count[sizeClass]; i++) {
@@ -194,11 +214,16 @@ final class BlockAllocator {
     }
 
     /**
-     * A block of a server that leaves goes back there; of one that has left, it is nobody's.
+     * A block of a segment that is being emptied goes back; of a server that leaves, it waits for what becomes of that;
+     * of one that has left, it is nobody's.
      *
      * @return whether there was room for it on the way
      */
     private boolean letGo(long block) {
+        if (space.isLeaving(block)) {
+            aside.add(block);
+            return true;
+        }
         if (space.hasLeft(block) || mailbox.giveBack(block)) {
             return true;
         }
@@ -434,6 +459,7 @@ final class BlockAllocator {
             }
         }
         into.add((long) WORDS.getAcquire(hand, 0));
+        aside.held(into);
         VarHandle.acquireFence();
         for (long block : unknown) {
             into.add(block);
@@ -447,6 +473,7 @@ final class BlockAllocator {
 
     /** All free blocks, those that are not cut yet too, as words without a fingerprint. */
     void forEachFree(LongConsumer consumer) {
+        aside.forEach(consumer);
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
             long[] ring = free[sizeClass];
             for (int i = 0; i < count[sizeClass]; i++) {

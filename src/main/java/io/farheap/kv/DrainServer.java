@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The server hands out no block any more, and says so to all processes in their beats. From then on they take
  *       none of its blocks into use, and it knows when no request in flight has begun before: no slot will name one
  *       anew.
- *   <li>What slots name there is moved, the latest used first, until the time is over or the rest is colder than what
- *       the smaller map would keep ({@link ServerScan}); {@link MoveSteps} has how.
+ *   <li>What slots name there is moved, the latest used first, until there is just time to evict the rest, or that is
+ *       colder than what the smaller map would keep ({@link ServerScan}); {@link MoveSteps} has how.
  *   <li>What is left is evicted. One READ of the whole table finds nothing.
  *   <li>The map's first server notes that it has left. Each process forgets its regions, says so once no request in
  *       flight may know of them, and gives its lease up. When all have, the space there is dropped.
@@ -53,7 +53,7 @@ final class DrainServer {
 
     /**
      * @param hostPort as it joined by
-     * @param within what moving may take
+     * @param within what moving and evicting may take together
      * @param progress told now and then
      */
     MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {

@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Objects as they were found in the table: slots, their words, and when they were used last. A row of three words each,
@@ -13,8 +14,11 @@ final class FoundObjects {
 
     private long[] rows = new long[ROW * FIRST_ROWS];
     private int count;
+    /** Those whose slots may be emptied as they are ({@link Bucket#mayEvict}). */
+    private final BitSet alone = new BitSet();
 
     void clear() {
+        alone.clear();
         count = 0;
     }
 
@@ -27,6 +31,15 @@ final class FoundObjects {
         rows[at] = slot;
         rows[at + 1] = word;
         rows[at + 2] = usedLast;
+    }
+
+    /** The one that was added last may be evicted as it is. */
+    void lastIsAlone() {
+        alone.set(count - 1);
+    }
+
+    boolean isAlone(int number) {
+        return alone.get(number);
     }
 
     int count() {

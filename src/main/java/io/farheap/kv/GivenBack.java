@@ -65,15 +65,20 @@ final class GivenBack {
         return blocks(server).count() == 0;
     }
 
-    /** Calls the servers, each once. @return whether something went back */
-    boolean give() {
+    /**
+     * Calls the servers, each once; what is on one that is to leave waits for what becomes of that.
+     *
+     * @param all what is on those too
+     * @return whether something went back
+     */
+    boolean give(boolean all) {
         boolean gave = false;
         for (MapServer server : servers.all()) {
             ServiceLine line = server.line();
             HeldBlocks blocks = blocks(line.number);
             if (line.unanswered()) {
                 gave |= again(line, blocks);
-            } else if (blocks.count() > 0) {
+            } else if (blocks.count() > 0 && (all || !space.isLeaving(blocks.word(0)))) {
                 int n = Math.min(MapCalls.MOST_WORDS, blocks.count());
                 line.changing(2, n);
                 for (int i = 0; i < n; i++) {

@@ -171,7 +171,7 @@ final class Keeper implements AutoCloseable {
         for (Served session : sessions) {
             givenBack.collect(session.mailbox);
         }
-        busy |= givenBack.give();
+        busy |= givenBack.give(false);
         requests.begin();
         for (Served session : sessions) {
             busy |= requests.fetch(session.mailbox) | learn(session.mailbox);
@@ -417,7 +417,7 @@ final class Keeper implements AutoCloseable {
     private void leave() {
         tasks.run();
         sessions.forEach(session -> givenBack.collect(session.mailbox));
-        while (givenBack.give()) {
+        while (givenBack.give(true)) {
             // Until there is nothing more, or no answer.
         }
         for (MapServer server : servers.all()) {

@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
  * of the block that a slot names, a WRITE of the same, under the same version and expiry, to a block elsewhere, and a
  * compare-and-swap of the slot's word, as a touch: it takes effect on nothing but where the object lies. An eviction is
  * a READ of the slot's bucket, as only a slot with no higher one of its fingerprint may be emptied, and a
- * compare-and-swap.
+ * compare-and-swap; this alone where whoever asks has read the bucket. What has come to a higher slot since then is of
+ * an insertion that had not ended, which looks at the bucket again.
  */
 final class MoveSteps implements Steps {
 
@@ -76,6 +77,11 @@ final class MoveSteps implements Steps {
         if (operations.kind[place] == Operations.EVICT) {
             operations.step[place] = BUCKET;
             posts.readSample(place, region(place), bucket(place), 1, 0);
+            return;
+        }
+        if (operations.kind[place] == Operations.EVICT_ALONE) {
+            operations.step[place] = EVICTED;
+            swap(place, SlotWord.EMPTY);
             return;
         }
         operations.step[place] = BLOCK;

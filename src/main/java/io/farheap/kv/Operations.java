@@ -30,7 +30,10 @@ final class Operations {
     /** A move within the class of the object's block, which evicts nothing. */
     static final int COMPACT = 11;
 
-    static final int KINDS = 12;
+    /** An eviction from a slot that no higher one had the fingerprint of when it was read. */
+    static final int EVICT_ALONE = 12;
+
+    static final int KINDS = 13;
 
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
     static final int DONE = 0;

@@ -11,6 +11,8 @@ final class ServerObjects implements AutoCloseable {
 
     private static final long SLEEP_NANOS = 1_000_000;
     private static final long PROGRESS_EVERY = 4096;
+    /** An eviction takes less than one in so many parts of a move. */
+    private static final int EVICTIONS_A_MOVE = 4;
 
     private final Session session;
     private final boolean lost;
@@ -46,14 +48,25 @@ final class ServerObjects implements AutoCloseable {
         }
     }
 
-    /** Moves what is worth it, for a time. */
+    /**
+     * Moves what is worth it, the latest used first, until there is just the time that evicting the rest takes, judged
+     * by what moves have taken.
+     *
+     * @param withinNanos for both
+     */
     void move(long withinNanos) {
-        scan.run();
         long deadline = System.nanoTime() + withinNanos;
+        scan.run();
         objects = scan.count();
         long since = scan.usedSince();
         int[] order = scan.whole.latestFirst(since);
-        for (int next = 0; next < order.length && System.nanoTime() - deadline < 0; ) {
+        long moving = System.nanoTime();
+        for (int next = 0; next < order.length; ) {
+            long now = System.nanoTime();
+            long evicting = (now - moving) / (next + 1) * (objects - next) / EVICTIONS_A_MOVE;
+            if (now + evicting - deadline >= 0) {
+                break;
+            }
             next += begin(Operations.MOVE, scan.whole, order[next]) ? 1 : 0;
             session.poll(afterMove);
         }
@@ -91,7 +104,7 @@ final class ServerObjects implements AutoCloseable {
         scan.run();
         objects = Math.max(objects, moved + evicted + scan.count());
         long before = evicted;
-        all(Operations.EVICT, scan.whole, afterEviction);
+        evictWhole();
         all(Operations.EVICT, scan.inPieces, afterEviction);
         if (evicted - before <= scan.count() / 2 && !lost) {
             all(Operations.MOVE, scan.whole, afterMove);
@@ -100,6 +113,15 @@ final class ServerObjects implements AutoCloseable {
             }
         }
         return scan.count();
+    }
+
+    private void evictWhole() {
+        for (int i = 0; i < scan.whole.count(); ) {
+            int kind = scan.whole.isAlone(i) ? Operations.EVICT_ALONE : Operations.EVICT;
+            i += begin(kind, scan.whole, i) ? 1 : 0;
+            session.poll(afterEviction);
+        }
+        drain(afterEviction);
     }
 
     private void all(int kind, FoundObjects found, KvHandler after) {

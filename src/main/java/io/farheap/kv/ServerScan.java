@@ -61,12 +61,16 @@ final class ServerScan implements AutoCloseable {
         SpaceShape shape = space.shape();
         for (int region = 0; region < shape.tableRegions(); region++) {
             for (int bucket = 0; bucket < shape.bucketsPerRegion(); bucket += TableReader.MOST_BUCKETS) {
-                int slots = table.readSlots(region, bucket);
-                for (int slot = 0; slot < slots; slot++) {
-                    if (SlotWord.isLive(table.word(slot))) {
-                        look(region, bucket + slot / SpaceShape.BUCKET_SLOTS, slot);
-                    }
-                }
+                look(region, bucket);
+            }
+        }
+    }
+
+    private void look(int region, int bucket) {
+        int slots = table.readSlots(region, bucket);
+        for (int slot = 0; slot < slots; slot++) {
+            if (SlotWord.isLive(table.word(slot))) {
+                look(region, bucket + slot / SpaceShape.BUCKET_SLOTS, slot);
             }
         }
     }
@@ -92,6 +96,9 @@ final class ServerScan implements AutoCloseable {
         }
         if (SlotWord.isLive(word) && isHere(word)) {
             whole.add(MoveSteps.slot(region, bucket, slot), word, used);
+            if (word == table.word(read) && table.mayEvict(read)) {
+                whole.lastIsAlone();
+            }
         }
     }
 

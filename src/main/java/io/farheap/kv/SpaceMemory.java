@@ -23,6 +23,8 @@ final class SpaceMemory {
     /** By region; written before {@code regions} where both grow, and read after it. */
     private volatile byte[] states;
 
+    private volatile boolean anyLeaving;
+
     private static final long[] NONE = {};
     private static final byte USED = 0;
     /** There are objects there, and no more are to be. */
@@ -75,6 +77,16 @@ final class SpaceMemory {
         states = more;
         regions = regions(regions, grown, spaces);
         layout = grown;
+        somethingChanged();
+    }
+
+    private void somethingChanged() {
+        boolean any = false;
+        for (byte state : states) {
+            any |= state == LEAVING;
+        }
+        anyLeaving = any;
+        emptying = emptying.clone();
     }
 
     /** A server is lost: from now on it is as one that has left. Before the map is used, and {@link #grow} after it. */
@@ -96,6 +108,7 @@ final class SpaceMemory {
             }
         }
         states = changed;
+        somethingChanged();
     }
 
     /** A server has said which of its segments are being emptied: no block of theirs is taken into use any more. */
@@ -109,7 +122,7 @@ final class SpaceMemory {
         emptying = all;
     }
 
-    /** Changes whenever other segments are being emptied; by its identity. */
+    /** Changes whenever other segments are being emptied, or servers leave or stay; by its identity. */
     long[] emptying() {
         return emptying;
     }
@@ -130,6 +143,18 @@ final class SpaceMemory {
     boolean mayUse(long word) {
         long place = SlotWord.place(word);
         return states[(int) (place >>> placeShift)] == USED && !isEmptying(place);
+    }
+
+    /** Whether a word names a place on a server that is to leave, and has not yet. */
+    boolean isLeaving(long word) {
+        long number = SlotWord.place(word) >>> placeShift;
+        byte[] all = states;
+        return number < all.length && all[(int) number] == LEAVING;
+    }
+
+    /** Whether any server is to leave. */
+    boolean anyLeaving() {
+        return anyLeaving;
     }
 
     /** Whether a block that there was is on a server that has left. */

@@ -32,6 +32,8 @@ final class TableReader implements AutoCloseable {
     private final KeptBuffer kept;
     private final RegisteredBuffer memory;
     private int outcome;
+    /** Whether what was posted last has not ended. */
+    private boolean underWay;
 
     TableReader(RemoteMemory remote, SpaceMemory space) {
         this(remote, space, 0);
@@ -109,6 +111,12 @@ final class TableReader implements AutoCloseable {
         return Bucket.word(memory.segment().address(), slot);
     }
 
+    /** Whether the object of one of the slots that were read may be evicted as it is. */
+    boolean mayEvict(int slot) {
+        long bucket = memory.segment().address() + (long) slot / SpaceShape.BUCKET_SLOTS * SpaceShape.BUCKET_BYTES;
+        return Bucket.mayEvict(bucket, slot % SpaceShape.BUCKET_SLOTS);
+    }
+
     /** When the object of one of the slots that were read was used last. */
     long usedLast(int slot) {
         return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address() + Slot.offset(slot) + Slot.ACCESSED);
@@ -168,8 +176,8 @@ final class TableReader implements AutoCloseable {
     }
 
     private void read(RemoteRegion region, long offset, long to, int bytes) {
-        int posting = queue.execute(false, region, offset, memory, to, bytes, 0);
-        finish(posting);
+        awaitEarlier();
+        finish(queue.execute(false, region, offset, memory, to, bytes, 0));
     }
 
     /**
@@ -178,24 +186,41 @@ final class TableReader implements AutoCloseable {
      * @return what it was
      */
     long add(RemoteRegion region, long offset, long delta) {
+        awaitEarlier();
         finish(queue.fetchAndAdd(region, offset, delta, memory, 0, 0));
         return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address());
+    }
+
+    /** One that took too long may still write where the next is to. */
+    private void awaitEarlier() {
+        if (underWay) {
+            awaitEnd();
+        }
     }
 
     private void finish(int posting) {
         if (posting == Posting.DONE) {
             return;
         }
-        outcome = Outcome.UNKNOWN;
-        long started = System.nanoTime();
-        while (posting == Posting.OK
-                && queue.poll((tag, ended) -> outcome = ended) == 0
-                && System.nanoTime() - started < PATIENCE_NANOS) {
-            queue.await(SLEEP_NANOS);
+        if (posting != Posting.OK) {
+            throw MapException.of(KvStatus.LOST);
         }
+        underWay = true;
+        awaitEnd();
         if (outcome != Outcome.DONE) {
             throw MapException.of(KvStatus.LOST);
         }
+    }
+
+    private void awaitEnd() {
+        long started = System.nanoTime();
+        while (queue.poll((tag, ended) -> outcome = ended) == 0) {
+            if (System.nanoTime() - started > PATIENCE_NANOS) {
+                throw MapException.of(KvStatus.LOST);
+            }
+            queue.await(SLEEP_NANOS);
+        }
+        underWay = false;
     }
 
     @Override

@@ -162,6 +162,53 @@ class JoinDrainTest {
 
     /** Of few sizes: each last piece's takes segments of its own, and moving is to evict nothing for want of them. */
     @Test
+    void aServerThatStaysAfterAllHasItsBlocksAgain() {
+        String first = start(32);
+        String second = start(8);
+        int objects = 30_000;
+        try (FarMap map = servers.named(first)
+                        .memory(32 * REGION_BYTES)
+                        .objects(2 * objects)
+                        .create();
+                Session session = map.openSession();
+                FarMap other = servers.named(first).open()) {
+            map.addServer(second, 8 * REGION_BYTES);
+            storeSmall(session, objects);
+            assertThrows(
+                    IllegalStateException.class,
+                    () -> other.drain(second, LONG, drain -> {
+                        // What this had there is set aside, and is more than a mailbox has room for.
+                        storeSmall(session, objects);
+                        throw new IllegalStateException("given up");
+                    }));
+            storeSmall(session, objects);
+            int stored = found(session, 0, objects);
+            assertTrue(stored > objects * 9 / 10, stored + " have room");
+            awaitQuiet(map, session);
+            MapDrain drained = other.drain(second, LONG);
+            assertTrue(drained.objects() > objects / 8, drained::toString);
+            assertSound(map);
+        }
+    }
+
+    /** Until each block of the map is somewhere, once. */
+    private static void awaitQuiet(FarMap map, Session session) {
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        MapAudit audit = map.audit();
+        while (!audit.quiet() && System.nanoTime() - deadline < 0) {
+            found(session, 0, 1);
+            audit = map.audit();
+        }
+        assertTrue(audit.quiet(), audit::toString);
+    }
+
+    private static void storeSmall(Session session, int objects) {
+        for (int i = 0; i < objects; i++) {
+            session.set(key(i), value(i, 60));
+        }
+    }
+
+    @Test
     void valuesInPiecesMoveToo() {
         String first = servers.start(8, 1L << 20, LEASE_NANOS);
         String second = servers.start(8, 1L << 20, LEASE_NANOS);
