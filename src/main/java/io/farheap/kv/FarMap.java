@@ -43,6 +43,7 @@ public final class FarMap implements AutoCloseable {
     private final Keeper keeper;
     /** Held by whoever changes what memory the map has. */
     private final Object memoryChange = new Object();
+    private final Object closing = new Object();
 
     private final Tally tally;
     private final SegmentEmptier emptier;
@@ -214,11 +215,12 @@ public final class FarMap implements AutoCloseable {
     /**
      * Takes a server that was {@linkplain #addServer added} out of the map while it is used. Its objects are moved to
      * the other servers: where these have no room for all that the map has, those that were used last. What has not
-     * been moved within a time is evicted; other objects are found all the while. Where the server is lost, what was on
+     * been moved in time is evicted; other objects are found all the while. Where the server is lost, what was on
      * it is gone, and the map is used without it.
      *
      * @param hostPort as it was added
-     * @param within what moving may take; that all processes learn of it comes on top, 0.3 s or so
+     * @param within what moving and evicting are to take, judged by what moves take: moving ends in time for that. That
+     *     all processes learn of it comes on top, 0.3 s or so
      * @throws IllegalArgumentException where the map has no such server, or that has a part of its table
      * @throws MapException where another server is lost, or a process does not answer; then what was not moved is where
      *     it was
@@ -273,7 +275,10 @@ public final class FarMap implements AutoCloseable {
      */
     @Override
     public void close() {
-        Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
+        // Who comes second is not to close what the keeper still uses.
+        synchronized (closing) {
+            Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
+        }
     }
 
     /** Segments that are being emptied. */
