@@ -11,6 +11,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -26,6 +27,10 @@ public final class FutureSession implements AutoCloseable {
 
     /** Between polls while something is on its way that nobody waits for. */
     private static final long UNSETTLED_NANOS = 1_000_000;
+    /** So long a close waits for the next request to end. */
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** Of that at most so much a poll: time in which this did not run does not count. */
+    private static final long MOST_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Consumer<FutureSession> onClose;
     private final Runnable refuseInCallback;
@@ -88,8 +93,9 @@ public final class FutureSession implements AutoCloseable {
     }
 
     /**
-     * Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}.
-     * Idempotent.
+     * Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}, and
+     * so do earlier ones of which none has ended for ten seconds, such as strict writes that wait for memory that there
+     * is not. Idempotent.
      */
     @Override
     public void close() {
@@ -115,6 +121,8 @@ public final class FutureSession implements AutoCloseable {
 
     private void run() {
         try {
+            long idle = 0;
+            long before = System.nanoTime();
             while (!(submitted.closing() && submitted.isEmpty() && deferred.isEmpty() && session.pending() == 0)) {
                 int progress = issueDeferred();
                 for (FutureRequest request = submitted.poll(); request != null; request = submitted.poll()) {
@@ -124,6 +132,12 @@ public final class FutureSession implements AutoCloseable {
                     }
                 }
                 progress += session.poll();
+                long now = System.nanoTime();
+                idle = progress > 0 || !submitted.closing() ? 0 : idle + Math.min(now - before, MOST_STEP_NANOS);
+                before = now;
+                if (idle > CLOSE_NANOS) {
+                    break;
+                }
                 if (progress == 0) {
                     await();
                 }

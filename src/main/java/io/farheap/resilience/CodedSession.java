@@ -264,7 +264,8 @@ public final class CodedSession implements AutoCloseable {
 
     /**
      * Ends what has nothing on its way: what has not begun, and what waits for another session's write, for servers
-     * that can be reached or, strict, for new slabs. It is called back as {@link CodedStatus#CLOSED} at the next poll.
+     * that can be reached or, strict, for new slabs; from now on, as the session is to be closed. It is called back as
+     * {@link CodedStatus#CLOSED} at the next poll.
      */
     public void abandonUnposted() {
         requests.closeUncut();

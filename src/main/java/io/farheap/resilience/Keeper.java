@@ -29,7 +29,7 @@ final class Keeper implements AutoCloseable {
     private static final long LEAST_ASKED = 1000;
     /** So long a server may be above the first limit. */
     private static final long SUSPECT_NANOS = 10_000_000_000L;
-    /** After its slabs were given up a server gets none for so long. */
+    /** After its slabs were given up, or it did not say whether it has room, a server gets none for so long. */
     private static final long AVOID_NANOS = 10_000_000_000L;
     /** After it could not be connected to, or written, it gets none for so long. */
     private static final long UNREACHABLE_NANOS = 1_000_000_000L;
@@ -270,7 +270,8 @@ final class Keeper implements AutoCloseable {
                 server -> avoided.containsKey(server)
                         || evictions.isPressed(server)
                         || server.description().regionBytes() < space.slabBytes(),
-                space.table::slabsOf);
+                space.table::slabsOf,
+                server -> avoid(server, AVOID_NANOS));
     }
 
     /**

@@ -31,6 +31,8 @@ final class PageOps implements CompletionHandler {
     /** Writes that have been called back and have not all their splits yet: their words are taken until they do. */
     private int owing;
 
+    private boolean abandoning;
+
     PageOps(SpaceState space, Parts parts, Requests requests) {
         this.space = space;
         this.parts = parts;
@@ -231,10 +233,18 @@ final class PageOps implements CompletionHandler {
                 step(op, writes.tick(op, slot));
             }
         }
+        if (abandoning) {
+            abandonWaiting();
+        }
     }
 
-    /** Ends, as {@link CodedStatus#CLOSED}, what has nothing on its way. */
+    /** Ends, as {@link CodedStatus#CLOSED}, what has nothing on its way, now and whenever something has no more. */
     void abandonUnposted() {
+        abandoning = true;
+        abandonWaiting();
+    }
+
+    private void abandonWaiting() {
         for (PageOp op : ops) {
             if (op.state == PageOp.WAITING || op.state == PageOp.STARVED || op.state == PageOp.STRICT) {
                 abandon(op);

@@ -1,6 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
@@ -8,6 +9,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
@@ -27,13 +29,18 @@ final class Placement {
         return domains.apply(server);
     }
 
-    /** Takes a region for a slab, or null where no server of a free domain has room. */
+    /**
+     * Takes a region for a slab, or null where no server of a free domain has room.
+     *
+     * @param unheard is told of a server that does not answer, for which this has waited
+     */
     @Nullable
     RemoteRegion take(
             List<RemoteServer> servers,
             Set<String> taken,
             Predicate<RemoteServer> avoided,
-            ToIntFunction<RemoteServer> load) {
+            ToIntFunction<RemoteServer> load,
+            Consumer<RemoteServer> unheard) {
         List<RemoteServer> order = new ArrayList<>(servers);
         order.removeIf(server -> server.lost() != null || taken.contains(domain(server)) || avoided.test(server));
         order.sort(Comparator.comparingInt(load).thenComparingInt(RemoteServer::index));
@@ -42,6 +49,9 @@ final class Placement {
                 return server.allocate(1).getFirst();
             } catch (ControlException e) {
                 // It is full, or does not answer: the next.
+                if (e.code() == Code.UNAVAILABLE || e.code() == Code.DEADLINE_EXCEEDED) {
+                    unheard.accept(server);
+                }
             }
         }
         return null;
@@ -54,11 +64,13 @@ final class Placement {
      */
     List<Slab> takeAll(List<RemoteServer> servers, Resilience resilience, int ranges) {
         List<Slab> slabs = new ArrayList<>();
+        Set<RemoteServer> silent = new HashSet<>();
         try {
             for (int range = 0; range < ranges; range++) {
                 Set<String> taken = new HashSet<>();
                 for (int split = 0; split < resilience.splits(); split++) {
-                    RemoteRegion region = take(servers, taken, server -> false, server -> count(slabs, server));
+                    RemoteRegion region = take(
+                            servers, taken, silent::contains, server -> count(slabs, server), silent::add);
                     if (region == null) {
                         throw tooFew(servers, resilience, range, ranges, taken);
                     }

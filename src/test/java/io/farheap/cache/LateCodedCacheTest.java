@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -114,6 +117,39 @@ class LateCodedCacheTest {
                     assertEquals(List.of(), statuses);
                 }
                 assertEquals(List.of(Status.CLOSED), statuses);
+            });
+        }
+    }
+
+    @Test
+    void aWriteThatWaitsForASlabOnlyAfterItsSessionBeganToCloseIsClosedToo() {
+        try (Cache cache = cache(Resilience.failureRecovery(2, 2).strict(true))) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                List<Integer> statuses = new ArrayList<>();
+                try (Session session = cache.openSession()) {
+                    session.writeBlocking(0, memory);
+                    cluster.stop(0);
+                    SoftverbsFaults.delayOperations(LATE_NANOS);
+                    assertTrue(session.write(0, memory, (token, status) -> statuses.add(status), 0));
+                }
+                assertEquals(List.of(Status.CLOSED), statuses);
+            });
+        }
+    }
+
+    @Test
+    void aStrictWriteThatWaitsForASlabThereIsNoRoomForFailsWithItsFutures() {
+        try (Cache cache = cache(Resilience.failureRecovery(2, 2).strict(true))) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                CompletableFuture<Void> write;
+                try (FutureSession futures = cache.openFutureSession()) {
+                    futures.write(0, memory).get();
+                    cluster.stop(0);
+                    write = futures.write(0, memory);
+                }
+                assertThrows(ExecutionException.class, write::get);
             });
         }
     }
