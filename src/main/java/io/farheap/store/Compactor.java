@@ -113,8 +113,12 @@ final class Compactor {
         }
     }
 
-    /** Behind it everybody finds what was moved; who still reads below starts anew when the device has it no more. */
+    /**
+     * Behind it everybody finds what was moved; who still reads below starts anew when the device has it no more. Who
+     * has an entry of before would take what was moved for gone, so these leave first.
+     */
     private void begin(long address) {
+        parts.epochs().awaitAll();
         marks.begin(address);
         parts.epochs().awaitAll();
     }

@@ -318,9 +318,20 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         if (previous >= marks.begin()) {
             pending.address[place] = previous;
             readRecord(place, expected);
+        } else if (pending.kind[place] == PendingTable.READ && chainChanged(place)) {
+            // What is below the log's beginning may have been moved in front of what was read.
+            again(place, LOOK_UP);
         } else {
             found(place, 0, true);
         }
+    }
+
+    /** Whether the chain of the key, which is used, has the key in memory, or begins elsewhere on the device. */
+    private boolean chainChanged(int place) {
+        epochs.enter(epoch);
+        boolean inMemory = records.inMemory(records.chain(records.found()), marks.head()) != 0;
+        epochs.leave(epoch);
+        return inMemory || records.address != pending.first[place];
     }
 
     private void found(int place, long record, boolean absent) {

@@ -7,13 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -71,6 +74,68 @@ class CompactionTest {
                 stop.set(true);
                 store.failure().ifPresent(Throwable::printStackTrace);
             }
+        }
+    }
+
+    /** The pending read is at a record in front of the one that is moved, and behind the log's new beginning. */
+    @Test
+    void aPendingReadFindsWhatWasMovedMeanwhile() {
+        long moved = 1;
+        long inFront = 2;
+        while (tag(inFront) != tag(moved)) {
+            inFront++;
+        }
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                FarStore store = FarStore.builder()
+                        .pageBytes(4096)
+                        .memory(8 * 4096)
+                        .expectedKeys(1)
+                        .growingIndex(false)
+                        .device(device)
+                        .open();
+                StoreSession session = store.openSession();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            long fillers = inFront;
+            upsert(session, memory, moved, 17);
+            while (store.logBytes() < 2 * 4096) {
+                fillers = fillOnce(session, memory, fillers, moved);
+            }
+            upsert(session, memory, inFront, 18);
+            long published = store.logBytes();
+            while (store.logBytes() - store.logBytesInMemory() < published) {
+                fillers = fillOnce(session, memory, fillers, moved);
+            }
+            memory.set(JAVA_LONG_UNALIGNED, 0, 0);
+            List<Integer> ends = new ArrayList<>();
+            assertEquals(
+                    StoreStatus.PENDING,
+                    session.read(moved, memory, 0, 8, (token, ended, bytes) -> ends.add(ended), 0));
+            assertTrue(store.compact(4096) > 0);
+            session.drain();
+            assertEquals(List.of(StoreStatus.DONE), ends);
+            assertEquals(17, memory.get(JAVA_LONG_UNALIGNED, 0));
+        }
+    }
+
+    private static long tag(long key) {
+        return Hashes.of(key) >>> 49;
+    }
+
+    /** @return the key that was stored, of a tag that another has not */
+    private static long fillOnce(StoreSession session, MemorySegment memory, long last, long another) {
+        long key = last + 1;
+        while (tag(key) == tag(another)) {
+            key++;
+        }
+        upsert(session, memory, key, key);
+        return key;
+    }
+
+    private static void upsert(StoreSession session, MemorySegment memory, long key, long value) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, value);
+        while (session.upsert(key, memory, 0, 8) == StoreStatus.FULL) {
+            Calls.goOn(session);
         }
     }
 
