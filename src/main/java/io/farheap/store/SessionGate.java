@@ -52,7 +52,10 @@ final class SessionGate {
 
     /** @throws IllegalStateException where the session is closed; it is outside then */
     void enter() {
+        // Once it has given its place back, that may be another session's.
+        checkOpen();
         epochs.enter(epoch);
+        // Where the store has closed it meanwhile nobody gets its place.
         if (closed) {
             leave();
             checkOpen();
