@@ -111,6 +111,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
         number[slot] = issued;
         told[slot] = false;
         have[slot] = 0;
+        slots.status[slot] = IoStatus.OK;
         tiers[slot] = announce(slot);
         for (TierAccess access : accesses) {
             if (!access.tier.takes(address, length)) {
@@ -192,14 +193,20 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
         tell(slot, status);
     }
 
-    /** Calls back once the tiers up to the commit point have ended it and one from there on has it, or all failed. */
+    /**
+     * Calls back once the tiers up to the commit point have ended it and one from there on has it, or all failed: then
+     * with the first failure, also where a faster tier has it. That a tier has gone on is none while another's counts.
+     */
     private void tell(int slot, int status) {
         Tiers at = tiers[slot];
         assert at != null;
         if (told[slot]) {
             return;
         }
-        int outcome = status;
+        if (slots.status[slot] == IoStatus.OK || slots.status[slot] == IoStatus.GONE && status != IoStatus.OK) {
+            slots.status[slot] = status;
+        }
+        int outcome = slots.status[slot];
         for (int i = 0; i < at.all().size(); i++) {
             int bit = 1 << at.all().get(i).id;
             if ((toEnd[slot] & bit) != 0) {

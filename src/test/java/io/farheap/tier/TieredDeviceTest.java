@@ -210,6 +210,26 @@ class TieredDeviceTest extends DeviceContract {
         assertEquals(0, device.end());
     }
 
+    /** Though a faster tier has it, and ends last. */
+    @Test
+    void anAppendThatTheCommitPointRefusesFails() {
+        if (shape.commit < shape.tiers - 1) {
+            return;
+        }
+        fast.faults().hold();
+        last.faults().inject((kind, address, length) -> kind == Fault.Kind.APPEND ? Fault.FAILED : Fault.NONE);
+        Calls failing = new Calls();
+        assertTrue(handle.append(0, memory, 0, SEGMENT, failing, 1));
+        for (int i = 0; i < 20; i++) {
+            handle.poll();
+        }
+        assertEquals(0, failing.all.size(), failing.all::toString);
+        fast.faults().letGo();
+        Calls.finish(handle);
+        assertEquals(IoStatus.FAILED, failing.status(1));
+        assertEquals(0, device.end());
+    }
+
     @Test
     void aTierIsAddedFilledAndTakesTheReads() {
         appendAll(5);
