@@ -398,10 +398,12 @@ public final class FarStore implements AutoCloseable {
         if (checkpointer != null) {
             checkpointer.stop();
         }
-        Closing.all(maintenance, pool);
+        Closing.all(maintenance, pool, () -> Closing.all(List.copyOf(futures)), this::end);
+    }
+
+    private void end() {
         CloseStack everything = new CloseStack();
         everything.add(resources);
-        Closing.all(List.copyOf(futures));
         compacting.writeLock().lock();
         try {
             if (checkpointer != null) {

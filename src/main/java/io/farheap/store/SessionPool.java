@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.lifetime.Closing;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
@@ -29,22 +30,34 @@ final class SessionPool implements AutoCloseable {
             checkOpen();
             StoreSession found = idle.poll();
             StoreSession session = found == null ? open.get() : found;
-            boolean sound = false;
+            R result;
             try {
-                R result = work.apply(session);
-                session.release();
-                sound = true;
-                return result;
-            } finally {
-                // One that something has come out of may have an operation pending: it ends with the session.
-                if (sound || session.pending() == 0) {
-                    idle.add(session);
-                } else {
-                    session.close();
-                }
+                result = work.apply(session);
+            } catch (Throwable e) {
+                Closing.after(e, () -> giveBack(session));
+                throw e;
             }
+            giveBack(session);
+            return result;
         } finally {
             places.release();
+        }
+    }
+
+    /** Another thread's turn. One that something has come out of may have an operation pending, which ends with it. */
+    private void giveBack(StoreSession session) {
+        boolean sound = false;
+        try {
+            if (session.pending() == 0) {
+                session.release();
+                sound = true;
+            }
+        } finally {
+            if (sound) {
+                idle.add(session);
+            } else {
+                session.close();
+            }
         }
     }
 
@@ -62,9 +75,11 @@ final class SessionPool implements AutoCloseable {
         }
         closed = true;
         places.acquireUninterruptibly(MOST);
-        for (StoreSession session = idle.poll(); session != null; session = idle.poll()) {
-            session.close();
+        try {
+            Closing.all(idle);
+        } finally {
+            idle.clear();
+            places.release(MOST);
         }
-        places.release(MOST);
     }
 }

@@ -437,18 +437,11 @@ public final class StoreSession implements AutoCloseable {
         return serials.before(version, gate);
     }
 
-    /** What is pending is called back first. Within an update of its own it throws. */
+    /** What is pending is called back first; what that throws comes out at the end. Within an update it throws. */
     @Override
     public void close() {
         gate.refuseWithinUpdate();
-        try {
-            drain();
-        } catch (IllegalStateException e) {
-            if (!gate.closed()) {
-                throw e;
-            }
-        }
-        end();
+        Draining.end(gate, this::pending, this::drain, this::end);
     }
 
     /** No operation begins any more. By the store: one may be under way until the present epoch has passed. */

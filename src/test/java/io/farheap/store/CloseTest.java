@@ -132,6 +132,33 @@ class CloseTest {
         }
     }
 
+    /** What comes out of a pending update that runs while its session is closed comes out of that; it is closed. */
+    @Test
+    void aSessionWhosePendingUpdateThrowsIsClosed() {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofConfined();
+                FarStore store = how(device).open()) {
+            StoreSession session = store.openSession("a");
+            MemorySegment memory = arena.allocate(64);
+            for (long key = 0; key < KEYS; key++) {
+                new BlockingSession(session).upsert(key, memory, 0, 24);
+            }
+            List<Integer> statuses = new ArrayList<>();
+            StoreCompletion completion = (token, status, bytes) -> statuses.add(status);
+            Update throwing = new Doing(() -> {
+                throw new ArithmeticException("of the update");
+            });
+            assertEquals(StoreStatus.PENDING, session.update(1, throwing, 0, completion, 0));
+            assertEquals(StoreStatus.PENDING, session.update(2, throwing, 0, completion, 0));
+            assertEquals(StoreStatus.PENDING, session.read(3, memory, 0, 64, completion, 0));
+            assertThrows(ArithmeticException.class, session::close);
+            assertEquals(3, statuses.size());
+            assertTrue(statuses.contains(StoreStatus.THREW) && statuses.contains(StoreStatus.DONE), statuses::toString);
+            session.close();
+            store.openSession("a").close();
+        }
+    }
+
     @Test
     void itWaitsForWhoIsInsideAndCallsBackWhatIsPending() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);

@@ -164,6 +164,24 @@ class StoreMapTest {
         assertEquals("1", map.get("a"));
     }
 
+    /** The session that a call has failed on is another thread's next. */
+    @Test
+    void aCallThatFailsLeavesTheMapToOtherThreads() throws Exception {
+        map.put("a", "1");
+        for (int i = 0; i < KEYS || store.logBytes() < 10 * 4096; i++) {
+            map.put("filler " + i, "x".repeat(200));
+        }
+        try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
+            // The thread lives on, and has the session's handle unless it lets go of it.
+            thread.submit(() -> assertThrows(IllegalArgumentException.class, () -> map.put("a", "1".repeat(5_000))))
+                    .get();
+            map.put("n", "1");
+            assertEquals("1", map.get("a"));
+            store.close();
+            device.close();
+        }
+    }
+
     @Test
     void itEndsWithTheStore() {
         map.put("a", "1");

@@ -1,0 +1,39 @@
+package io.farheap.store;
+
+import io.farheap.lifetime.Closing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntSupplier;
+
+/** The end of a session that its thread closes. */
+final class Draining {
+
+    private Draining() {}
+
+    /**
+     * Polls until nothing is pending, whatever callbacks and updates throw, and ends the session; what the first of
+     * them has thrown comes out then. It stays open where the poll itself is refused, as in a callback, or to a thread
+     * that the session does not belong to.
+     */
+    static void end(SessionGate gate, IntSupplier pending, Runnable drain, AutoCloseable end) {
+        List<AutoCloseable> ends = new ArrayList<>();
+        for (int before = pending.getAsInt(); before > 0; before = pending.getAsInt()) {
+            try {
+                drain.run();
+            } catch (Throwable e) {
+                if (gate.closed() && e instanceof IllegalStateException) {
+                    // The store is closed: what is pending is told so at the end.
+                    break;
+                }
+                if (pending.getAsInt() >= before) {
+                    throw e;
+                }
+                ends.add(() -> {
+                    throw e;
+                });
+            }
+        }
+        ends.add(end);
+        Closing.all(ends);
+    }
+}
