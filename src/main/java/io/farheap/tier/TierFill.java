@@ -99,7 +99,11 @@ final class TierFill implements AutoCloseable {
                 return copied;
             }
             tier.beginFill(from, to);
-            int status = copy(all.subList(index + 1, all.size()), from, to - from);
+            List<Tier> sources = all.subList(index + 1, all.size());
+            if (!awaitAppends(sources, from, to - from)) {
+                return copied;
+            }
+            int status = copy(sources, from, to - from);
             if (status == IoStatus.GONE || from < tier.device.begin()) {
                 // The log has gone on so far.
                 return copied;
@@ -125,7 +129,6 @@ final class TierFill implements AutoCloseable {
     }
 
     private int copy(List<Tier> sources, long from, long length) {
-        awaitAppends(sources, from, length);
         int status = IoStatus.FAILED;
         for (Tier source : sources) {
             if (source.has(from, length) && lane(source).open()) {
@@ -138,18 +141,24 @@ final class TierFill implements AutoCloseable {
         return status == IoStatus.GONE ? IoStatus.FAILED : status;
     }
 
-    private void awaitAppends(List<Tier> sources, long from, long length) {
+    /** @return false where it was interrupted: what is pending is not there yet, or there in part */
+    private boolean awaitAppends(List<Tier> sources, long from, long length) {
         for (Tier source : sources) {
-            awaitAppends(source, from, length);
+            if (!awaitAppends(source, from, length)) {
+                return false;
+            }
         }
-        awaitAppends(tier, from, length);
+        return awaitAppends(tier, from, length);
     }
 
-    private static void awaitAppends(Tier of, long from, long length) {
-        while (of.pends(from, from + length, Long.MAX_VALUE)
-                && !Thread.currentThread().isInterrupted()) {
+    private static boolean awaitAppends(Tier of, long from, long length) {
+        while (of.pends(from, from + length, Long.MAX_VALUE)) {
+            if (Thread.currentThread().isInterrupted()) {
+                return false;
+            }
             LockSupport.parkNanos(100_000);
         }
+        return true;
     }
 
     private static long pause(long until) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -248,6 +249,33 @@ class TieredDeviceTest extends DeviceContract {
             assertReads((long) i * SEGMENT, SEGMENT);
         }
         assertEquals(7, tiered().reads(0));
+    }
+
+    /** It has waited for an append, which is not where it would have read. */
+    @Test
+    void anInterruptedFillCopiesNothingThatIsPending() throws Exception {
+        if (shape.tiers > 2 || shape.commit > 0) {
+            return;
+        }
+        append(4096, 4096);
+        last.faults().hold();
+        fill(bytes, 0, 4096, 0);
+        Calls pending = new Calls();
+        assertTrue(handle.append(0, memory, 0, 4096, pending, 1));
+        await(pending, 1);
+        tiered().replace(0, new MemoryDevice(SEGMENT, 8, 32, 16L * SEGMENT));
+        Thread filling = new Thread(() -> tiered().fill(0, 1L << 30));
+        filling.start();
+        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+        while (filling.getState() != Thread.State.TIMED_WAITING) {
+            assertTrue(System.nanoTime() < deadline, () -> "the fill is " + filling.getState());
+            Thread.sleep(1);
+        }
+        filling.interrupt();
+        last.faults().letGo();
+        filling.join();
+        Calls.finish(handle);
+        assertReads(0, 4096);
     }
 
     @Test
