@@ -378,8 +378,9 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback, an update or a
-     * visitor, which throws. The device stays open. Operations, polls, scans, compactions and checkpoints that are
+     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback, an update, a
+     * visitor, a listener to maintenance, or an action of a future that runs on its session's thread: there it throws,
+     * and nothing has happened. The device stays open. Operations, polls, scans, compactions and checkpoints that are
      * under way end first, as do calls of maps and what was submitted to sessions of futures; those that come later
      * throw {@link IllegalStateException}. Sessions that other threads have used last, and not released, are left to
      * these to close, before the device; the others' pending operations are called back here.
@@ -389,7 +390,7 @@ public final class FarStore implements AutoCloseable {
         if (compacting.getReadHoldCount() > 0) {
             throw new IllegalStateException("who visits a store's records cannot close it: end the scan first");
         }
-        String running = sessions.runHere();
+        String running = runsHere();
         if (running != null) {
             throw new IllegalStateException(
                     running + " cannot close its store, which waits for it to end: close it when it has returned");
@@ -399,6 +400,14 @@ public final class FarStore implements AutoCloseable {
             checkpointer.stop();
         }
         Closing.all(maintenance, pool, () -> Closing.all(List.copyOf(futures)), this::end);
+    }
+
+    /** What of the application's the calling thread runs that the end of the store would wait for, or null. */
+    private @Nullable String runsHere() {
+        if (maintenance != null && maintenance.runsHere()) {
+            return "a listener to maintenance";
+        }
+        return futures.stream().anyMatch(FutureStoreSession::runsHere) ? "an action of a future" : sessions.runHere();
     }
 
     private void end() {

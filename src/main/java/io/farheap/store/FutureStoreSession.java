@@ -301,6 +301,11 @@ public final class FutureStoreSession implements AutoCloseable {
         submitted.submit(request, thread);
     }
 
+    /** Whether the calling thread is its own, which runs dependent actions. */
+    boolean runsHere() {
+        return Thread.currentThread() == thread;
+    }
+
     /**
      * Finishes what was submitted, and closes the session. Idempotent.
      *
@@ -308,7 +313,7 @@ public final class FutureStoreSession implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (Thread.currentThread() == thread) {
+        if (runsHere()) {
             throw new IllegalStateException(
                     "an action of a future closes the thread that completes futures; make it an ...Async one");
         }

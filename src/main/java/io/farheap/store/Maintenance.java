@@ -96,8 +96,11 @@ final class Maintenance implements AutoCloseable {
         notBefore = tail() + limit / 8;
         try {
             listener.accept(cause);
-        } catch (RuntimeException e) {
-            cause.addSuppressed(e);
+        } catch (Throwable e) {
+            // What it was told cannot be suppressed in itself.
+            if (e != cause) {
+                cause.addSuppressed(e);
+            }
         }
     }
 
@@ -156,6 +159,11 @@ final class Maintenance implements AutoCloseable {
     private void checkpoint() {
         work.checkpoint();
         lastCheckpoint = System.nanoTime();
+    }
+
+    /** Whether the calling thread is its own, which runs the listener. */
+    boolean runsHere() {
+        return Thread.currentThread() == thread;
     }
 
     /** What it is at ends first. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.kv.Codec;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.MemorySegment;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -193,5 +195,23 @@ class FutureStoreSessionTest {
                 assertThrows(CompletionException.class, () -> session.read(key(0))
                                 .join())
                         .getCause());
+    }
+
+    /** On the thread that completes futures, which the store would wait for; it stays as it is. */
+    @Test
+    void anActionCannotCloseTheStore() throws Exception {
+        session.upsert(key(1), new byte[8]).join();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CompletableFuture<Void> closing =
+                session.update(key(1), new StandingStill(inside, go), 0).thenRun(store::close);
+        inside.await();
+        go.countDown();
+        assertInstanceOf(
+                IllegalStateException.class,
+                assertThrows(CompletionException.class, closing::join).getCause());
+        session.upsert(key(2), new byte[8]).join();
+        store.openSession().close();
+        assertNull(store.asMap(Codec.STRING, Codec.LONG).put("a", 1L));
     }
 }

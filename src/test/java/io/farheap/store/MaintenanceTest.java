@@ -3,14 +3,19 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -22,6 +27,9 @@ class MaintenanceTest {
     private static final int PAGE = 4096;
     private static final long LIMIT = 64 * PAGE;
     private static final int KEYS = 4_000;
+
+    /** What hangs fails. */
+    private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(60_000_000_000L));
 
     private final MemoryFiles files = new MemoryFiles();
     private final AtomicInteger failures = new AtomicInteger();
@@ -125,6 +133,60 @@ class MaintenanceTest {
                 assertEquals(20, memory.get(JAVA_LONG_UNALIGNED, 0));
             }
         }
+    }
+
+    /** It would wait for its own thread. */
+    @Test
+    void aListenerCannotCloseItsStore() {
+        Queue<Throwable> told = new ConcurrentLinkedQueue<>();
+        assertTimeoutPreemptively(BOUND, () -> {
+            try (MemoryDevice device = new MemoryDevice(PAGE, 512)) {
+                AtomicReference<FarStore> opened = new AtomicReference<>();
+                device.faults().inject((kind, address, length) -> kind == Fault.Kind.SYNC ? Fault.FAILED : Fault.NONE);
+                try (FarStore store = how(device)
+                        .files(files)
+                        .checkpointEvery(Duration.ofMillis(5))
+                        .onMaintenanceFailure(cause -> {
+                            until(() -> opened.get() != null);
+                            told.add(assertThrows(IllegalStateException.class, opened.get()::close));
+                        })
+                        .open()) {
+                    opened.set(store);
+                    until(() -> !told.isEmpty());
+                    // It is as open as before.
+                    store.openSession().close();
+                    device.faults().inject(null);
+                    until(() -> store.checkpoints() > 0);
+                }
+            }
+        });
+        assertTrue(told.element().getMessage().contains("maintenance"), told::toString);
+    }
+
+    /** Also where that is what it was told. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatAListenerThrowsEndsNothing(boolean itsOwn) {
+        assertTimeoutPreemptively(BOUND, () -> {
+            try (MemoryDevice device = new MemoryDevice(PAGE, 512)) {
+                device.faults().inject((kind, address, length) -> kind == Fault.Kind.SYNC ? Fault.FAILED : Fault.NONE);
+                try (FarStore store = how(device)
+                        .files(files)
+                        .checkpointEvery(Duration.ofMillis(5))
+                        .onMaintenanceFailure(cause -> {
+                            failures.incrementAndGet();
+                            if (itsOwn) {
+                                throw new AssertionError("of the listener");
+                            }
+                            throw (RuntimeException) cause;
+                        })
+                        .open()) {
+                    until(() -> failures.get() > 1);
+                    device.faults().inject(null);
+                    until(() -> store.checkpoints() > 0);
+                }
+            }
+        });
     }
 
     @Test
