@@ -7,7 +7,10 @@ public enum CheckpointKind {
      * updated afterwards is copied to the tail first, so the log grows with each checkpoint.
      */
     FOLD_OVER,
-    /** A copy of it is written to a file beside the log, and it stays as it is: the log does not grow. */
+    /**
+     * A copy of it is written to a file beside the log, and it stays as it is: the log does not grow. One in 1,024 is a
+     * fold-over, since records count so many versions.
+     */
     SNAPSHOT,
     /**
      * As {@link #SNAPSHOT}, of the blocks of 4,096 bytes that have changed since the last one, the others being in that

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>All have passed: below the tail of now the version is complete, and its records are not changed before the
  *       checkpoint has them.
  *   <li>Of a fold-over, the log itself is the checkpoint: all below the tail becomes read-only, and is written to the
- *       device. Of a snapshot, what the device does not have is copied to a file ({@link SnapshotFiles}).
+ *       device. Of a snapshot, what the device does not have is copied to a file ({@link SnapshotFiles}); one in 1,024
+ *       is a fold-over.
  *   <li>The device has synced what it has.
  *   <li>The checkpoint's own file is written, synced and renamed. From then on it is durable.
  * </ol>
@@ -37,6 +38,8 @@ import org.jspecify.annotations.Nullable;
 final class Checkpointer {
 
     private static final long NAP_NANOS = 50_000;
+    /** Versions in records are modulo 2^12: none that may be changed in place is to look like a later one. */
+    private static final long MOST_VERSIONS_IN_PLACE = 1024;
 
     private final StoreParts parts;
     private final LogThread logThread;
@@ -51,6 +54,9 @@ final class Checkpointer {
 
     /** Bytes that were written beside the log. */
     private final AtomicLong writtenBeside = new AtomicLong();
+
+    /** Records that may be changed in place are of later versions, or of the first. */
+    private long lastFold;
 
     private long number;
     /** The beginning of the log as the last two checkpoints have it: what is below both, nobody needs. */
@@ -81,6 +87,8 @@ final class Checkpointer {
                 ? null
                 : new SnapshotFiles(files.files(), parts, incremental);
         this.images = options.index() ? new IndexFiles(files.files(), parts) : null;
+        // What was recovered is on the device alone.
+        this.lastFold = StoreVersion.version(parts.version().state());
         if (last != null) {
             number = last.number();
             newerBegin = last.begin();
@@ -168,8 +176,9 @@ final class Checkpointer {
     /** What is below {@code end} becomes durable. */
     private Snapshot keep(long of, long end) throws IOException {
         Snapshot snapshot;
-        if (snapshots == null) {
+        if (snapshots == null || of - lastFold >= MOST_VERSIONS_IN_PLACE) {
             write(end);
+            lastFold = of;
             snapshot = new Snapshot(end, List.of(), 0);
         } else {
             // Whoever has taken room below has filled it.

@@ -7,11 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,6 +111,97 @@ class SnapshotTest {
             assertHas(session, 1, 100);
             assertHas(session, 2, 2);
         }
+    }
+
+    /** Versions in records are modulo 4,096, and one that nobody has written since then looks like the newest. */
+    @Test
+    void anOldRecordThatIsUpdatedMeanwhileIsAsItWas() {
+        int page = 4096;
+        int keys = 3 * page / 24;
+        long updated = keys - 2;
+        AtomicReference<Runnable> onWrite = new AtomicReference<>();
+        StableFiles watched = watched(onWrite);
+        FarStoreBuilder how =
+                how(CheckpointKind.SNAPSHOT).pageBytes(page).memory(8 * page).files(watched);
+        try (FarStore store = how.open();
+                StoreSession session = store.openSession("a");
+                StoreSession other = store.openSession("b")) {
+            for (int key = 0; key < keys; key++) {
+                put(session, key, key);
+            }
+            for (int i = 0; i < Record.VERSION; i++) {
+                store.checkpoint();
+            }
+            // There is something to be copied, whatever the device has.
+            put(session, keys, keys);
+            AtomicInteger updates = new AtomicInteger();
+            onWrite.set(() -> {
+                if (updates.getAndIncrement() == 0) {
+                    put(other, updated, -1);
+                }
+            });
+            assertEquals(Record.VERSION + 1, store.checkpoint());
+            onWrite.set(null);
+            assertTrue(updates.get() > 0);
+            assertHas(session, updated, -1);
+        }
+        try (FarStore store = how.open();
+                StoreSession session = store.openSession("a");
+                StoreSession other = store.openSession("b")) {
+            assertEquals(keys + 1, session.serial());
+            assertEquals(0, other.serial());
+            for (int key = 0; key <= keys; key++) {
+                assertHas(session, key, key);
+            }
+        }
+    }
+
+    /** Files where something is done before each part of a snapshot is written. */
+    private StableFiles watched(AtomicReference<Runnable> onWrite) {
+        return new StableFiles() {
+            @Override
+            public Output create(String name) throws IOException {
+                Output output = files.create(name);
+                if (!name.startsWith("snapshot-")) {
+                    return output;
+                }
+                return new Output() {
+                    @Override
+                    public void write(ByteBuffer bytes) throws IOException {
+                        Runnable now = onWrite.get();
+                        if (now != null) {
+                            now.run();
+                        }
+                        output.write(bytes);
+                    }
+
+                    @Override
+                    public void commit() throws IOException {
+                        output.commit();
+                    }
+
+                    @Override
+                    public void close() throws IOException {
+                        output.close();
+                    }
+                };
+            }
+
+            @Override
+            public Input open(String name) throws IOException {
+                return files.open(name);
+            }
+
+            @Override
+            public List<String> names() {
+                return files.names();
+            }
+
+            @Override
+            public void delete(String name) {
+                files.delete(name);
+            }
+        };
     }
 
     @Test
