@@ -99,7 +99,7 @@ final class HashIndex implements AutoCloseable {
 
     /** Puts an entry back that {@link #show} has shown, into an index of as many buckets that nobody else uses. */
     void put(long hash, long word) {
-        move(table, hash, word, address(word));
+        move(table, hash, word, address(word), 0);
     }
 
     /** The table, or what it grows into, whose buckets may be touched inside an epoch; {@link #find} finds entries. */
@@ -269,36 +269,55 @@ final class HashIndex implements AutoCloseable {
 
     private static void divide(IndexTable now, IndexTable then, long hash, Chains chains) {
         long first = now.bucket(hash);
-        if (IndexTable.divided(first)) {
-            return;
-        }
-        long word = Words.getAcquire(first + ENTRIES_END);
-        while ((word & IndexTable.CLOSED) == 0) {
-            if (Words.compareAndSet(first + ENTRIES_END, word, word | IndexTable.CLOSED)) {
+        for (int rounds = 0; !IndexTable.divided(first); ) {
+            long word = Words.getAcquire(first + ENTRIES_END);
+            if ((word & IndexTable.CLOSED) != 0) {
+                rounds = Spin.wait(rounds);
+            } else if (Words.compareAndSet(first + ENTRIES_END, word, word | IndexTable.CLOSED)) {
                 moveAll(now, then, first, hash, chains);
                 Words.setRelease(first + ENTRIES_END, word | IndexTable.CLOSED | IndexTable.DIVIDED);
-                return;
             }
-            word = Words.getAcquire(first + ENTRIES_END);
-        }
-        int rounds = 0;
-        while (!IndexTable.divided(first)) {
-            rounds = Spin.wait(rounds);
         }
     }
 
     private static void moveAll(IndexTable now, IndexTable then, long first, long hash, Chains chains) {
+        int more = 0;
+        for (long bucket = IndexTable.next(first); bucket != 0; bucket = closed(bucket)) {
+            more++;
+        }
+        // Each of the two may need as many. Behind the first place that is frozen nothing may fail: others wait.
+        long spare;
+        try {
+            spare = then.take(2 * more);
+        } catch (Throwable e) {
+            reopen(first);
+            throw e;
+        }
+        long end = spare + 2L * more * IndexTable.BUCKET_BYTES;
         long bit = now.buckets;
-        for (long bucket = first; bucket != 0; bucket = closed(bucket)) {
+        for (long bucket = first; bucket != 0; bucket = IndexTable.next(bucket)) {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
                 long word = frozen(place);
                 long address = address(word);
                 if (address != 0) {
-                    move(then, hash & ~bit, word, chains.first(address, bit, false));
-                    move(then, hash | bit, word, chains.first(address, bit, true));
+                    spare = move(then, hash & ~bit, word, chains.first(address, bit, false), spare);
+                    spare = move(then, hash | bit, word, chains.first(address, bit, true), spare);
                 }
             }
         }
+        then.giveBack(spare, (int) ((end - spare) / IndexTable.BUCKET_BYTES));
+    }
+
+    /** A closed chain is as before; its first bucket last, behind which others close it. */
+    private static void reopen(long first) {
+        for (long bucket = IndexTable.next(first); bucket != 0; bucket = IndexTable.next(bucket)) {
+            open(bucket);
+        }
+        open(first);
+    }
+
+    private static void open(long bucket) {
+        Words.setRelease(bucket + ENTRIES_END, Words.get(bucket + ENTRIES_END) & ~IndexTable.CLOSED);
     }
 
     /** Takes a place out of use. @return what was there, 0 where no record was */
@@ -324,20 +343,30 @@ final class HashIndex implements AutoCloseable {
         return IndexTable.next(bucket);
     }
 
-    /** Into a bucket that nobody else looks at yet. */
-    private static void move(IndexTable then, long hash, long word, long address) {
+    /**
+     * Into a bucket that nobody else looks at yet.
+     *
+     * @param spare a bucket for the end of its chain, or 0 for one of the table's
+     * @return the next one behind that where it is in use now
+     */
+    private static long move(IndexTable then, long hash, long word, long address, long spare) {
         if (address == 0) {
-            return;
+            return spare;
         }
         for (long bucket = then.bucket(hash); ; bucket = IndexTable.next(bucket)) {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
                 if (Words.get(place) == 0) {
                     Words.set(place, pointing(word, address));
-                    return;
+                    return spare;
                 }
             }
             if (IndexTable.next(bucket) == 0) {
-                then.extend(bucket);
+                if (spare == 0) {
+                    then.extend(bucket);
+                } else {
+                    Words.set(bucket + ENTRIES_END, spare);
+                    spare += IndexTable.BUCKET_BYTES;
+                }
             }
         }
     }

@@ -1,8 +1,10 @@
 package io.farheap.store;
 
 import io.farheap.thread.Joining;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Doubles an index beside its use, on a thread that lives for as long as that takes. */
@@ -13,6 +15,9 @@ final class IndexGrowth implements AutoCloseable {
     /** Buckets in one stay inside an epoch: the log's thread may wait for it. */
     private static final int BATCH = 64;
 
+    /** Where there is no memory for a bucket's entries. */
+    private static final long NAP_NANOS = 5_000_000;
+
     private final String name;
     private final HashIndex index;
     private final Epochs epochs;
@@ -20,6 +25,9 @@ final class IndexGrowth implements AutoCloseable {
     private final Chains chains;
     private final AtomicBoolean growing = new AtomicBoolean();
     private volatile @Nullable Thread thread;
+    /** Makes its threads. */
+    ThreadFactory threads;
+
     private volatile boolean stopped;
     private final AtomicLong failures = new AtomicLong();
     /** Since the index has grown last. */
@@ -27,6 +35,7 @@ final class IndexGrowth implements AutoCloseable {
 
     IndexGrowth(String name, StoreParts parts) {
         this.name = name + "-index";
+        this.threads = Thread.ofPlatform().daemon().name(this.name).factory();
         this.index = parts.index();
         this.epochs = parts.epochs();
         this.epoch = epochs.take();
@@ -36,7 +45,15 @@ final class IndexGrowth implements AutoCloseable {
     /** Begins where the index is crowded and does not grow already. Any thread. */
     void look() {
         if (index.crowded() && !stopped && growing.compareAndSet(false, true)) {
-            thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+            try {
+                Thread made = threads.newThread(this::run);
+                made.start();
+                thread = made;
+            } catch (Throwable e) {
+                // The caller, who begins pages of the log, goes on.
+                failed(e);
+                growing.set(false);
+            }
         }
     }
 
@@ -47,22 +64,40 @@ final class IndexGrowth implements AutoCloseable {
             told = false;
             return true;
         } catch (OutOfMemoryError | RuntimeException e) {
-            failures.incrementAndGet();
-            if (!told) {
-                told = true;
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "the index of " + index.bytes() + " bytes cannot be doubled (" + name
-                                + "): it becomes slower, and this is tried again",
-                        e);
-            }
+            failed(e);
             return false;
         }
     }
 
-    /** How often there was no memory. Any thread. */
+    private void failed(Throwable e) {
+        failures.incrementAndGet();
+        if (!told) {
+            told = true;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "the index of " + index.bytes() + " bytes cannot be doubled (" + name
+                            + "): it becomes slower, and this is tried again",
+                    e);
+        }
+    }
+
+    /** How often there was no memory, or no thread. Any thread. */
     long failures() {
         return failures.get();
+    }
+
+    /** Divides some buckets. @return the next one */
+    private long divide(long first) {
+        long end = Math.min(first + BATCH, index.toDivide());
+        epochs.enter(epoch);
+        try {
+            for (long bucket = first; bucket < end; bucket++) {
+                index.divide(bucket, chains);
+            }
+        } finally {
+            epochs.leave(epoch);
+        }
+        return end;
     }
 
     private void run() {
@@ -71,11 +106,12 @@ final class IndexGrowth implements AutoCloseable {
                 return;
             }
             for (long bucket = 0; bucket < index.toDivide() && !stopped; ) {
-                epochs.enter(epoch);
-                for (int i = 0; i < BATCH && bucket < index.toDivide(); i++) {
-                    index.divide(bucket++, chains);
+                try {
+                    bucket = divide(bucket);
+                } catch (OutOfMemoryError | RuntimeException e) {
+                    failed(e);
+                    LockSupport.parkNanos(NAP_NANOS);
                 }
-                epochs.leave(epoch);
             }
             if (!stopped) {
                 IndexTable old = index.grown();

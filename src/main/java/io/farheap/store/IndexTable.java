@@ -4,7 +4,7 @@ import io.farheap.memory.PrivateMemory;
 import java.lang.foreign.Arena;
 
 /** The buckets of an index, and those that overflow. */
-final class IndexTable {
+class IndexTable {
 
     static final int BUCKET_BYTES = 64;
     static final int ENTRIES = 7;
@@ -67,8 +67,7 @@ final class IndexTable {
         long word = Words.getAcquire(last + OVERFLOW);
         if (word == 0) {
             if (spares == 0) {
-                spare = arena.allocate((long) CHUNK * BUCKET_BYTES, BUCKET_BYTES)
-                        .address();
+                spare = allocate(CHUNK);
                 spares = CHUNK;
             }
             if (Words.compareAndSet(last + OVERFLOW, 0, spare)) {
@@ -81,6 +80,39 @@ final class IndexTable {
             }
         }
         return (word & CLOSED) != 0 ? 0 : word;
+    }
+
+    /**
+     * Buckets in a row that nobody else gets; where there is no memory nothing has happened, and that is thrown.
+     *
+     * @return the first one's address; of no meaning where none is asked for
+     */
+    synchronized long take(int count) {
+        if (spares < count) {
+            int chunk = Math.max(CHUNK, count);
+            spare = allocate(chunk);
+            spares = chunk;
+        }
+        long first = spare;
+        spare += (long) count * BUCKET_BYTES;
+        spares -= count;
+        overflowing += count;
+        return first;
+    }
+
+    /** The last ones of those that were taken were not needed. */
+    synchronized void giveBack(long first, int count) {
+        overflowing -= count;
+        // Else others have taken some behind them, and they stay unused until the table is freed.
+        if (first + (long) count * BUCKET_BYTES == spare) {
+            spare = first;
+            spares += count;
+        }
+    }
+
+    /** Of zeros. */
+    long allocate(int moreBuckets) {
+        return arena.allocate((long) moreBuckets * BUCKET_BYTES, BUCKET_BYTES).address();
     }
 
     /** Nobody uses it any more. */

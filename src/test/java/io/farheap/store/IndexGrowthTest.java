@@ -2,17 +2,27 @@ package io.farheap.store;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.TestDevice;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** An index that begins with one bucket and doubles beside what several sessions do. */
@@ -106,16 +116,9 @@ class IndexGrowthTest {
     void withoutMemoryItGoesOn() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
                 Arena arena = Arena.ofConfined();
-                FarStore store = FarStore.builder()
-                        .device(device)
-                        .pageBytes(4096)
-                        .memory(8 * 4096)
-                        .expectedKeys(1)
-                        .open();
+                FarStore store = small(device);
                 StoreSession session = store.openSession()) {
-            java.lang.reflect.Field parts = FarStore.class.getDeclaredField("parts");
-            parts.setAccessible(true);
-            HashIndex index = ((StoreParts) parts.get(store)).index();
+            HashIndex index = index(store);
             index.tables = buckets -> {
                 throw new OutOfMemoryError("of the test");
             };
@@ -133,6 +136,132 @@ class IndexGrowthTest {
                 assertEquals(8, new BlockingSession(session).read(each, memory, 0, 8), "key " + each);
             }
         }
+    }
+
+    private static HashIndex index(FarStore store) throws ReflectiveOperationException {
+        return ((StoreParts) field(store, "parts")).index();
+    }
+
+    private static Object field(FarStore store, String name) throws ReflectiveOperationException {
+        Field field = FarStore.class.getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(store);
+    }
+
+    /** The log goes on too, whose thread begins growth. */
+    @Test
+    void withoutAThreadItGoesOn() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                Arena arena = Arena.ofConfined();
+                FarStore store = small(device);
+                StoreSession session = store.openSession()) {
+            IndexGrowth growth = (IndexGrowth) field(store, "growth");
+            ThreadFactory threads = growth.threads;
+            growth.threads = work -> {
+                throw new OutOfMemoryError("of the test");
+            };
+            MemorySegment memory = arena.allocate(8);
+            int key = 0;
+            while (store.indexGrowthFailures() < 3) {
+                new BlockingSession(session).upsert(key++, memory, 0, 8);
+            }
+            assertEquals(Optional.empty(), store.failure());
+            growth.threads = threads;
+            long bytes = store.indexBytes();
+            while (store.indexBytes() < 4 * bytes) {
+                new BlockingSession(session).upsert(key++, memory, 0, 8);
+            }
+        }
+    }
+
+    /** The growing thread finds none for buckets that overflow, while sessions use these; it tries again. */
+    @Test
+    void withoutMemoryForLongChainsItGoesOn() {
+        assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
+            try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                    Arena arena = Arena.ofConfined();
+                    FarStore store = small(device);
+                    StoreSession session = store.openSession()) {
+                AtomicInteger refused = new AtomicInteger();
+                index(store).tables = buckets -> new Refusing(
+                        buckets,
+                        () -> Thread.currentThread().getName().endsWith("-index") && refused.getAndIncrement() < 3);
+                MemorySegment memory = arena.allocate(8);
+                int key = 0;
+                while (store.indexGrowthFailures() < 3) {
+                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                }
+                long bytes = store.indexBytes();
+                while (store.indexBytes() < 4 * bytes) {
+                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                }
+                for (int each = 0; each < key; each++) {
+                    assertEquals(8, new BlockingSession(session).read(each, memory, 0, 8), "key " + each);
+                }
+            }
+        });
+    }
+
+    /** Nobody waits for it then: who needs it next divides it. */
+    @Test
+    void aBucketThatCouldNotBeDividedIsAsItWas() {
+        AtomicBoolean refusing = new AtomicBoolean(true);
+        int entries = 3 * IndexTable.ENTRIES;
+        // Both buckets have all: the device has these records, of any keys.
+        Chains chains = (address, bit, set) -> address;
+        // Not closed where it fails: one that waits for ever looks at its memory.
+        HashIndex index = new HashIndex(1);
+        index.tables = buckets -> new Refusing(buckets, refusing::get);
+        for (long i = 1; i <= entries; i++) {
+            point(index.findOrInsert(i << 49, chains), i);
+        }
+        index.grow();
+        assertThrows(OutOfMemoryError.class, () -> index.divide(0, chains));
+        assertThrows(
+                OutOfMemoryError.class,
+                () -> assertTimeoutPreemptively(
+                        Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> index.find(1L << 49, chains)));
+        refusing.set(false);
+        for (long i = 1; i <= entries; i++) {
+            for (long bit = 0; bit <= 1; bit++) {
+                long entry = index.find(i << 49 | bit, chains);
+                assertEquals(i, HashIndex.address(Words.getAcquire(entry)), "entry " + i);
+            }
+        }
+        index.grown().free();
+        index.close();
+    }
+
+    private static void point(long entry, long address) {
+        Words.set(entry, HashIndex.pointing(Words.get(entry), address));
+    }
+
+    /** One that has no memory for buckets that overflow, at times. */
+    private static final class Refusing extends IndexTable {
+
+        private final BooleanSupplier refuses;
+
+        Refusing(long buckets, BooleanSupplier refuses) {
+            super(buckets);
+            this.refuses = refuses;
+        }
+
+        @Override
+        long allocate(int moreBuckets) {
+            if (refuses.getAsBoolean()) {
+                throw new OutOfMemoryError("of the test");
+            }
+            return super.allocate(moreBuckets);
+        }
+    }
+
+    private static FarStore small(MemoryDevice device) {
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .expectedKeys(1)
+                .open();
     }
 
     private static void add(FarStore store, long[] sums, SplittableRandom random) {
