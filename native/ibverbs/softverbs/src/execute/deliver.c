@@ -106,6 +106,16 @@ static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct 
 	return IBV_WC_SUCCESS;
 }
 
+/* The CQ stays armed unless the event is out: we may be killed, or have no descriptor to spare, and others send too. */
+static void send_event(struct sv_peer *peer, struct sv_cq_entry *cq, uint32_t armed)
+{
+	uint32_t event = SV_ONCE(cq->event);
+
+	/* when it was armed again meanwhile, the poll that follows the arming sees what we published */
+	if (sv_peer_ring(peer, SV_ONCE(cq->channel_fd), SV_ONCE(cq->channel_ino), &event, sizeof(event)))
+		atomic_compare_exchange_strong(&cq->armed, &armed, armed & ~(uint32_t)SV_ARMED_FOR);
+}
+
 /* The receive is consumed after the record is there, so that a sender that dies in between loses nothing. */
 static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_record *content, bool solicited)
 {
@@ -124,18 +134,10 @@ static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_
 	if (t->shared)
 		atomic_store_explicit(&t->rq->intent_qp, 0, memory_order_release);
 	atomic_fetch_add(&t->cq->arrivals, 1);
-	uint32_t armed = atomic_load(&t->cq->armed);
+	uint32_t armed = atomic_load(&t->cq->armed), kind = armed & SV_ARMED_FOR;
 
-	/* again when it fails: it may have been armed for more meanwhile */
-	while (
-	    unlikely(armed != SV_ARMED_NOT) && (armed == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS)) {
-		if (!atomic_compare_exchange_weak(&t->cq->armed, &armed, SV_ARMED_NOT))
-			continue;
-		uint32_t event = SV_ONCE(t->cq->event);
-
-		sv_peer_ring(qp->peer, t->cq->channel_fd, t->cq->channel_ino, &event, sizeof(event));
-		return;
-	}
+	if (unlikely(kind != SV_ARMED_NOT) && (kind == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS))
+		send_event(qp->peer, t->cq, armed);
 }
 
 /* Whoever held the lock of a shared queue died: if it had published its record, the receive is consumed. */
@@ -168,16 +170,18 @@ static void recover_datagrams(struct sv_target *t)
 	}
 }
 
-/* An SRQ that ran low tells its owner once. */
-static void check_limit(struct sv_qp *qp, struct sv_target *t)
+/* Whether an SRQ ran low, of which it tells its owner once. Under its lock, so that of several senders one finds it so.
+ */
+static bool hits_limit(struct sv_target *t)
 {
 	uint32_t limit = atomic_load_explicit(&t->rq->limit, memory_order_relaxed);
 	uint32_t left = atomic_load(&t->rq->tail) - atomic_load(&t->rq->head);
 
-	if (limit && left < limit && atomic_compare_exchange_strong(&t->rq->limit, &limit, 0)) {
-		atomic_store(&t->rq->limit_hit, 1);
-		sv_peer_wake(qp->peer);
-	}
+	if (likely(!limit || left >= limit))
+		return false;
+	/* in this order, so that one who is killed in between has told it: the owner looks when a peer dies */
+	atomic_store(&t->rq->limit_hit, 1);
+	return atomic_compare_exchange_strong(&t->rq->limit, &limit, 0);
 }
 
 static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
@@ -248,9 +252,11 @@ int sv_deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
 	if (lock == SV_ROBUST_FROM_DEAD)
 		recover_shared(t);
 	int status = deliver(qp, wr, bytes);
+	bool low = hits_limit(t);
 
 	sv_robust_unlock(&t->rq->lock);
-	check_limit(qp, t);
+	if (unlikely(low))
+		sv_peer_wake(qp->peer);
 	return status;
 }
 

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 4u
+#define SV_ABI 5u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -60,13 +60,19 @@ _Static_assert(sizeof(struct sv_mr_entry) == 64, "one line per region");
 
 struct sv_cq_entry {
 	_Alignas(SV_LINE) _Atomic uint32_t arrivals; /* by peers: bumped after each receive record */
-	_Atomic uint32_t armed;                      /* SV_ARMED_*; by peers too: whoever clears it sends the event */
+	_Atomic uint32_t armed;                      /* SV_ARMED_*, and above it how often; by peers too, see below */
 	uint32_t channel_fd;
 	uint32_t event;       /* what to write into the channel: index and generation of this CQ */
 	uint64_t channel_ino; /* 0: no channel */
 };
 
-enum { SV_ARMED_NOT, SV_ARMED_ANY, SV_ARMED_SOLICITED };
+/*
+ * What a CQ is armed for, in the low bits of `armed`. A sender first writes the event and then disarms: one that cannot
+ * write it, or is killed or stopped before, leaves the CQ armed for the next. So there may be an event too many, never
+ * one too few. Each arming counts the bits above up, so that whoever disarms late does not undo the next arming.
+ */
+enum { SV_ARMED_NOT, SV_ARMED_ANY, SV_ARMED_SOLICITED, SV_ARMED_FOR };
+#define SV_ARMINGS 4u
 
 /* A receive queue: of a QP, or an SRQ's. Offsets are into the segment. */
 struct sv_rq_entry {

@@ -17,9 +17,9 @@
 
 #include <unistd.h>
 
-static bool arm_matches(uint32_t armed, bool solicited)
+static bool arm_matches(uint32_t kind, bool solicited)
 {
-	return armed == SV_ARMED_ANY || (armed == SV_ARMED_SOLICITED && solicited);
+	return kind == SV_ARMED_ANY || (kind == SV_ARMED_SOLICITED && solicited);
 }
 
 void sv_cq_notify(struct sv_cq *cq, bool solicited)
@@ -28,11 +28,11 @@ void sv_cq_notify(struct sv_cq *cq, bool solicited)
 
 	if (!cq->cq.channel)
 		return;
-	/* again when it fails: it may have been armed for more meanwhile */
+	/* again when it fails: it may have been armed for more meanwhile. Disarmed first: nobody stops or kills us alone */
 	do {
-		if (likely(!arm_matches(armed, solicited)))
+		if (likely(!arm_matches(armed & SV_ARMED_FOR, solicited)))
 			return;
-	} while (!atomic_compare_exchange_weak(&cq->entry->armed, &armed, SV_ARMED_NOT));
+	} while (!atomic_compare_exchange_weak(&cq->entry->armed, &armed, armed & ~(uint32_t)SV_ARMED_FOR));
 	struct sv_channel *channel = container_of(cq->cq.channel, struct sv_channel, channel);
 
 	if (write(channel->write_fd, &cq->entry->event, sizeof(cq->entry->event)) < 0) {
@@ -77,6 +77,27 @@ void sv_cq_fail_users(void)
 		if (state != IBV_QPS_RESET && state != IBV_QPS_ERR)
 			atomic_compare_exchange_strong(&qp->entry->fault, &none, SV_FAULT_LOST);
 	}
+}
+
+static bool has_arrived(const struct sv_cq *cq)
+{
+	for (const struct sv_qp *qp = cq->receivers; qp; qp = qp->next_receiver) {
+		const struct sv_recv_record *record = &qp->records[qp->record_tail & qp->record_mask];
+
+		if (atomic_load_explicit(&record->sequence, memory_order_acquire) == qp->record_tail + 1)
+			return true;
+	}
+	return false;
+}
+
+void sv_cq_bereaved(struct sv_cq *cq)
+{
+	sv_lock_control(&cq->lock);
+	if (has_arrived(cq)) {
+		cq->receives_waiting = true;
+		sv_cq_notify(cq, true);
+	}
+	sv_unlock(&cq->lock, false);
 }
 
 void sv_cq_attach(struct sv_cq *cq, struct sv_qp *qp)

@@ -18,6 +18,8 @@ void sv_cq_forget(struct sv_cq *cq, struct sv_qp *qp);
 void sv_cq_notify(struct sv_cq *cq, bool solicited);
 /* Receives were flushed without a sender: make the next poll look, and notify. */
 void sv_cq_flush_arrived(struct sv_cq *cq);
+/* A peer died, perhaps between a record and saying so: tell of what is there. */
+void sv_cq_bereaved(struct sv_cq *cq);
 /* The QPs of CQs that were overrun are at fault. Under the process lock. */
 void sv_cq_fail_users(void);
 
@@ -52,7 +54,7 @@ SV_INLINE void sv_push(struct sv_qp *qp, const struct ibv_send_wr *wr, int statu
 	cqe->status_opcode = (uint32_t)status | (uint64_t)opcodes[wr->opcode] << 32;
 	cqe->bytes_sequence = bytes | (uint64_t)(sequence + 1) << 32;
 	cqe->qp = qp;
-	if (unlikely(atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) != SV_ARMED_NOT))
+	if (unlikely(atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) & SV_ARMED_FOR))
 		sv_cq_notify(cq, status != IBV_WC_SUCCESS);
 	sv_unlock(&cq->lock, biased);
 }

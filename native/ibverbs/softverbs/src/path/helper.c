@@ -75,7 +75,7 @@ static uint64_t due_here(struct sv_qp *qp, uint64_t now)
 	struct sv_cq *cq = sv_cq(qp->qp.send_cq);
 
 	/* who asks for an event polls no more until it comes */
-	if (!due || atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) != SV_ARMED_NOT ||
+	if (!due || (atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) & SV_ARMED_FOR) ||
 	    !is_polled(&cq->polled_ns, now))
 		return due;
 	uint64_t delivery = atomic_load_explicit(&qp->next_delivery, memory_order_acquire);
@@ -133,6 +133,9 @@ static bool look_around(void)
 	for (uint32_t i = 0; i < SV_QPS; i++)
 		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, sweep))
 			all = false;
+	for (uint32_t i = 0; found && i < SV_CQS; i++)
+		if (sv_process.cqs[i])
+			sv_cq_bereaved(sv_process.cqs[i]);
 	for (uint32_t i = 0; i < SV_SRQS; i++)
 		if (sv_process.srqs[i])
 			sv_srq_look(sv_process.srqs[i]);

@@ -230,12 +230,14 @@ int sv_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	if (!ibcq->channel)
 		return EINVAL;
 	bool biased = sv_lock(&cq->lock);
+	uint32_t was = atomic_load(&cq->entry->armed), to;
 
-	/* asking for less does not undo asking for more */
-	if (!solicited_only)
-		atomic_exchange(&cq->entry->armed, SV_ARMED_ANY);
-	else if (atomic_load(&cq->entry->armed) == SV_ARMED_NOT)
-		atomic_exchange(&cq->entry->armed, SV_ARMED_SOLICITED);
+	do {
+		/* asking for less does not undo asking for more, but it is a new arming all the same */
+		bool any = !solicited_only || (was & SV_ARMED_FOR) == SV_ARMED_ANY;
+
+		to = ((was & ~(uint32_t)SV_ARMED_FOR) + SV_ARMINGS) | (any ? SV_ARMED_ANY : SV_ARMED_SOLICITED);
+	} while (!atomic_compare_exchange_weak(&cq->entry->armed, &was, to));
 	sv_unlock(&cq->lock, biased);
 	return 0;
 }

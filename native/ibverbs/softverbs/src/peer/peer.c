@@ -383,15 +383,15 @@ static int open_doorbell(struct sv_peer *peer, uint32_t fd, uint64_t ino)
 	return opened;
 }
 
-void sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes)
+bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes)
 {
 	pthread_mutex_lock(&peer->lock);
 	int pipe = ino ? open_doorbell(peer, fd, ino) : -1;
-
 	/* a full pipe wakes its reader anyway */
-	if (pipe >= 0 && write(pipe, message, bytes) < 0) {
-	}
+	bool rang = pipe >= 0 && (write(pipe, message, bytes) >= 0 || errno == EAGAIN);
+
 	pthread_mutex_unlock(&peer->lock);
+	return rang;
 }
 
 void sv_peer_wake(struct sv_peer *peer)

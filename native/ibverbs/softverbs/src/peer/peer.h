@@ -60,8 +60,8 @@ bool sv_peer_is_nobody(int error);
 bool sv_peers_find_dead(void);
 /* Free mappings of regions that are gone; whether QPs still hold some and must be swept. */
 bool sv_peers_sweep(void);
-/* Write one message into a pipe of the peer; a lost one is not an error. */
-void sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes);
+/* Write one message into a pipe of the peer. False: it is not there, or we have no descriptor left to open it with. */
+bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes);
 void sv_peer_wake(struct sv_peer *peer);
 void sv_peers_after_fork(void);
 

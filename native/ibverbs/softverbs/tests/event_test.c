@@ -1,0 +1,260 @@
+/*
+ * Completion events from other processes. A sender that cannot write one, or is stopped or killed before it does, must
+ * not silence those who send after it: whoever sleeps until an event comes hears of every message.
+ */
+#include "test.h"
+
+#include <sys/resource.h>
+
+#define DESCRIPTORS 128
+#define MESSAGES 2000u
+
+/* --- the sender --- */
+
+static int taken[DESCRIPTORS], count;
+
+/* With none to spare it cannot open the receiver's channel, which it has not rung before. */
+static void take_descriptors(void)
+{
+	struct rlimit limit;
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = DESCRIPTORS;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while ((taken[count] = dup(3)) >= 0)
+		count++;
+	CHECK_EQ(errno, EMFILE);
+}
+
+static void send_messages(struct endpoint *e, unsigned messages)
+{
+	uint64_t word = 7;
+	struct ibv_sge sge = {(uintptr_t)&word, 8, 0};
+	struct ibv_send_wr wr = {.wr_id = 1,
+	    .sg_list = &sge,
+	    .num_sge = 1,
+	    .opcode = IBV_WR_SEND,
+	    .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE};
+
+	while (messages--)
+		post_and_expect(e, &wr, IBV_WC_SUCCESS);
+}
+
+static int sender(void)
+{
+	struct endpoint e;
+	struct address own, to;
+	char order;
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	own = address_of(&e);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &to, sizeof(to));
+	qp_connect(e.qp, to.qpn);
+	do {
+		child_receive(3, &order, 1);
+		if (order == 't')
+			take_descriptors();
+		else if (order == 'g')
+			while (count)
+				close(taken[--count]);
+		else if (order == 's')
+			send_messages(&e, 1);
+		else if (order == 'm')
+			send_messages(&e, MESSAGES);
+		child_send(3, &order, 1);
+	} while (order != 'e');
+	endpoint_close(&e);
+	return 0;
+}
+
+/* --- the receiver: two queue pairs of one completion queue --- */
+
+struct receiver {
+	struct endpoint e;
+	struct ibv_qp *qps[2];
+	struct child senders[2];
+};
+
+static void begin(struct child *c, char order)
+{
+	child_send(c->socket, &order, 1);
+}
+
+static void end(struct child *c)
+{
+	char order;
+
+	child_receive(c->socket, &order, 1);
+}
+
+static void tell(struct child *c, const char *orders)
+{
+	for (; *orders; orders++) {
+		begin(c, *orders);
+		end(c);
+	}
+}
+
+static void receiver_open(struct receiver *r)
+{
+	struct address own, to;
+
+	endpoint_open(&r->e, MEMORY_MALLOC, 4096, NULL);
+	r->qps[0] = r->e.qp;
+	r->qps[1] = qp_create(&r->e, NULL);
+	for (int i = 0; i < 2; i++) {
+		r->senders[i] = child_start("sender");
+		r->e.qp = r->qps[i];
+		own = address_of(&r->e);
+		child_receive(r->senders[i].socket, &to, sizeof(to));
+		child_send(r->senders[i].socket, &own, sizeof(own));
+		qp_connect(r->qps[i], to.qpn);
+		for (unsigned receive = 0; receive < 32; receive++)
+			post_receive(&r->e, (unsigned)i, 0, 64);
+	}
+}
+
+static void receiver_close(struct receiver *r)
+{
+	CHECK_EQ(ibv_destroy_qp(r->qps[1]), 0);
+	r->e.qp = r->qps[0];
+	endpoint_close(&r->e);
+}
+
+static bool is_told(struct receiver *r, int milliseconds)
+{
+	struct pollfd p = {.fd = r->e.channel->fd, .events = POLLIN};
+
+	return poll(&p, 1, milliseconds) == 1;
+}
+
+static void await_event(struct receiver *r)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	if (!is_told(r, PATIENCE_S * 1000))
+		overdue(__FILE__, __LINE__, "the receiver is told of a message");
+	CHECK_EQ(ibv_get_cq_event(r->e.channel, &cq, &context), 0);
+	CHECK(cq == r->e.cq);
+	ibv_ack_cq_events(cq, 1);
+}
+
+static void expect_messages(struct receiver *r, unsigned messages)
+{
+	while (messages--)
+		CHECK_EQ(poll_one(r->e.cq).status, IBV_WC_SUCCESS);
+	poll_none(r->e.cq, 1);
+}
+
+/* The first sender leaves a message, and can say nothing of it. */
+static void leave_silently(struct receiver *r)
+{
+	CHECK_EQ(ibv_req_notify_cq(r->e.cq, 0), 0);
+	tell(&r->senders[0], "ts");
+	CHECK(!is_told(r, 0));
+}
+
+static void once_it_can(void)
+{
+	struct receiver r;
+
+	step("a sender without descriptors: its next message is told once it has some");
+	receiver_open(&r);
+	leave_silently(&r);
+	tell(&r.senders[0], "gs");
+	await_event(&r);
+	expect_messages(&r, 2);
+	for (int i = 0; i < 2; i++) {
+		tell(&r.senders[i], "e");
+		child_finish(&r.senders[i]);
+	}
+	receiver_close(&r);
+}
+
+static void another_ones(void)
+{
+	struct receiver r;
+
+	step("one that is stopped before it could tell: the message of another is told");
+	receiver_open(&r);
+	leave_silently(&r);
+	CHECK_EQ(kill(r.senders[0].pid, SIGSTOP), 0);
+	tell(&r.senders[1], "s");
+	await_event(&r);
+	expect_messages(&r, 2);
+	CHECK_EQ(kill(r.senders[0].pid, SIGCONT), 0);
+	for (int i = 0; i < 2; i++) {
+		tell(&r.senders[i], i ? "e" : "ge");
+		child_finish(&r.senders[i]);
+	}
+	receiver_close(&r);
+}
+
+static void of_the_dead(void)
+{
+	struct receiver r;
+
+	step("one that is killed before it could tell: its message is told, and nothing when there is none");
+	receiver_open(&r);
+	leave_silently(&r);
+	child_kill(&r.senders[0]);
+	await_event(&r);
+	expect_messages(&r, 1);
+	CHECK_EQ(ibv_req_notify_cq(r.e.cq, 0), 0);
+	child_kill(&r.senders[1]);
+	CHECK(!is_told(&r, 50));
+	receiver_close(&r);
+}
+
+static void two_at_once(void)
+{
+	struct receiver r;
+	unsigned left = 2 * MESSAGES;
+	struct ibv_wc wc;
+
+	step("two that send at once to one that sleeps whenever it has seen all");
+	receiver_open(&r);
+	for (int i = 0; i < 2; i++)
+		begin(&r.senders[i], 'm');
+	while (left) {
+		/* for less, which nobody sends, and then for more */
+		CHECK_EQ(ibv_req_notify_cq(r.e.cq, 1), 0);
+		CHECK_EQ(ibv_req_notify_cq(r.e.cq, 0), 0);
+		while (ibv_poll_cq(r.e.cq, 1, &wc) == 1) {
+			CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+			r.e.qp = r.qps[wc.wr_id];
+			post_receive(&r.e, wc.wr_id, 0, 64);
+			left--;
+		}
+		if (left)
+			await_event(&r);
+	}
+	for (int i = 0; i < 2; i++) {
+		end(&r.senders[i]);
+		tell(&r.senders[i], "e");
+		child_finish(&r.senders[i]);
+	}
+	receiver_close(&r);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		return sender();
+	struct footprint before = footprint_now();
+
+	once_it_can();
+	another_ones();
+	of_the_dead();
+	two_at_once();
+	struct footprint after = footprint_after(&before);
+
+	step("nothing is left");
+	CHECK_EQ(after.fds, before.fds);
+	CHECK_EQ(after.maps, before.maps);
+	CHECK_EQ(after.threads, before.threads);
+	return 0;
+}
