@@ -148,10 +148,108 @@ static void run(enum memory kind, const char *name)
 	endpoint_close(&e);
 }
 
+/* --- regions that begin and end within huge pages --- */
+
+#define HUGE_FILE (4u << 20)
+#define REGION (1u << 20)
+
+/* MAP_FAILED: this machine has no huge pages to spare. */
+static uint8_t *huge_alloc(int *fd)
+{
+	*fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+	if (*fd < 0)
+		return MAP_FAILED;
+	uint8_t *at = MAP_FAILED;
+
+	if (ftruncate(*fd, HUGE_FILE) == 0 && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+		at = mmap(NULL, HUGE_FILE, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (at == MAP_FAILED)
+		close(*fd);
+	return at;
+}
+
+static int huge_owner(void)
+{
+	struct endpoint e;
+	struct address own, other;
+	int fd;
+	char go;
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	uint8_t *at = huge_alloc(&fd);
+
+	CHECK(at != MAP_FAILED);
+	struct ibv_mr *mr = ibv_reg_mr(e.pd, at + REGION, REGION, ALL_ACCESS);
+
+	CHECK(mr);
+	own = (struct address){e.qp->qp_num, mr->rkey, (uintptr_t)at + REGION};
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &other, sizeof(other));
+	qp_connect(e.qp, other.qpn);
+	child_send(3, "g", 1);
+	child_receive(3, &go, 1);
+	CHECK_EQ(*(uint64_t *)(at + REGION), 77);
+	CHECK_EQ(*(uint64_t *)(at + 2u * REGION - 8), 78);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	child_send(3, "g", 1);
+	child_receive(3, &go, 1);
+	munmap(at, HUGE_FILE);
+	close(fd);
+	endpoint_close(&e);
+	return 0;
+}
+
+static void huge_pages(void)
+{
+	struct endpoint e;
+	struct address own, to;
+	int fd;
+	char go;
+	uint8_t *at = huge_alloc(&fd);
+
+	if (at == MAP_FAILED) {
+		step("a region within huge pages: SKIPPED, there are none (sysctl vm.nr_hugepages=4 makes some)");
+		return;
+	}
+	munmap(at, HUGE_FILE);
+	close(fd);
+	step("a region that begins and ends within huge pages: reached, and unmapped with its end");
+	struct child c = child_start("huge");
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	own = address_of(&e);
+	child_receive(c.socket, &to, sizeof(to));
+	child_send(c.socket, &own, sizeof(own));
+	qp_connect(e.qp, to.qpn);
+	child_receive(c.socket, &go, 1);
+	struct footprint before = footprint_now();
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr first = one_sided(IBV_WR_RDMA_WRITE, &sge, to, 0);
+	struct ibv_send_wr last = one_sided(IBV_WR_RDMA_WRITE, &sge, to, REGION - 8);
+
+	*(uint64_t *)e.buffer = 77;
+	post_and_expect(&e, &first, IBV_WC_SUCCESS);
+	*(uint64_t *)e.buffer = 78;
+	post_and_expect(&e, &last, IBV_WC_SUCCESS);
+	CHECK_EQ(footprint_now().maps, before.maps + 1);
+	child_send(c.socket, &go, 1);
+	child_receive(c.socket, &go, 1);
+	uint64_t until = now_ns() + PATIENCE_NS;
+
+	while (footprint_now().maps != before.maps && now_ns() < until)
+		usleep(1000);
+	CHECK_EQ(footprint_now().maps, before.maps);
+	child_send(c.socket, &go, 1);
+	child_finish(&c);
+	endpoint_close(&e);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {"malloc", "memfd", "unsealed"};
 
+	if (argc > 1 && strcmp(argv[1], "huge") == 0)
+		return huge_owner();
 	for (int kind = 0; argc > 1 && kind < 3; kind++)
 		if (strcmp(argv[1], names[kind]) == 0)
 			return passive((enum memory)kind);
@@ -159,6 +257,7 @@ int main(int argc, char **argv)
 
 	for (int kind = 0; kind < 3; kind++)
 		run((enum memory)kind, names[kind]);
+	huge_pages();
 	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");

@@ -10,13 +10,21 @@
 #include "peer/remote.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-#define PAGE 4096ull
+/* What a mapping of this file begins and ends at: of huge pages only whole ones are mapped, or unmapped. */
+static uint64_t page_of(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == HUGETLBFS_MAGIC ? (uint64_t)fs.f_bsize : 4096;
+}
 
 static int open_backing(struct sv_peer *peer, const struct sv_mr_entry *entry, uint64_t need)
 {
@@ -52,13 +60,13 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 	}
 	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4)
 		return NULL;
-	uint64_t start = entry->offset & ~(PAGE - 1);
-	uint64_t skip = entry->offset - start;
-	uint64_t bytes = (skip + entry->length + PAGE - 1) & ~(PAGE - 1);
 	int fd = open_backing(peer, entry, entry->offset + entry->length);
 
 	if (fd < 0)
 		return NULL;
+	uint64_t page = page_of(fd), start = entry->offset & ~(page - 1), skip = entry->offset - start;
+	uint64_t bytes = (skip + entry->length + page - 1) & ~(page - 1);
+
 	map = calloc(1, sizeof(*map));
 	/* populate: a first touch through a second mapping costs more than the copy */
 	void *at =
