@@ -5,6 +5,8 @@
 #include "../src/object/layout.h"
 #include "test.h"
 
+#include <sys/resource.h>
+
 #define SIZE (32u << 20)
 #define COPY (16u << 20)
 
@@ -231,6 +233,28 @@ static void busy(int (*retire)(void *), void *object)
 {
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(retire(object), EBUSY);
+}
+
+/* And when we have too few descriptors left to look at the peer: one that cannot be looked at is not dead. */
+static void busy_without_descriptors(int (*retire)(void *), void *object)
+{
+	struct rlimit before, few;
+	int taken[256], count = 0;
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 256;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while ((taken[count] = dup(0)) >= 0)
+		count++;
+	CHECK_EQ(errno, EMFILE);
+	/* enough to find its segment, and one too few to open that */
+	for (int spare = 0; spare < 2; spare++)
+		close(taken[--count]);
+	busy(retire, object);
+	while (count)
+		close(taken[--count]);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 /* Again and again until it is done, which it will be. */
@@ -532,6 +556,7 @@ static void datagram_receiver(void)
 	goes_on(&other);
 	busy(destroy, e.qp);
 	goes_on(&other);
+	busy_without_descriptors(destroy, e.qp);
 	release(&c, DIES);
 	retire_at_last(destroy, e.qp);
 	e.qp = NULL;

@@ -85,12 +85,15 @@ static int find_owner(uint32_t slot, pid_t *pid)
 	return error ? -1 : 0;
 }
 
-/* The peer's control segment, by the name of its memfd; of slot 0: whatever slot it has. */
+/*
+ * The peer's control segment, by the name of its memfd; of slot 0: whatever slot it has. -1 with errno: ESRCH only when
+ * it has none. One that is there and cannot be opened is a living process's, whom nobody may take for dead.
+ */
 static int open_segment(int fd_dir, uint32_t slot)
 {
 	char want[48], link[64];
 	int copy = dup(fd_dir);
-	int found = -1;
+	int found = -1, error = ESRCH;
 
 	if (copy < 0)
 		return -1;
@@ -105,15 +108,17 @@ static int open_segment(int fd_dir, uint32_t slot)
 	                  : snprintf(want, sizeof(want), "/memfd:softverbs-");
 	struct dirent *entry;
 
-	while (found < 0 && (entry = readdir(dir))) {
+	while ((entry = readdir(dir))) {
 		ssize_t n = readlinkat(fd_dir, entry->d_name, link, sizeof(link));
 
-		if (n > length && memcmp(link, want, (size_t)length) == 0)
+		if (n > length && memcmp(link, want, (size_t)length) == 0) {
 			found = openat(fd_dir, entry->d_name, O_RDWR | O_CLOEXEC);
+			error = errno;
+			break;
+		}
 	}
 	closedir(dir);
-	if (found < 0)
-		errno = ESRCH;
+	errno = error;
 	return found;
 }
 
