@@ -1,4 +1,5 @@
 /* A peer is killed: what waits for it and what comes later ends in error within a second; nothing hangs or leaks. */
+#include "../src/object/layout.h"
 #include "test.h"
 
 static int passive(const char *what)
@@ -294,8 +295,159 @@ static void killed_in_the_middle(int signal)
 	endpoint_close(&e);
 }
 
+/* --- killed while it held the lock of a queue that many send to: what it leaves is made there, in our own segment ---
+ */
+
+static void datagrams_up(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x11};
+
+	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY), 0);
+	attr.qp_state = IBV_QPS_RTR;
+	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+}
+
+static void send_one(struct endpoint *e, uint32_t datagram_to, enum ibv_wc_status status)
+{
+	struct ibv_sge sge = sge_of(e, 0, 8);
+	struct ibv_ah_attr to = {.dlid = 1, .port_num = 1};
+	struct ibv_send_wr wr = {
+	    .wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+
+	if (datagram_to) {
+		wr.wr.ud.ah = ibv_create_ah(e->pd, &to);
+		wr.wr.ud.remote_qpn = datagram_to;
+		wr.wr.ud.remote_qkey = 0x11;
+		CHECK(wr.wr.ud.ah);
+	}
+	post_and_expect(e, &wr, status);
+	if (datagram_to)
+		CHECK_EQ(ibv_destroy_ah(wr.wr.ud.ah), 0);
+}
+
+/* Sends one message and says by what name it would hold a lock. */
+static int holder(bool datagram)
+{
+	struct endpoint e;
+	struct address own, to;
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, &(struct options){.type = datagram ? IBV_QPT_UD : IBV_QPT_RC});
+	own = address_of(&e);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &to, sizeof(to));
+	if (datagram)
+		datagrams_up(e.qp);
+	else
+		qp_connect(e.qp, to.qpn);
+	send_one(&e, datagram ? to.qpn : 0, IBV_WC_SUCCESS);
+	const struct sv_header *header = &own_segment()->header;
+	uint64_t name = header->nonce << 12 | header->slot | 1ull << 63;
+
+	child_send(3, &name, sizeof(name));
+	pause();
+	return 1;
+}
+
+/* It has sent its one message, and is dead. */
+static uint64_t name_of_the_dead(struct child *c)
+{
+	uint64_t name;
+
+	child_receive(c->socket, &name, sizeof(name));
+	child_kill(c);
+	return name;
+}
+
+static struct sv_qp_entry *entry_of(const struct ibv_qp *qp)
+{
+	return &own_segment()->qps[qp->qp_num & (SV_QPS - 1)];
+}
+
+static void holder_of_a_shared_queue(void)
+{
+	struct endpoint e, sender;
+	struct address own, to;
+	struct child c = child_start("holder");
+
+	step("a sender that is killed when its receive is consumed, and it still holds the shared queue: no other is");
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	endpoint_open(&sender, MEMORY_MALLOC, 4096, NULL);
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = 4, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(e.pd, &init);
+	struct ibv_sge sge = sge_of(&e, 0, 64);
+	struct ibv_recv_wr receive = {.wr_id = 5, .sg_list = &sge, .num_sge = 1}, *bad;
+
+	CHECK(srq);
+	CHECK_EQ(ibv_destroy_qp(e.qp), 0);
+	e.qp = qp_create(&e, &(struct options){.srq = srq});
+	struct ibv_qp *other = qp_create(&e, &(struct options){.srq = srq});
+
+	CHECK_EQ(ibv_post_srq_recv(srq, &receive, &bad), 0);
+	own = address_of(&e);
+	child_receive(c.socket, &to, sizeof(to));
+	qp_connect(e.qp, to.qpn);
+	child_send(c.socket, &own, sizeof(own));
+	uint64_t name = name_of_the_dead(&c);
+
+	CHECK_EQ(poll_one(e.cq).wr_id, 5);
+	struct sv_rq_entry *rq = &own_segment()->srqs[entry_of(e.qp)->srq - 1];
+
+	rq->intent_record = 0;
+	atomic_store(&rq->intent_qp, (e.qp->qp_num & (SV_QPS - 1)) + 1);
+	atomic_store(&rq->lock, name);
+	qp_connect(other, sender.qp->qp_num);
+	qp_to_init(sender.qp, 0);
+	qp_to_rtr(sender.qp, other->qp_num);
+	qp_to_rts(sender.qp, 18, 7, 0);
+	send_one(&sender, 0, IBV_WC_RNR_RETRY_EXC_ERR); /* there is no receive */
+	CHECK_EQ(atomic_load(&rq->head), atomic_load(&rq->tail));
+	CHECK_EQ(ibv_destroy_qp(other), 0);
+	CHECK_EQ(ibv_destroy_qp(e.qp), 0);
+	e.qp = NULL;
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	endpoint_close(&sender);
+	endpoint_close(&e);
+}
+
+static void holder_of_a_datagram_queue(void)
+{
+	struct options ud = {.type = IBV_QPT_UD};
+	struct endpoint e, sender;
+	struct address own, to;
+	struct child c = child_start("shooter");
+
+	step("a sender of datagrams that is killed before its receive is consumed: it is not used again");
+	endpoint_open(&e, MEMORY_MALLOC, 4096, &ud);
+	endpoint_open(&sender, MEMORY_MALLOC, 4096, &ud);
+	datagrams_up(e.qp);
+	datagrams_up(sender.qp);
+	post_receive(&e, 5, 0, 64);
+	own = address_of(&e);
+	child_receive(c.socket, &to, sizeof(to));
+	child_send(c.socket, &own, sizeof(own));
+	uint64_t name = name_of_the_dead(&c);
+
+	CHECK_EQ(poll_one(e.cq).wr_id, 5);
+	struct sv_rq_entry *rq = &entry_of(e.qp)->rq;
+
+	atomic_fetch_sub(&rq->head, 1);
+	atomic_store(&rq->lock, name);
+	send_one(&sender, e.qp->qp_num, IBV_WC_SUCCESS); /* lost: there is no receive */
+	poll_none(e.cq, 1);
+	post_receive(&e, 6, 0, 64);
+	send_one(&sender, e.qp->qp_num, IBV_WC_SUCCESS);
+	CHECK_EQ(poll_one(e.cq).wr_id, 6);
+	poll_none(e.cq, 1);
+	endpoint_close(&sender);
+	endpoint_close(&e);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && (strcmp(argv[1], "holder") == 0 || strcmp(argv[1], "shooter") == 0))
+		return holder(strcmp(argv[1], "shooter") == 0);
 	if (argc > 1)
 		return strcmp(argv[1], "writer") == 0 ? writer() : passive(argv[1]);
 	struct footprint before = footprint_now();
@@ -310,6 +462,8 @@ int main(int argc, char **argv)
 		killed_in_the_middle(SIGKILL);
 		killed_in_the_middle(SIGSTOP);
 	}
+	holder_of_a_shared_queue();
+	holder_of_a_datagram_queue();
 	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");

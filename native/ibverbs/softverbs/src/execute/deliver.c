@@ -120,17 +120,18 @@ static void send_event(struct sv_peer *peer, struct sv_cq_entry *cq, uint32_t ar
 static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_record *content, bool solicited)
 {
 	uint32_t position = atomic_load_explicit(&t->entry->record_head, memory_order_relaxed);
+	uint32_t head = atomic_load_explicit(&t->rq->head, memory_order_relaxed);
 	struct sv_recv_record *record = &t->records[position & t->record_mask];
 
 	if (t->shared) {
 		t->rq->intent_record = position;
+		t->rq->intent_head = head;
 		atomic_store_explicit(&t->rq->intent_qp, sv_qpn_index(t->qpn) + 1, memory_order_release);
 	}
 	memcpy(record, content, offsetof(struct sv_recv_record, sequence));
 	atomic_store_explicit(&record->sequence, position + 1, memory_order_release);
 	atomic_store_explicit(&t->entry->record_head, position + 1, memory_order_release);
-	atomic_store_explicit(
-	    &t->rq->head, atomic_load_explicit(&t->rq->head, memory_order_relaxed) + 1, memory_order_release);
+	atomic_store_explicit(&t->rq->head, head + 1, memory_order_release);
 	if (t->shared)
 		atomic_store_explicit(&t->rq->intent_qp, 0, memory_order_release);
 	atomic_fetch_add(&t->cq->arrivals, 1);
@@ -140,7 +141,10 @@ static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_
 		send_event(qp->peer, t->cq, armed);
 }
 
-/* Whoever held the lock of a shared queue died: if it had published its record, the receive is consumed. */
+/*
+ * Whoever held the lock of a shared queue died: if it had published its record, that receive is consumed. It may have
+ * got so far itself, as may who mended this before us and died, so nothing is added to what is there.
+ */
 static void recover_shared(struct sv_target *t)
 {
 	uint32_t intent = atomic_load(&t->rq->intent_qp);
@@ -153,21 +157,20 @@ static void recover_shared(struct sv_target *t)
 		if (entries && !(entries & (entries - 1)) && entries <= 2 * SV_MAX_QP_WR)
 			records = sv_at(t->segment, SV_ONCE(entry->records), (uint64_t)entries * sizeof(*records));
 		if (records && atomic_load(&records[position & (entries - 1)].sequence) == position + 1)
-			atomic_fetch_add(&t->rq->head, 1);
+			atomic_store(&t->rq->head, SV_ONCE(t->rq->intent_head) + 1);
 	}
 	atomic_store(&t->rq->intent_qp, 0);
 }
 
-/* The same for the queue of a UD QP. */
+/* The same for the queue of a UD QP. Of its own receives each has a record, so both heads are at the same place. */
 static void recover_datagrams(struct sv_target *t)
 {
 	uint32_t position = atomic_load(&t->entry->record_head);
 
-	if (atomic_load(&t->records[position & t->record_mask].sequence) == position + 1) {
-		atomic_store(&t->entry->record_head, position + 1);
-		if (!t->shared)
-			atomic_fetch_add(&t->rq->head, 1);
-	}
+	if (atomic_load(&t->records[position & t->record_mask].sequence) == position + 1)
+		atomic_store(&t->entry->record_head, ++position);
+	if (!t->shared)
+		atomic_store(&t->rq->head, position);
 }
 
 /* Whether an SRQ ran low, of which it tells its owner once. Under its lock, so that of several senders one finds it so.

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 5u
+#define SV_ABI 6u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -86,8 +86,8 @@ struct sv_rq_entry {
 	_Alignas(SV_LINE) _Atomic uint32_t head; /* consumed by the peer */
 	_Atomic uint64_t lock;                   /* SRQ, UD: taken by senders */
 	/* SRQ: what the holder of the lock is about to do, for whoever takes the lock from it when it is dead */
-	_Atomic uint32_t intent_qp; /* index + 1, or 0 */
-	uint32_t intent_record;
+	_Atomic uint32_t intent_qp;          /* index + 1, or 0 */
+	uint32_t intent_record, intent_head; /* where the record goes, and which receive it is of */
 	_Atomic uint32_t limit_hit;
 };
 
