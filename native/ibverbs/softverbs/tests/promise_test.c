@@ -296,6 +296,83 @@ static void threads(void)
 	endpoint_close(&tb);
 }
 
+/* Datagrams */
+
+/* A peer whose number shares a sender's memory of whom it talked to with `place`. */
+static int crowded(unsigned place)
+{
+	struct endpoint e;
+	char go;
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, &(struct options){.type = IBV_QPT_UD});
+	while (((e.qp->qp_num ^ e.qp->qp_num >> 12) & 15) != place) {
+		CHECK_EQ(ibv_destroy_qp(e.qp), 0);
+		e.qp = qp_create(&e, &(struct options){.type = IBV_QPT_UD});
+	}
+	child_send(3, &e.qp->qp_num, sizeof(e.qp->qp_num));
+	child_receive(3, &go, 1);
+	endpoint_close(&e);
+	return 0;
+}
+
+static void *shared_registrar(void *argument)
+{
+	struct endpoint *e = argument;
+
+	while (!stop) {
+		struct ibv_mr *mr = ibv_reg_mr(e->pd, e->buffer, 4096, ALL_ACCESS);
+
+		CHECK(mr);
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+	}
+	return NULL;
+}
+
+static void forgotten_peers(void)
+{
+	struct child c[2];
+	struct endpoint e;
+	uint32_t to[2];
+	pthread_t thread;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x11};
+	struct ibv_ah_attr path = {.dlid = 1, .port_num = 1};
+
+	step("one thread forgets a peer with each datagram, another has peers forget its regions");
+	endpoint_open(&e, MEMORY_MEMFD, 4096, &(struct options){.type = IBV_QPT_UD});
+	CHECK_EQ(ibv_modify_qp(e.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY), 0);
+	attr.qp_state = IBV_QPS_RTR;
+	CHECK_EQ(ibv_modify_qp(e.qp, &attr, IBV_QP_STATE), 0);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK_EQ(ibv_modify_qp(e.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+	for (int i = 0; i < 2; i++) {
+		c[i] = child_start("crowded");
+		child_receive(c[i].socket, &to[i], sizeof(to[i]));
+	}
+	stop = false;
+	CHECK_EQ(pthread_create(&thread, NULL, shared_registrar, &e), 0);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr wr = {.wr_id = 1,
+	    .sg_list = &sge,
+	    .num_sge = 1,
+	    .opcode = IBV_WR_SEND,
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .wr.ud = {.ah = ibv_create_ah(e.pd, &path), .remote_qkey = 0x11}};
+
+	CHECK(wr.wr.ud.ah);
+	for (unsigned i = 0; i < rounds / 10; i++) {
+		wr.wr.ud.remote_qpn = to[i % 2];
+		post_and_expect(&e, &wr, IBV_WC_SUCCESS); /* lost, since nobody receives */
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	CHECK_EQ(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	for (int i = 0; i < 2; i++) {
+		child_send(c[i].socket, "g", 1);
+		child_finish(&c[i]);
+	}
+	endpoint_close(&e);
+}
+
 int main(int argc, char **argv)
 {
 	if (getenv("SOFTVERBS")) {
@@ -303,6 +380,8 @@ int main(int argc, char **argv)
 		additions /= 5;
 		posts /= 5;
 	}
+	if (argc > 1 && strcmp(argv[1], "crowded") == 0)
+		return crowded(3);
 	if (argc > 1)
 		return strcmp(argv[1], "target") == 0 ? target() : adder();
 	struct footprint before = footprint_now();
@@ -311,6 +390,7 @@ int main(int argc, char **argv)
 	counters(MEMORY_MEMFD);
 	counters(MEMORY_MALLOC);
 	threads();
+	forgotten_peers();
 	struct footprint after = footprint_after(&before);
 
 	CHECK_EQ(after.fds, before.fds);

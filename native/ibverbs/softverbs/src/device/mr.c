@@ -12,6 +12,7 @@
 #include "object/layout.h"
 #include "object/mr.h"
 #include "object/process.h"
+#include "peer/peer.h"
 #include "peer/quiesce.h"
 
 #include <errno.h>
@@ -155,7 +156,7 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	if (fd >= 0)
 		close(fd);
 	if (mapped)
-		sv_wake_peers(); /* they still map it: memory that is freed here must not live on there */
+		sv_peers_wake(); /* they still map it: memory that is freed here must not live on there */
 	atomic_fetch_sub(&sv_pd(ibmr->pd)->users, 1);
 	sv_context_put(ibmr->context);
 	free(mr);

@@ -406,6 +406,16 @@ void sv_peer_wake(struct sv_peer *peer)
 	sv_peer_ring(peer, header->wake_fd, header->wake_ino, "w", 1);
 }
 
+/* By their list: a queue pair of datagrams lets go of its peers whenever it sends, under a lock of its own. */
+void sv_peers_wake(void)
+{
+	pthread_mutex_lock(&peers_lock);
+	for (struct sv_peer *peer = peers; peer; peer = peer->next)
+		if (!peer->self && !atomic_load(&peer->dead))
+			sv_peer_wake(peer);
+	pthread_mutex_unlock(&peers_lock);
+}
+
 /* How long a peer that is stopped is waited for... */
 #define STOPPED_NS 100000000ull
 /* ...and anyone else, who gets no core, or copies gigabytes. */

@@ -63,6 +63,8 @@ bool sv_peers_sweep(void);
 /* Write one message into a pipe of the peer. False: it is not there, or we have no descriptor left to open it with. */
 bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes);
 void sv_peer_wake(struct sv_peer *peer);
+/* All of them: have them look for regions of ours that are gone. */
+void sv_peers_wake(void);
 void sv_peers_after_fork(void);
 
 /* Is it too early to give up on somebody, waited for since then, who is stopped or only slow? */

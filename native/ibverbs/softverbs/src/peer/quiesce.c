@@ -158,19 +158,3 @@ bool sv_quiesce_qp(struct sv_qp *qp)
 		return wait_for_datagram(&qp->entry->rq.lock, since);
 	return !(hazard & 1) || wait_for((struct watched){qp->index, hazard, 0}, since);
 }
-
-void sv_wake_peers(void)
-{
-	pthread_mutex_lock(&sv_process.lock);
-	struct sv_peer *last = NULL;
-
-	for (uint32_t i = 0; i < SV_QPS; i++) {
-		struct sv_qp *qp = sv_process.qps[i];
-
-		if (qp && qp->peer && qp->peer != last && !qp->peer->self) {
-			last = qp->peer;
-			sv_peer_wake(last);
-		}
-	}
-	pthread_mutex_unlock(&sv_process.lock);
-}

@@ -14,5 +14,3 @@ bool sv_quiesce_qp(struct sv_qp *qp);
 /* The same for those who may not wait: who may be in the middle of using this QP; later, whether it is out. */
 uint32_t sv_copier_now(struct sv_qp *qp);
 bool sv_copier_out(const struct sv_qp *qp, uint32_t copier);
-/* Have peers look for regions of ours that are gone. */
-void sv_wake_peers(void);
