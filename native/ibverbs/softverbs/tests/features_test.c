@@ -92,6 +92,49 @@ static void shared_receive_queue(void)
 	close_both();
 }
 
+/* A queue pair takes its completions with it, not the places of those receives. */
+static void shared_receives_given_back(void)
+{
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = 16, .max_sge = 1}};
+	struct ibv_qp_attr to_reset = {.qp_state = IBV_QPS_RESET};
+
+	step("an SRQ whose queue pair is reset, then destroyed, with receives that nobody polled for: all can be posted "
+	     "anew");
+	open_both(NULL, NULL);
+	struct ibv_srq *srq = ibv_create_srq(b.pd, &init);
+
+	CHECK(srq);
+	CHECK_EQ(ibv_destroy_qp(b.qp), 0);
+	b.qp = qp_create(&b, &(struct options){.srq = srq});
+	for (int round = 0; round < 3; round++) {
+		struct ibv_sge sge = sge_of(&b, 0, 64);
+		struct ibv_recv_wr receive = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad;
+
+		for (unsigned i = 0; i < 16; i++)
+			CHECK_EQ(ibv_post_srq_recv(srq, &receive, &bad), 0);
+		CHECK_EQ(ibv_post_srq_recv(srq, &receive, &bad), ENOMEM);
+		if (round == 2)
+			break;
+		connect_both();
+		for (unsigned i = 0; i < 16; i++) {
+			struct ibv_sge from = sge_of(&a, 0, 8);
+			struct ibv_send_wr wr = message(&from);
+
+			post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+		}
+		CHECK_EQ(ibv_modify_qp(a.qp, &to_reset, IBV_QP_STATE), 0);
+		if (round == 0) {
+			CHECK_EQ(ibv_modify_qp(b.qp, &to_reset, IBV_QP_STATE), 0);
+		} else {
+			CHECK_EQ(ibv_destroy_qp(b.qp), 0);
+			b.qp = NULL;
+		}
+	}
+	poll_none(b.cq, 1);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	close_both();
+}
+
 static void ud_up(struct ibv_qp *qp, uint32_t qkey)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = qkey};
@@ -575,6 +618,7 @@ int main(void)
 
 	device_queries();
 	shared_receive_queue();
+	shared_receives_given_back();
 	datagrams();
 	unreliable_connection();
 	what_it_says();

@@ -15,6 +15,7 @@
 #include "path/builder.h"
 #include "path/completion.h"
 #include "path/pending.h"
+#include "path/poll.h"
 #include "path/qp_state.h"
 #include "path/rq.h"
 #include "path/waiting.h"
@@ -266,7 +267,12 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 	/* then the peer is out: whoever waits for the fate of its writes may look now */
 	if (!sv_quiesce_qp(qp))
 		return EBUSY;
-	sv_cq_detach(sv_cq(ibqp->recv_cq), qp);
+	struct sv_cq *recv_cq = sv_cq(ibqp->recv_cq);
+
+	sv_lock_control(&recv_cq->lock);
+	sv_receives_drop(qp);
+	sv_unlock(&recv_cq->lock, false);
+	sv_cq_detach(recv_cq, qp);
 	sv_cq_forget(sv_cq(ibqp->send_cq), qp);
 	if (ibqp->recv_cq != ibqp->send_cq)
 		sv_cq_forget(sv_cq(ibqp->recv_cq), qp);

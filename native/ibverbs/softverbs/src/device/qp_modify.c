@@ -9,6 +9,7 @@
 #include "object/qp.h"
 #include "path/completion.h"
 #include "path/pending.h"
+#include "path/poll.h"
 #include "path/progress.h"
 #include "path/qp_state.h"
 #include "peer/link.h"
@@ -157,6 +158,7 @@ static void clear(struct sv_qp *qp)
 	sv_lock_control(&qp->recv_lock);
 	sv_lock_control(&recv_cq->lock);
 	qp->flush_receives = false;
+	sv_receives_drop(qp);
 	qp->record_tail = 0;
 	memset(qp->records, 0, qp->record_bytes);
 	atomic_store(&qp->rq.polled, 0);

@@ -80,6 +80,13 @@ static int flush_receives(struct sv_qp *qp, int entries, struct ibv_wc *wc)
 	return got;
 }
 
+static bool has_record(const struct sv_qp *qp)
+{
+	const struct sv_recv_record *record = &qp->records[qp->record_tail & qp->record_mask];
+
+	return atomic_load_explicit(&record->sequence, memory_order_acquire) == qp->record_tail + 1;
+}
+
 static int drain_qp(struct sv_qp *qp, int entries, struct ibv_wc *wc)
 {
 	int got = 0;
@@ -96,6 +103,15 @@ static int drain_qp(struct sv_qp *qp, int entries, struct ibv_wc *wc)
 	if (unlikely(qp->flush_receives) && got < entries && !qp->qp.srq)
 		got += flush_receives(qp, entries - got, wc + got);
 	return got;
+}
+
+void sv_receives_drop(struct sv_qp *qp)
+{
+	/* without an SRQ the places are its own, and go with it */
+	while (qp->qp.srq && has_record(qp)) {
+		qp->record_tail++;
+		count_polled(qp);
+	}
 }
 
 static inline bool may_have_received(const struct sv_cq *cq)
