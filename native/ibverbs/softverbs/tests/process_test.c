@@ -244,12 +244,86 @@ static void huge_pages(void)
 	endpoint_close(&e);
 }
 
+/* --- a window that is bound so often that its keys come round --- */
+
+#define BINDS 257u
+
+static int binder(void)
+{
+	struct endpoint e;
+	struct address other, own;
+
+	endpoint_open(&e, MEMORY_MEMFD, (BINDS + 1) * 4096, NULL);
+	CHECK_EQ(ibv_dereg_mr(e.mr), 0);
+	e.mr = ibv_reg_mr(e.pd, e.buffer, e.size, ALL_ACCESS | IBV_ACCESS_MW_BIND);
+	CHECK(e.mr);
+	struct ibv_mw *mw = ibv_alloc_mw(e.pd, IBV_MW_TYPE_2);
+
+	CHECK(mw);
+	own = address_of(&e);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &other, sizeof(other));
+	qp_connect(e.qp, other.qpn);
+	uint32_t key = mw->rkey;
+	char go;
+
+	for (size_t n = 1; n <= BINDS; n++) {
+		struct ibv_send_wr bind = {.wr_id = n, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+
+		bind.bind_mw.mw = mw;
+		bind.bind_mw.rkey = key = ibv_inc_rkey(key);
+		bind.bind_mw.bind_info =
+		    (struct ibv_mw_bind_info){e.mr, (uintptr_t)e.buffer + n * 4096, 4096, IBV_ACCESS_REMOTE_WRITE};
+		post_and_expect(&e, &bind, IBV_WC_SUCCESS);
+		own = (struct address){e.qp->qp_num, key, (uintptr_t)e.buffer + n * 4096};
+		child_send(3, &own, sizeof(own));
+		child_receive(3, &go, 1);
+		struct ibv_send_wr invalidate = {
+		    .wr_id = n, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = key};
+
+		post_and_expect(&e, &invalidate, IBV_WC_SUCCESS);
+	}
+	for (size_t n = 1; n <= BINDS; n++)
+		CHECK_EQ(*(uint64_t *)(e.buffer + n * 4096), n);
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+	endpoint_close(&e);
+	return 0;
+}
+
+static void window_whose_keys_come_round(void)
+{
+	struct endpoint e;
+	struct address own, to;
+	struct child c = child_start("binder");
+
+	step("a window that is bound %u times: each write lands where it was bound last", BINDS);
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	own = address_of(&e);
+	child_receive(c.socket, &to, sizeof(to));
+	child_send(c.socket, &own, sizeof(own));
+	qp_connect(e.qp, to.qpn);
+	for (size_t n = 1; n <= BINDS; n++) {
+		struct ibv_sge sge = sge_of(&e, 0, 8);
+
+		child_receive(c.socket, &to, sizeof(to));
+		struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, to, 0);
+
+		*(uint64_t *)e.buffer = n;
+		post_and_expect(&e, &write, IBV_WC_SUCCESS);
+		child_send(c.socket, "g", 1);
+	}
+	child_finish(&c);
+	endpoint_close(&e);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {"malloc", "memfd", "unsealed"};
 
 	if (argc > 1 && strcmp(argv[1], "huge") == 0)
 		return huge_owner();
+	if (argc > 1 && strcmp(argv[1], "binder") == 0)
+		return binder();
 	for (int kind = 0; argc > 1 && kind < 3; kind++)
 		if (strcmp(argv[1], names[kind]) == 0)
 			return passive((enum memory)kind);
@@ -258,6 +332,7 @@ int main(int argc, char **argv)
 	for (int kind = 0; kind < 3; kind++)
 		run((enum memory)kind, names[kind]);
 	huge_pages();
+	window_whose_keys_come_round();
 	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");

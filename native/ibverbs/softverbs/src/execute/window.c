@@ -15,11 +15,14 @@
 /* Binds and invalidations of one window may come through several QPs at once; none of them is on a data path. */
 static pthread_mutex_t binding = PTHREAD_MUTEX_INITIALIZER;
 
-/* The entry is empty and nobody copies through it any more. */
+/* The entry is empty and nobody copies through it any more. Peers forget it before its key comes round. */
 static void release(struct sv_mw *mw)
 {
-	if (mw->region)
-		atomic_fetch_sub(&mw->region->windows, 1);
+	if (!mw->region)
+		return;
+	if (mw->region->entry->kind == SV_MR_SHARED)
+		sv_peers_wake();
+	atomic_fetch_sub(&mw->region->windows, 1);
 	mw->region = NULL;
 }
 

@@ -339,7 +339,7 @@ bool sv_peers_sweep(void)
 		for (struct sv_map **at = &peer->maps; *at;) {
 			struct sv_map *map = *at;
 
-			if (atomic_load(&peer->segment->mrs[SV_KEY_INDEX(map->key)].key) == map->key) {
+			if (!map->stale && atomic_load(&peer->segment->mrs[SV_KEY_INDEX(map->key)].key) == map->key) {
 				at = &map->next;
 			} else if (map->users) {
 				held = true;

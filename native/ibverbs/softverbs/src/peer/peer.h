@@ -13,8 +13,10 @@ struct sv_map {
 	struct sv_map *next;
 	uint32_t key;
 	uint32_t users;
-	uint8_t *base;  /* of the region */
-	uint64_t bytes; /* of it that are mapped */
+	bool stale;           /* its key names something else by now: it goes with its last user */
+	uint64_t ino, offset; /* what is mapped of which file: a window's keys come round after 256 of them */
+	uint8_t *base;        /* of the region */
+	uint64_t bytes;       /* of it that are mapped */
 	void *mapping;
 	size_t length;
 };

@@ -46,18 +46,8 @@ static int open_backing(struct sv_peer *peer, const struct sv_mr_entry *entry, u
 	return -1;
 }
 
-/* Map the region; NULL: reach it through system calls instead. */
-static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry)
+static struct sv_map *map_anew(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry)
 {
-	struct sv_map *map;
-
-	/* as it was when it was mapped, whatever the entry says by now */
-	for (map = peer->maps; map; map = map->next) {
-		if (map->key == key) {
-			map->users++;
-			return map;
-		}
-	}
 	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4)
 		return NULL;
 	int fd = open_backing(peer, entry, entry->offset + entry->length);
@@ -67,7 +57,7 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 	uint64_t page = page_of(fd), start = entry->offset & ~(page - 1), skip = entry->offset - start;
 	uint64_t bytes = (skip + entry->length + page - 1) & ~(page - 1);
 
-	map = calloc(1, sizeof(*map));
+	struct sv_map *map = calloc(1, sizeof(*map));
 	/* populate: a first touch through a second mapping costs more than the copy */
 	void *at =
 	    map ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)start) : MAP_FAILED;
@@ -81,11 +71,51 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 	*map = (struct sv_map){.next = peer->maps,
 	    .key = key,
 	    .users = 1,
+	    .ino = entry->ino,
+	    .offset = entry->offset,
 	    .base = (uint8_t *)at + skip,
 	    .bytes = entry->length,
 	    .mapping = at,
 	    .length = bytes};
 	peer->maps = map;
+	return map;
+}
+
+static void unmap(struct sv_peer *peer, struct sv_map *map)
+{
+	struct sv_map **at = &peer->maps;
+
+	while (*at != map)
+		at = &(*at)->next;
+	*at = map->next;
+	munmap(map->mapping, map->length);
+	free(map);
+}
+
+static void retire(struct sv_peer *peer, struct sv_map *map)
+{
+	map->stale = true;
+	if (!map->users)
+		unmap(peer, map);
+}
+
+/* Map the region, or find it mapped; NULL: reach it through system calls instead. */
+static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry)
+{
+	struct sv_map *old = peer->maps;
+
+	while (old && (old->key != key || old->stale))
+		old = old->next;
+	bool same = old && old->ino == entry->ino && old->offset == entry->offset;
+	struct sv_map *map = same && entry->length <= old->bytes ? NULL : map_anew(peer, key, entry);
+
+	/* of a region that is said to be longer than it can be, what it had is still there */
+	if (!map && same) {
+		old->users++;
+		return old;
+	}
+	if (old)
+		retire(peer, old);
 	return map;
 }
 
@@ -96,7 +126,8 @@ static void drop(struct sv_peer *peer, struct sv_remote *remote)
 {
 	if (remote->map) {
 		pthread_mutex_lock(&peer->lock);
-		remote->map->users--;
+		if (--remote->map->users == 0 && remote->map->stale)
+			unmap(peer, remote->map);
 		pthread_mutex_unlock(&peer->lock);
 	}
 	memset(remote, 0, sizeof(*remote));
