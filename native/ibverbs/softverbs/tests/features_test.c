@@ -329,6 +329,45 @@ static void memory_windows(void)
 	close_both();
 }
 
+static void window_of_another(void)
+{
+	step("a window is invalidated by the peer of its queue pair, and by no other's");
+	open_both(NULL, NULL);
+	connect_both();
+	struct ibv_qp *mine = a.qp, *others[2] = {qp_create(&a, NULL), qp_create(&b, NULL)};
+
+	qp_connect(others[0], others[1]->qp_num);
+	qp_connect(others[1], others[0]->qp_num);
+	CHECK_EQ(ibv_dereg_mr(b.mr), 0);
+	b.mr = ibv_reg_mr(b.pd, b.buffer, b.size, ALL_ACCESS | IBV_ACCESS_MW_BIND);
+	struct ibv_mw *mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+
+	CHECK(b.mr && mw);
+	struct ibv_send_wr bind = {.wr_id = 8, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+
+	bind.bind_mw.mw = mw;
+	bind.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+	bind.bind_mw.bind_info = (struct ibv_mw_bind_info){b.mr, (uintptr_t)b.buffer + 4096, 4096, IBV_ACCESS_REMOTE_WRITE};
+	post_and_expect(&b, &bind, IBV_WC_SUCCESS);
+	struct ibv_sge sge = sge_of(&a, 0, 8), into = sge_of(&b, 0, 64);
+	struct ibv_send_wr with_inv = message(&sge);
+	struct ibv_recv_wr receive = {.wr_id = 5, .sg_list = &into, .num_sge = 1}, *bad;
+	struct address window = {b.qp->qp_num, bind.bind_mw.rkey, (uintptr_t)b.buffer + 4096};
+	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, &sge, window, 0);
+
+	with_inv.opcode = IBV_WR_SEND_WITH_INV;
+	with_inv.invalidate_rkey = bind.bind_mw.rkey;
+	CHECK_EQ(ibv_post_recv(others[1], &receive, &bad), 0);
+	a.qp = others[0];
+	post_and_expect(&a, &with_inv, IBV_WC_REM_ACCESS_ERR);
+	a.qp = mine;
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(ibv_destroy_qp(others[i]), 0);
+	close_both();
+}
+
 /* Gone before the operation that names it executes. */
 static void named_and_gone(void)
 {
@@ -623,6 +662,7 @@ int main(void)
 	unreliable_connection();
 	what_it_says();
 	memory_windows();
+	window_of_another();
 	named_and_gone();
 	builders();
 	extended_cq();

@@ -133,13 +133,16 @@ int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey)
 	return status;
 }
 
-/* For SEND_WITH_INV: the sender invalidates the receiver's window. The owner finds it empty at its next bind. */
+/*
+ * For SEND_WITH_INV: the sender invalidates the receiver's window. The owner finds it empty at its next bind. Only that
+ * of the QP that it sends to: another one's peer may be in the middle of copying through its window.
+ */
 bool sv_mw_invalidate_remote(struct sv_qp *qp, uint32_t rkey)
 {
 	struct sv_mr_entry *entry = &qp->peer->segment->mrs[SV_KEY_INDEX(rkey)];
 	uint32_t expected = rkey;
 
-	if (rkey == 0 || entry->pd != qp->remote_entry->pd || !entry->qpn)
+	if (rkey == 0 || entry->pd != qp->remote_entry->pd || SV_ONCE(entry->qpn) != qp->target.qpn)
 		return false;
 	return atomic_compare_exchange_strong(&entry->key, &expected, 0);
 }
