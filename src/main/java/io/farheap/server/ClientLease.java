@@ -241,10 +241,14 @@ final class ClientLease {
         }
     }
 
-    /** @return whether the region may be granted again */
+    /** @return whether the region may be granted again; then the pool expects it */
     private synchronized boolean left(Grant grant, Fence wait) {
         leaving.remove(grant);
-        return !wait.failed();
+        if (wait.failed()) {
+            return false;
+        }
+        pool.expect(1);
+        return true;
     }
 
     /** Adds whatever reaches some regions to a fence. The lease's lock is held. */
@@ -418,14 +422,15 @@ final class ClientLease {
     }
 
     /**
-     * After {@link #end}: the regions that are to be zeroed and granted again, once; none where something could not be
-     * fenced.
+     * After {@link #end}: the regions that are to be zeroed and granted again, once, which the pool expects then; none
+     * where something could not be fenced.
      */
     synchronized List<Integer> takeRegions() {
         List<Integer> regions = connections.unfenced() || fence == null || fence.failed() ? List.of() : fenced;
         fenced = List.of();
         grants.clear();
         connections.forget();
+        pool.expect(regions.size());
         return regions;
     }
 

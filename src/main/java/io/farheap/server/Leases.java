@@ -136,16 +136,16 @@ final class Leases {
      */
     void close(ClientLease lease) {
         boolean first = lease.beginEnding();
-        boolean done = false;
+        List<Integer> regions = null;
         try {
-            done = fenced(lease);
+            regions = fenced(lease);
         } finally {
-            if (!done && first) {
+            if (regions == null && first) {
                 later(lease);
             }
         }
-        if (done) {
-            lease.takeRegions().forEach(pool::giveBack);
+        if (regions != null) {
+            pool.giveBack(regions);
         }
     }
 
@@ -166,27 +166,30 @@ final class Leases {
         }
     }
 
-    /**
-     * The lease is known until its regions are to be zeroed: whoever waits for them looks for the one, then the other.
-     */
     private boolean ended(ClientLease lease) {
-        if (!lease.end()) {
+        List<Integer> regions = fenced(lease);
+        if (regions == null) {
             return false;
         }
-        List<Integer> regions = lease.takeRegions();
         if (!stopped) {
             pool.giveBackLater(regions);
         }
-        forget(lease);
         return true;
     }
 
-    private boolean fenced(ClientLease lease) {
+    /**
+     * The lease is known until its regions are announced to the pool: whoever waits for them looks for the one, then
+     * the other.
+     *
+     * @return the regions, which are to be given back, or null where the device is busy
+     */
+    private @Nullable List<Integer> fenced(ClientLease lease) {
         if (!lease.end()) {
-            return false;
+            return null;
         }
+        List<Integer> regions = lease.takeRegions();
         forget(lease);
-        return true;
+        return regions;
     }
 
     private void forget(ClientLease lease) {

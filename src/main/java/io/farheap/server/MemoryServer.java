@@ -329,7 +329,10 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         }
     }
 
-    /** Of the caches that were ended a while ago at most, those that have nothing here any more, if all is zero. */
+    /**
+     * Of the caches that were ended a while ago at most, those that have nothing here any more, if no region is still
+     * to be zeroed.
+     */
     public Set<Long> endedCaches() {
         GrantBook book = grants;
         Set<Long> ended = book == null ? Set.of() : new HashSet<>(book.ended());
@@ -337,7 +340,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             return ended;
         }
         ended.removeAll(regionsByCache().keySet());
-        return pool.zeroing().isIdle() ? ended : Set.of();
+        return pool.expectsNone() ? ended : Set.of();
     }
 
     @Override

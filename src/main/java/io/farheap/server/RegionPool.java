@@ -33,6 +33,8 @@ final class RegionPool implements AutoCloseable {
     private final IntArrayList withdrawn = new IntArrayList();
     /** So many regions are to be withdrawn as they come back. */
     private int owed;
+    /** So many were {@linkplain #expect announced} and are not free yet. */
+    private int expected;
 
     /**
      * @param elastic whether regions may be {@linkplain #owe withdrawn}: then nothing but leases' registrations, which
@@ -59,7 +61,7 @@ final class RegionPool implements AutoCloseable {
         for (int id = regions - 1; id >= 0; id--) {
             free[freeCount++] = id;
         }
-        zeroing = new Zeroing(this::segment, this::free);
+        zeroing = new Zeroing(this::segment, this::zeroed);
     }
 
     long regionBytes() {
@@ -90,16 +92,46 @@ final class RegionPool implements AutoCloseable {
     }
 
     /**
-     * Zeroes a region and makes it free, or has that done where {@linkplain #zeroLater nobody waits for it}. No device
-     * may reach it any more.
+     * So many regions are about to be given back: said before whoever held them is forgotten, so that they are at no
+     * moment unknown and not free.
+     */
+    synchronized void expect(int regions) {
+        expected += regions;
+    }
+
+    /** Whether all that was announced is free, or withdrawn where regions are owed. */
+    synchronized boolean expectsNone() {
+        return expected == 0;
+    }
+
+    /**
+     * Zeroes a region that was {@linkplain #expect announced} and makes it free, or has that done where
+     * {@linkplain #zeroLater nobody waits for it}. No device may reach it any more.
      */
     void giveBack(int id) {
-        if (zeroLater) {
-            giveBackLater(List.of(id));
-            return;
+        giveBack(List.of(id));
+    }
+
+    /** As {@link #giveBack(int)}; what an error keeps from it is zeroed later. */
+    void giveBack(List<Integer> ids) {
+        int done = 0;
+        try {
+            while (!zeroLater && done < ids.size()) {
+                int id = ids.get(done);
+                Zeroing.zero(segment(id));
+                zeroed(id);
+                done++;
+            }
+        } finally {
+            if (done < ids.size()) {
+                giveBackLater(ids.subList(done, ids.size()));
+            }
         }
-        Zeroing.zero(segment(id));
+    }
+
+    private void zeroed(int id) {
         free(id);
+        expect(-1);
     }
 
     /** From now on whoever gives regions back does not wait until they are zero: nobody is to get them again. */
@@ -107,7 +139,7 @@ final class RegionPool implements AutoCloseable {
         zeroLater = true;
     }
 
-    /** As {@link #giveBack}, on a thread of its own. */
+    /** As {@link #giveBack(List)}, on a thread of its own. */
     void giveBackLater(List<Integer> ids) {
         zeroing.add(ids);
     }

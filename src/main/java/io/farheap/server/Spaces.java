@@ -259,6 +259,7 @@ final class Spaces implements SpacePlane, ServedSpaces {
                         System.Logger.Level.ERROR,
                         regions.size() + " region(s) of space " + space.name() + " are withdrawn");
             } else if (!stopped) {
+                pool.expect(regions.size());
                 pool.giveBackLater(regions);
             }
         });

@@ -43,11 +43,6 @@ final class Zeroing implements AutoCloseable {
         LockSupport.unpark(thread);
     }
 
-    /** Whether all that was added is free. */
-    boolean isIdle() {
-        return regions.isEmpty();
-    }
-
     private void run() {
         while (!stopped) {
             Integer region = regions.peek();
