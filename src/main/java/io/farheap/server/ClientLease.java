@@ -268,18 +268,23 @@ final class ClientLease {
         return grant(regionId).export.issue(tickets);
     }
 
-    /** Fails where the lease does not hold the region. */
-    synchronized void requireHolds(int regionId) {
-        grant(regionId);
+    /** Of a call that begins to pull into a region. Fails where the lease does not hold that. */
+    synchronized Grant.Turn turn(int regionId) {
+        return grant(regionId).nextTurn();
     }
 
-    /** Keeps a pull until it is taken, expires or the region is given back; another one that was kept is abandoned. */
-    void keep(int regionId, PreparedPull pull) {
+    /**
+     * Keeps a pull until it is taken, expires or the region is given back; another one that was kept is abandoned.
+     *
+     * @throws ControlException CANCELLED where the call comes too late
+     */
+    void keep(Grant.Turn turn, PreparedPull pull) {
         PreparedPull before;
         synchronized (this) {
-            Grant grant = grant(regionId);
+            Grant grant = grant(turn);
             before = grant.prepared;
             grant.prepared = pull;
+            grant.arrived(turn);
             grant.pullExpired = false;
             if (pullsSince == 0) {
                 pullsSince = System.nanoTime() | 1;
@@ -360,15 +365,16 @@ final class ClientLease {
 
     /**
      * From here on to {@link #detach}, giving the region back stops what fills it first, which must be closed before it
-     * is detached.
+     * is detached. Refuses as {@link #keep} does.
      */
-    synchronized Grant attach(int regionId, RegionFill fill) {
-        Grant grant = grant(regionId);
+    synchronized Grant attach(Grant.Turn turn, RegionFill fill) {
+        Grant grant = grant(turn);
         if (grant.fill != null) {
             throw new ControlException(
-                    Code.INVALID_ARGUMENT, "region " + regionId + " is being filled by another pull");
+                    Code.INVALID_ARGUMENT, "region " + grant.regionId + " is being filled by another pull");
         }
         grant.fill = fill;
+        grant.arrived(turn);
         return grant;
     }
 
@@ -452,6 +458,18 @@ final class ClientLease {
         if (grant == null) {
             throw new ControlException(
                     Code.NOT_FOUND, "the lease does not hold region " + Integer.toUnsignedString(regionId));
+        }
+        return grant;
+    }
+
+    /** What a call pulls into, whose client may have given up on it: what that did then is to stay. */
+    private Grant grant(Grant.Turn turn) {
+        Grant grant = grant(turn.grant().regionId);
+        if (grant != turn.grant() || grant.isLate(turn)) {
+            throw new ControlException(
+                    Code.CANCELLED,
+                    "region " + grant.regionId
+                            + " was granted anew, or another pull into it was begun later and is there already; this one is over");
         }
         return grant;
     }

@@ -18,6 +18,11 @@ final class Grant {
     /** What other servers have of it. */
     final RegionExport export;
 
+    /** How many calls have begun to pull into it. */
+    private int turns;
+    /** Of the pull that is ready or fills it, or did last: what began before comes too late. */
+    private int latest;
+
     /** The pull that is ready to fill it, or null. */
     @Nullable
     PreparedPull prepared;
@@ -32,6 +37,23 @@ final class Grant {
         this.allocationId = allocationId;
         this.registration = registration;
         this.export = export;
+    }
+
+    /** A call's place among those that pull into the region, taken when it begins. */
+    record Turn(Grant grant, int number) {}
+
+    Turn nextTurn() {
+        return new Turn(this, ++turns);
+    }
+
+    /** Whether a call that began after that one was faster. */
+    boolean isLate(Turn turn) {
+        return turn.number < latest;
+    }
+
+    /** A call's pull is ready, or fills the region. */
+    void arrived(Turn turn) {
+        latest = turn.number;
     }
 
     RegionGrant described() {

@@ -46,12 +46,14 @@ final class IncomingPulls {
     }
 
     private Mark prepare(ClientLease lease, int regionId, String from, Supplier<PreparedPull> open) {
+        // First, so that a call that takes long is known for one that began before others.
+        Grant.Turn turn = lease.turn(regionId);
         lease.endFill(regionId);
         try {
             PreparedPull pull = open.get();
             try {
                 Mark mark = pull.mark();
-                lease.keep(regionId, pull);
+                lease.keep(turn, pull);
                 return mark;
             } catch (Throwable e) {
                 lease.abandon(pull);
@@ -64,10 +66,10 @@ final class IncomingPulls {
 
     /** As {@link ControlPlane#pull}. */
     PullResult pull(ClientLease lease, int regionId, String sourceAddress, byte[] token) {
-        lease.requireHolds(regionId);
+        Grant.Turn turn = lease.turn(regionId);
         try {
             PreparedPull pull = lease.take(regionId, sourceAddress, token);
-            return fill(lease, regionId, pull == null ? open(lease, sourceAddress, regionId, token, null) : pull);
+            return fill(lease, turn, pull == null ? open(lease, sourceAddress, regionId, token, null) : pull);
         } catch (ControlException e) {
             throw pullFailure(sourceAddress, e);
         }
@@ -122,10 +124,10 @@ final class IncomingPulls {
         }
     }
 
-    private PullResult fill(ClientLease lease, int regionId, PreparedPull pull) {
+    private PullResult fill(ClientLease lease, Grant.Turn turn, PreparedPull pull) {
         Grant grant;
         try {
-            grant = lease.attach(regionId, pull.fill());
+            grant = lease.attach(turn, pull.fill());
         } catch (Throwable e) {
             lease.abandon(pull);
             throw e;

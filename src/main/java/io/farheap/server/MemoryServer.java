@@ -404,13 +404,11 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     @Override
     public PullSource openPull(byte[] token, Endpoint puller) {
-        RegionExport export = tickets.redeem(token).export;
+        ExportTicket<RegionExport> ticket = tickets.redeem(token);
         long pullId = random.nextLong();
-        PullSource source =
-                OnDevice.call(() -> export.openPull(pullId, context, puller).described());
-        pulls.values().removeIf(other -> other == export || other.over());
-        pulls.put(pullId, export);
-        return source;
+        pulls.values().removeIf(RegionExport::over);
+        return OnDevice.call(() ->
+                ticket.export.openPull(ticket, pullId, context, puller, pulls).described());
     }
 
     @Override

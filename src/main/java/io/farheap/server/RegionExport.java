@@ -8,6 +8,7 @@ import io.farheap.verbs.Endpoint;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,8 @@ final class RegionExport {
     private final Retired retired;
     /** Ends the latest ticket for it. A new one replaces it. */
     private Runnable revoke = () -> {};
+    /** By which alone the region may be read anew, or null. */
+    private @Nullable ExportTicket<RegionExport> latest;
     /** The other server that reads it, or null. A new one replaces it. */
     private @Nullable SourcePull source;
     /** Other servers that read it, that are closed and that the device is busy with. */
@@ -47,20 +50,35 @@ final class RegionExport {
         revoke.run();
         ExportTicket<RegionExport> ticket = tickets.issue(this);
         revoke = () -> tickets.remove(ticket);
+        latest = ticket;
+        // A pull by the one before may be waiting.
+        notifyAll();
         return ticket;
     }
 
     /**
      * Ends the pull that read the region before, if any. Waits for earlier ones that the device is busy with, which on
      * a busy machine it is for some milliseconds, but not for as long as a process that is stopped may be.
+     *
+     * @param ticket which was redeemed; it is refused where there is a newer one, whose pull this would end
+     * @param pulls by their ids: the pull is among them from now on, instead of the one before
      */
-    SourcePull openPull(long pullId, Context context, Endpoint puller) {
+    SourcePull openPull(
+            ExportTicket<RegionExport> ticket,
+            long pullId,
+            Context context,
+            Endpoint puller,
+            Map<Long, RegionExport> pulls) {
         SourcePull before;
         SourcePull opened;
         synchronized (this) {
-            boolean left = awaitLeaving();
+            boolean left = awaitLeaving(ticket);
             if (over) {
                 throw new ControlException(Code.TICKET_REFUSED, "the exported region was given back");
+            }
+            if (ticket != latest) {
+                throw new ControlException(
+                        Code.TICKET_REFUSED, "region " + regionId + " was exported again since; use the newer ticket");
             }
             if (!left) {
                 throw new ControlException(
@@ -73,8 +91,10 @@ final class RegionExport {
             Budget.Loan lent = client.lend(client.budgets().queuePairs(), 1);
             opened = new SourcePull(pullId, context, completions, region, puller, lent, retired);
             source = opened;
+            pulls.put(pullId, this);
             if (before != null) {
                 leaving.add(before);
+                pulls.remove(before.id());
             }
         }
         if (before != null) {
@@ -83,10 +103,14 @@ final class RegionExport {
         return opened;
     }
 
-    /** With the lock, which is free meanwhile. @return whether all that were closed are gone */
-    private boolean awaitLeaving() {
+    /**
+     * With the lock, which is free meanwhile; only for as long as the ticket is good.
+     *
+     * @return whether all that were closed are gone
+     */
+    private boolean awaitLeaving(ExportTicket<RegionExport> ticket) {
         long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
-        while (!over && !leaving.isEmpty()) {
+        while (!over && ticket == latest && !leaving.isEmpty()) {
             long millis = (deadline - System.nanoTime()) / 1_000_000;
             if (millis <= 0) {
                 return false;

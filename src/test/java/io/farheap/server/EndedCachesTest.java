@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a server says of caches that its manager has ended: where it says nothing of one, the manager ends another. */
+/** What a server says of caches that its manager has ended: where that comes too early, it ends another. */
 class EndedCachesTest {
 
     private static final long REGION = 64 << 10;

@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,14 +16,21 @@ import io.farheap.control.PullSource;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.Ticket;
 import io.farheap.memory.SharedMemory;
+import io.farheap.testing.ControlCable;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A region of one server, copied by another. */
 class PullTest {
@@ -295,6 +303,116 @@ class PullTest {
             pull(export());
             fresh.client.assertFilled(to, 1);
         }
+    }
+
+    /**
+     * A call that its client has given up on may end when the client has prepared the region anew, which it may have
+     * given back and got again meanwhile: what is ready then is to stay so.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPullThatIsPreparedTooLateReplacesNoneThatWasPreparedAfterIt(boolean anew) throws Exception {
+        RegionGrant other = old.client.allocate();
+        old.client.fill(other, 2);
+        byte[] late = export();
+        try (ControlCable cable = new ControlCable(old.control.address());
+                PullLeader first = new PullLeader();
+                PullLeader second = new PullLeader()) {
+            cable.cut();
+            CompletableFuture<Void> tooLate = CompletableFuture.runAsync(
+                    () -> first.prepare(fresh.plane, fresh.lease(), to, cable.address(), late, 0, REGION));
+            awaitPullsLent(1);
+            regrant(anew);
+            byte[] token = old.plane.export(old.lease(), other.regionId()).token();
+            second.prepare(fresh.plane, fresh.lease(), to, old.control.address(), token, 0, REGION);
+            cable.mend();
+            tooLate.handle((_, _) -> null).get();
+            second.clear(REGION);
+            assertEquals(REGION, pull(token).bytes());
+            assertTrue(tooLate.isCompletedExceptionally());
+        }
+        fresh.client.assertFilled(to, 2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPullThatComesTooLateFillsNoRegionThatWasPulledAfterIt(boolean anew) throws Exception {
+        RegionGrant other = old.client.allocate();
+        old.client.fill(other, 2);
+        byte[] late = export();
+        try (ControlCable cable = new ControlCable(old.control.address())) {
+            cable.cut();
+            CompletableFuture<PullResult> tooLate = CompletableFuture.supplyAsync(
+                    () -> fresh.plane.pull(fresh.lease(), to.regionId(), cable.address(), late));
+            awaitPullsLent(1);
+            regrant(anew);
+            pull(old.plane.export(old.lease(), other.regionId()).token());
+            cable.mend();
+            tooLate.handle((_, _) -> null).get();
+            assertTrue(tooLate.isCompletedExceptionally());
+        }
+        fresh.client.assertFilled(to, 2);
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - start < 60_000_000_000L, "this does not come about");
+            Thread.sleep(1);
+        }
+    }
+
+    private void awaitPullsLent(int number) throws InterruptedException {
+        await(() -> fresh.server.budgets().pulls().lent() == number);
+    }
+
+    /** @param anew whether the region that is to be filled goes back and comes again */
+    private void regrant(boolean anew) {
+        if (anew) {
+            fresh.plane.release(fresh.lease(), to.regionId());
+            int before = to.regionId();
+            to = fresh.client.allocate();
+            assertEquals(before, to.regionId());
+        }
+    }
+
+    /** It waits for a reader that the device is busy with, and its client has exported the region again meanwhile. */
+    @Test
+    void aTicketThatIsReplacedWhileItsPullWaitsIsRefused() throws Exception {
+        AtomicBoolean ended = new AtomicBoolean();
+        try (Context context = Devices.open("");
+                SharedMemory into = SharedMemory.allocate("test-copy", REGION);
+                RegionCopy before = new RegionCopy(context, into.segment());
+                RegionCopy older = new RegionCopy(context, into.segment());
+                RegionCopy newer = new RegionCopy(context, into.segment())) {
+            PullSource source = old.plane.openPull(export(), before.endpoint(0));
+            busyUntil(ended);
+            old.plane.closePull(source.pullId());
+            byte[] olderToken = export();
+            FutureTask<PullSource> waits = new FutureTask<>(() -> old.server.openPull(olderToken, older.endpoint(0)));
+            Thread thread = Thread.ofPlatform().start(waits);
+            await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+            byte[] newerToken = old.server.export(old.lease(), from.regionId()).token();
+            ended.set(true);
+            PullSource latest = old.plane.openPull(newerToken, newer.endpoint(0));
+            Throwable refused =
+                    assertThrows(ExecutionException.class, waits::get).getCause();
+            assertEquals(
+                    Code.TICKET_REFUSED,
+                    assertInstanceOf(ControlException.class, refused).code());
+            newer.connect(0, latest);
+            assertEquals(REGION, newer.run(null).bytes());
+            old.plane.closePull(latest.pullId());
+        }
+    }
+
+    private void busyUntil(AtomicBoolean ended) {
+        old.server.retired().fault.set(() -> {
+            if (!ended.get()) {
+                busyUntil(ended);
+                throw new OutOfMemoryError("injected");
+            }
+        });
     }
 
     /** Wherever the pull is when the lease ends, nothing of it reaches the region once that is granted again. */
