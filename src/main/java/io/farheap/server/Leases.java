@@ -5,6 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.thread.Joining;
+import io.farheap.thread.Loudly;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -8,6 +8,7 @@ import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.control.WantedRegions;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.thread.Joining;
+import io.farheap.thread.Loudly;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;

@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import io.farheap.thread.Joining;
+import io.farheap.thread.Loudly;
 import io.farheap.verbs.VerbsException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

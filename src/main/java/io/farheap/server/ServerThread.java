@@ -7,6 +7,7 @@ import io.farheap.posix.EventFd;
 import io.farheap.rpc.MessageRing;
 import io.farheap.thread.AgentThread;
 import io.farheap.thread.Idle;
+import io.farheap.thread.Loudly;
 import io.farheap.thread.OwnerGate;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.CompletionChannel;

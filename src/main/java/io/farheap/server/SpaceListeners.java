@@ -1,5 +1,6 @@
 package io.farheap.server;
 
+import io.farheap.thread.Loudly;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;

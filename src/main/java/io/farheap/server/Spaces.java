@@ -8,6 +8,7 @@ import io.farheap.control.SpaceGrowth;
 import io.farheap.control.SpaceInfo;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.SpacePlane;
+import io.farheap.thread.Loudly;
 import io.farheap.verbs.VerbsException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;

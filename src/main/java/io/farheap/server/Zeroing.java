@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import io.farheap.thread.Joining;
+import io.farheap.thread.Loudly;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
