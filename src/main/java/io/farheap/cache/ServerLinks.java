@@ -110,9 +110,12 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
             }
             E end = open(server);
             gate.claim();
-            ends.add(end);
-            use(server.index(), end);
-            gate.unclaim();
+            try {
+                ends.add(end);
+                use(server.index(), end);
+            } finally {
+                gate.unclaim();
+            }
             // Either this sees the loss, or whoever fails what is lost sees the end.
             if (server.lost() != null) {
                 lose(server);
@@ -153,9 +156,13 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
     public final void ensure(RemoteServer server) {
         changing.lock();
         try {
+            boolean usable;
             gate.claim();
-            boolean usable = usable(server.index());
-            gate.unclaim();
+            try {
+                usable = usable(server.index());
+            } finally {
+                gate.unclaim();
+            }
             if (!usable) {
                 disconnectEnd(server);
             }

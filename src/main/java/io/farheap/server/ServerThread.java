@@ -62,6 +62,9 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     private volatile boolean dead;
 
     final TestFault fault = new TestFault();
+    /** Met by whoever takes a ring away. */
+    final TestFault removal = new TestFault();
+
     private final Iterable<ServerService> services;
     /** Made on the thread, in its first round. */
     private ServerWork[] work = NO_WORK;
@@ -136,8 +139,12 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     /** When it returns, the thread does not touch the ring any more. */
     void remove(MessageRing ring) {
         gate.claim();
-        forget(ring);
-        gate.unclaim();
+        try {
+            removal.strike();
+            forget(ring);
+        } finally {
+            gate.unclaim();
+        }
     }
 
     /** When it returns, the thread has finished what it was serving. */

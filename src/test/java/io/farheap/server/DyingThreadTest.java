@@ -131,6 +131,20 @@ class DyingThreadTest {
         }
     }
 
+    /** The thread is kept from its rings meanwhile, as is everybody else who takes one away. */
+    @Test
+    void anErrorWhileARingIsTakenAwayKeepsNobodyOut() throws Exception {
+        start(1, Idle.PARK);
+        ServerThread thread = server.threads().thread(0);
+        thread.removal.set(injected());
+        assertThrows(StackOverflowError.class, () -> thread.remove(null));
+        Thread other = Thread.ofPlatform().daemon().start(thread::barrier);
+        await("what another waits for", () -> !other.isAlive());
+        try (BatchClient client = new BatchClient(server, SHAPE, 1)) {
+            assertEquals(0, client.write(client.allocate().regionId(), 0, 8, 0));
+        }
+    }
+
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     void theThreadThatEndsLeasesGoesOn() throws Exception {
