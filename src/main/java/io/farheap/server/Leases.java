@@ -213,7 +213,10 @@ final class Leases {
             retired.add("the lease of client " + lease.clientName(), () -> {
                 boolean done = ended(lease);
                 if (done) {
-                    LOG.log(System.Logger.Level.INFO, "what client " + lease.clientName() + " held is taken back now");
+                    Loudly.log(
+                            LOG,
+                            System.Logger.Level.INFO,
+                            () -> "what client " + lease.clientName() + " held is taken back now");
                 }
                 return done;
             });
@@ -223,9 +226,10 @@ final class Leases {
                 lease.notEnding();
             }
         }
-        LOG.log(
+        Loudly.log(
+                LOG,
                 System.Logger.Level.WARNING,
-                "the lease of client " + lease.clientName()
+                () -> "the lease of client " + lease.clientName()
                         + " has ended, but the device is still busy with it, as if a process were stopped in the middle of an "
                         + "operation; " + lease.regions() + " region(s) stay withdrawn until that is over");
     }
@@ -288,10 +292,12 @@ final class Leases {
         }
     }
 
+    /** Nobody else ends it from now on, so no log may keep this from doing so. */
     private void takeBack(ClientLease lease, String why) {
-        LOG.log(
+        Loudly.log(
+                LOG,
                 System.Logger.Level.INFO,
-                "the lease of client " + lease.clientName() + why + "; taking back what it held");
+                () -> "the lease of client " + lease.clientName() + why + "; taking back what it held");
         end(lease);
     }
 

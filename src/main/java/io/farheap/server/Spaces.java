@@ -224,7 +224,15 @@ final class Spaces implements SpacePlane, ServedSpaces {
             throw unknown();
         }
         if (space.end(false)) {
+            endKnown(space);
+        }
+    }
+
+    /** As {@link #end}, and remembers that there was one. */
+    private void endKnown(Space space) {
+        try {
             ended.add(space);
+        } finally {
             end(space);
         }
     }
@@ -240,17 +248,18 @@ final class Spaces implements SpacePlane, ServedSpaces {
         return all;
     }
 
-    /** Whoever has called {@link Space#end} calls this, once. */
+    /**
+     * Whoever has called {@link Space#end} calls this, once: as nobody else does, all that may fail is done where it is
+     * tried again.
+     */
     private void end(Space space) {
-        synchronized (this) {
-            byName.remove(space.name(), space);
-            var fewer = new Long2ObjectHashMap<>(byId);
-            fewer.remove(space.id());
-            byId = fewer;
-        }
         Fence fence = new Fence("space " + space.name());
+        fence.add("the name of a space", () -> {
+            forget(space);
+            space.cutOff(fence);
+        });
+        fence.nextStage();
         fence.add("the server threads", threads::barrier);
-        space.cutOff(fence);
         finish("space " + space.name(), fence, () -> {
             space.fenced();
             listeners.spaceEnded(space.id());
@@ -264,6 +273,13 @@ final class Spaces implements SpacePlane, ServedSpaces {
                 pool.giveBackLater(regions);
             }
         });
+    }
+
+    private synchronized void forget(Space space) {
+        byName.remove(space.name(), space);
+        var fewer = new Long2ObjectHashMap<>(byId);
+        fewer.remove(space.id());
+        byId = fewer;
     }
 
     /**
@@ -341,9 +357,8 @@ final class Spaces implements SpacePlane, ServedSpaces {
     private void endIfOver(Space space) {
         try {
             if (space.end(true)) {
-                LOG.log(System.Logger.Level.INFO, "the time of space " + space.name() + " is over");
-                ended.add(space);
-                end(space);
+                Loudly.log(LOG, System.Logger.Level.INFO, () -> "the time of space " + space.name() + " is over");
+                endKnown(space);
             }
         } catch (Throwable e) {
             Loudly.log(LOG, "an error while space " + space.name() + " was ended", e);

@@ -9,6 +9,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.rpc.RingShape;
+import io.farheap.testing.FailingLog;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import java.util.concurrent.Callable;
@@ -154,6 +155,17 @@ class DyingThreadTest {
         server.allocate(one.id(), 2);
         await("the end of the lease", () -> free() == REGIONS);
         assertFalse(server.leases().fault.isSet());
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aLeaseEndsAlsoWhereNobodyCanBeTold() throws Exception {
+        start(1, Idle.PARK);
+        try (FailingLog log = new FailingLog(Leases.class, "client unlogged", new OutOfMemoryError("injected"))) {
+            server.allocate(server.openLease("unlogged").id(), 1);
+            await("the end of the lease", () -> free() == REGIONS);
+            assertTrue(log.failures() > 0);
+        }
     }
 
     @Test

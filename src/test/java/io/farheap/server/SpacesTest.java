@@ -19,6 +19,7 @@ import io.farheap.control.SpaceGrowth;
 import io.farheap.control.SpaceInfo;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.SpacePlane;
+import io.farheap.testing.FailingLog;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
 import java.lang.foreign.ValueLayout;
@@ -256,6 +257,15 @@ class SpacesTest {
         assertEquals(List.of("space " + created.spaceId()), told);
         assertEquals(0, server.budgets().spaces().lent());
         assertEquals(0, server.budgets().registrations().lent());
+    }
+
+    @Test
+    void itsTimeEndsAlsoWhereNobodyCanBeTold() {
+        try (FailingLog log = new FailingLog(Spaces.class, "space unlogged", new OutOfMemoryError("injected"))) {
+            spaces.create(lease, SpaceKey.of("unlogged", "a token of some length"), 2, 1, DESCRIPTOR, 1);
+            await("all regions", () -> free() == REGIONS);
+            assertTrue(log.failures() > 0);
+        }
     }
 
     @Test

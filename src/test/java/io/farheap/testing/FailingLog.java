@@ -1,0 +1,49 @@
+package io.farheap.testing;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+/** A log that throws an error at whoever writes some message to it, as for want of memory. */
+public final class FailingLog extends Handler implements AutoCloseable {
+
+    private final Logger logger;
+    private final Level before;
+    private final String part;
+    private final Error error;
+    private final AtomicInteger failures = new AtomicInteger();
+
+    /** @param part of the messages that it fails; others may be logged meanwhile by other tests */
+    public FailingLog(Class<?> writer, String part, Error error) {
+        this.part = part;
+        this.error = error;
+        logger = Logger.getLogger(writer.getName());
+        before = logger.getLevel();
+        logger.setLevel(Level.INFO);
+        logger.addHandler(this);
+    }
+
+    /** How often it has thrown. */
+    public int failures() {
+        return failures.get();
+    }
+
+    @Override
+    public void publish(LogRecord logged) {
+        if (logged.getMessage().contains(part)) {
+            failures.incrementAndGet();
+            throw error;
+        }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {
+        logger.removeHandler(this);
+        logger.setLevel(before);
+    }
+}
