@@ -1,5 +1,6 @@
 package io.farheap.control;
 
+import io.farheap.thread.Loudly;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -87,7 +88,7 @@ final class CallLine {
             return null;
         } catch (Throwable e) {
             end(call);
-            LOG.log(System.Logger.Level.ERROR, "no thread can be had for a call", e);
+            Loudly.log(LOG, "no thread can be had for a call", e);
             return "the server has no thread for it; call again later";
         }
     }
@@ -97,7 +98,8 @@ final class CallLine {
             try {
                 call.task.run();
             } catch (Throwable e) {
-                LOG.log(System.Logger.Level.ERROR, "a call of the control plane failed", e);
+                // A thread that ended here would count as running for ever.
+                Loudly.log(LOG, "a call of the control plane failed", e);
             }
         }
     }

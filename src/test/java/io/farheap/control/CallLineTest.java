@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.FailingLog;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -192,6 +193,26 @@ class CallLineTest {
         await(() -> begun.get() == 3 * KIND.threads().all());
         log.setLevel(null);
         aConnectionHasItsShareAgain();
+    }
+
+    @Test
+    void anErrorThatCannotBeLoggedTakesNoThreadAway() throws Exception {
+        int calls = 3 * KIND.threads().all();
+        try (FailingLog log = new FailingLog(CallLine.class, "a call", new OutOfMemoryError("injected"))) {
+            for (int i = 0; i < calls; i++) {
+                // One host: what it has taken for ever it would be refused.
+                Caller caller = caller(1, i);
+                await(() -> line.submit(caller, null, () -> {
+                            throw new LinkageError("injected");
+                        })
+                        == null);
+                int failed = i;
+                await(() -> log.failures() > failed);
+            }
+        }
+        aConnectionHasItsShareAgain();
+        await(() -> line.submit(caller(1, calls), null, ended::incrementAndGet) == null);
+        await(() -> ended.get() == 1);
     }
 
     @Test
