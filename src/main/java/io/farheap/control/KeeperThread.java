@@ -102,11 +102,16 @@ final class KeeperThread implements AutoCloseable {
     }
 
     private void run() {
+        Throwable error = null;
         while (!stopped) {
             try {
+                if (error != null) {
+                    loseAll(error);
+                    error = null;
+                }
                 work();
             } catch (Throwable e) {
-                loseAll(e);
+                error = e;
             }
         }
     }
@@ -157,18 +162,16 @@ final class KeeperThread implements AutoCloseable {
         return untold.isEmpty();
     }
 
-    /** What this thread knows may be wrong after an error in its own work: whoever holds a lease is to know. */
+    /**
+     * What this thread knows may be wrong after an error in its own work: whoever holds a lease is to know. Where this
+     * throws, it is done again before anything else.
+     */
     private void loseAll(Throwable e) {
-        try {
-            for (KeptLease lease : all) {
-                lease.fail(e);
-                untold.add(lease);
-            }
-            waiting.clear();
-        } catch (Throwable again) {
-            // The next round finds the rest, and so the next error.
-            e.addSuppressed(again);
+        for (KeptLease lease : all) {
+            lease.fail(e);
+            untold.add(lease);
         }
+        waiting.clear();
     }
 
     /** Ends the thread; what is still kept is not renewed any more. Idempotent. */

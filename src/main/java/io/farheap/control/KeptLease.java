@@ -1,6 +1,7 @@
 package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.thread.Loudly;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -57,7 +58,7 @@ final class KeptLease {
     void fail(Throwable e) {
         if (times.lost() == null) {
             times.lose(new ControlException(Code.INTERNAL, "the lease cannot be renewed: " + e, e));
-            log.log(System.Logger.Level.ERROR, "the lease is not kept any more, and so it is lost", e);
+            Loudly.log(log, "the lease is not kept any more, and so it is lost", e);
         }
     }
 
@@ -89,7 +90,7 @@ final class KeptLease {
             }
             return true;
         } catch (Throwable e) {
-            log.log(System.Logger.Level.ERROR, "no thread can be had to tell of a lease; tried again", e);
+            Loudly.log(log, "no thread can be had to tell of a lease; tried again", e);
             return false;
         }
     }

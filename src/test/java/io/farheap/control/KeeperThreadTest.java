@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.testing.FailingLog;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -204,6 +205,27 @@ class KeeperThreadTest {
         }
         assertEquals(0, late.get());
         assertTrue(told.get() > 0, "all were closed before they were lost");
+    }
+
+    /** As the machine has one for want of memory: what throws it again is not told of it once more. */
+    @Test
+    void oneErrorFromEverywhereLosesEachLeaseAndItGoesOn() throws Exception {
+        OutOfMemoryError error = new OutOfMemoryError("injected");
+        AtomicInteger losses = new AtomicInteger();
+        try (FailingLog log = new FailingLog(LeaseKeeper.class, "the lease is not kept", error)) {
+            for (int i = 1; i <= 2; i++) {
+                Renewals broken = (_, _, _) -> {
+                    throw error;
+                };
+                keepers.add(new LeaseKeeper(
+                        thread, broken, new Lease(i, 200 * MILLI), (_, _) -> losses.incrementAndGet()));
+            }
+            await(() -> losses.get() == 2);
+            assertTrue(log.failures() > 0);
+        }
+        RenewalFates.Fate next = keep(RenewalFates.Kind.ANSWERED, 0, 100, new Random(1));
+        await(() -> next.renewals() >= 3);
+        assertEquals(0, next.losses());
     }
 
     /** An error in the thread's own work loses what it has, aloud, and what comes then is kept. */
