@@ -118,17 +118,28 @@ final class Retired implements AutoCloseable {
             } else {
                 LockSupport.parkNanos(this, pause);
             }
-            int left = 0;
-            for (var all = entries.iterator(); !stopped && all.hasNext(); ) {
-                if (done(all.next())) {
-                    all.remove();
-                } else {
-                    left++;
-                }
+            int left = before;
+            try {
+                left = tryAll();
+            } catch (Throwable e) {
+                // Where it cannot even be said, all of it is tried again.
             }
             pause = left == before ? Math.min(MOST_PAUSE_NANOS, 2 * pause) : LEAST_PAUSE_NANOS;
             before = left;
         }
+    }
+
+    /** @return how many are not done */
+    private int tryAll() {
+        int left = 0;
+        for (var all = entries.iterator(); !stopped && all.hasNext(); ) {
+            if (done(all.next())) {
+                all.remove();
+            } else {
+                left++;
+            }
+        }
+        return left;
     }
 
     /**
@@ -139,12 +150,12 @@ final class Retired implements AutoCloseable {
             fault.strike();
             return entry.attempt.done();
         } catch (Exception e) {
-            LOG.log(System.Logger.Level.ERROR, "cannot end " + entry.what + "; what it holds stays taken", e);
+            Loudly.log(LOG, () -> "cannot end " + entry.what + "; what it holds stays taken", e);
             return true;
         } catch (Throwable e) {
             if (!entry.failed) {
                 entry.failed = true;
-                Loudly.log(LOG, "an error while ending " + entry.what + "; it is tried again", e);
+                Loudly.log(LOG, () -> "an error while ending " + entry.what + "; it is tried again", e);
             }
             return false;
         }

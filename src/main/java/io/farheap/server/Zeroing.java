@@ -18,6 +18,7 @@ final class Zeroing implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Zeroing.class.getName());
     private static final long PIECE_BYTES = 1 << 20;
+    private static final long RETRY_NANOS = 1_000_000_000L;
 
     private final IntFunction<MemorySegment> segments;
     private final IntConsumer zeroed;
@@ -46,21 +47,30 @@ final class Zeroing implements AutoCloseable {
 
     private void run() {
         while (!stopped) {
-            Integer region = regions.peek();
-            if (region == null) {
-                LockSupport.park(this);
-                continue;
-            }
             try {
-                fault.strike();
-                if (zero(segments.apply(region), this)) {
-                    zeroed.accept(region);
-                }
-                regions.remove();
+                zeroNext();
             } catch (Throwable e) {
-                Loudly.log(LOG, "an error while region " + region + " was zeroed; it is tried again", e);
-                LockSupport.parkNanos(this, 1_000_000_000L);
+                // Where it cannot even be said, it is tried again all the same.
+                LockSupport.parkNanos(this, RETRY_NANOS);
             }
+        }
+    }
+
+    private void zeroNext() {
+        Integer region = regions.peek();
+        if (region == null) {
+            LockSupport.park(this);
+            return;
+        }
+        try {
+            fault.strike();
+            if (zero(segments.apply(region), this)) {
+                zeroed.accept(region);
+            }
+            regions.remove();
+        } catch (Throwable e) {
+            Loudly.log(LOG, () -> "an error while region " + region + " was zeroed; it is tried again", e);
+            LockSupport.parkNanos(this, RETRY_NANOS);
         }
     }
 

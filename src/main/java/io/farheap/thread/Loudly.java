@@ -12,7 +12,11 @@ public final class Loudly {
 
     /** What went wrong. */
     public static void log(System.Logger log, String what, Throwable cause) {
-        log(log, () -> what, cause);
+        try {
+            log.log(System.Logger.Level.ERROR, what, cause);
+        } catch (Throwable e) {
+            // There is nothing left to say it with.
+        }
     }
 
     /** As {@link #log(System.Logger, String, Throwable)}, for what takes memory to put into words. */

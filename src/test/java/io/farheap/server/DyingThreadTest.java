@@ -265,4 +265,19 @@ class DyingThreadTest {
         server.retired().add("two", () -> done[1] = true);
         await("both", () -> done[0] && done[1] && server.retired().isEmpty());
     }
+
+    /** An exception is final; that nobody can be told of it is not the end of the thread. */
+    @Test
+    void theThreadThatTriesAgainGoesOnWhereItCannotSayWhy() throws Exception {
+        start(1, Idle.PARK);
+        boolean[] done = new boolean[1];
+        try (FailingLog log = new FailingLog(Retired.class, "unlogged", new OutOfMemoryError("injected"))) {
+            server.retired().add("the unlogged", () -> {
+                throw new IllegalStateException("injected");
+            });
+            await("the failure", () -> log.failures() > 0);
+            server.retired().add("another", () -> done[0] = true);
+            await("the other", () -> done[0] && server.retired().isEmpty());
+        }
+    }
 }
