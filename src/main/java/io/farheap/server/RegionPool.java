@@ -2,6 +2,7 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.posix.Posix;
@@ -12,6 +13,7 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import org.agrona.collections.IntArrayList;
 
 /**
@@ -41,27 +43,41 @@ final class RegionPool implements AutoCloseable {
      *     come and go with the leases, pins the memory
      */
     RegionPool(Context context, long regionBytes, int regions, boolean elastic) {
+        this(context, regionBytes, regions, elastic, task -> {
+            Thread thread = new Thread(task, "farheap-zeroing");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** @param threads makes the one that zeroes */
+    RegionPool(Context context, long regionBytes, int regions, boolean elastic, ThreadFactory threads) {
         AvailableMemory.require(regionBytes * regions);
         this.regionBytes = regionBytes;
         domain = context.allocateProtectionDomain();
+        try (CloseStack stack = new CloseStack()) {
+            stack.add(domain);
+            memory = stack.add(allocate(domain, regionBytes * regions));
+            if (elastic) {
+                memory.deregister();
+            }
+            free = new int[regions];
+            for (int id = regions - 1; id >= 0; id--) {
+                free[freeCount++] = id;
+            }
+            // Last: a process may have as many threads as it may.
+            zeroing = new Zeroing(this::segment, this::zeroed, threads);
+            stack.keep();
+        }
+    }
+
+    private static RegisteredMemory allocate(ProtectionDomain domain, long bytes) {
         try {
-            memory = RegisteredMemory.allocate(domain, "farheap-regions", regionBytes * regions, Access.LOCAL_WRITE);
+            return RegisteredMemory.allocate(domain, "farheap-regions", bytes, Access.LOCAL_WRITE);
         } catch (VerbsException e) {
-            domain.close();
-            throw new VerbsException("cannot register " + (regionBytes * regions >> 20) + " MiB for donation ("
-                    + e.getMessage() + "); raise the limit on locked memory (ulimit -l) to twice that, or donate less");
-        } catch (Throwable e) {
-            domain.close();
-            throw e;
+            throw new VerbsException("cannot register " + (bytes >> 20) + " MiB for donation (" + e.getMessage()
+                    + "); raise the limit on locked memory (ulimit -l) to twice that, or donate less");
         }
-        if (elastic) {
-            memory.deregister();
-        }
-        free = new int[regions];
-        for (int id = regions - 1; id >= 0; id--) {
-            free[freeCount++] = id;
-        }
-        zeroing = new Zeroing(this::segment, this::zeroed);
     }
 
     long regionBytes() {

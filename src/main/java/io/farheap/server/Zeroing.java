@@ -5,6 +5,7 @@ import io.farheap.thread.Loudly;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
@@ -30,12 +31,12 @@ final class Zeroing implements AutoCloseable {
     /**
      * @param segments the memory of each region, by its id
      * @param zeroed told of each region that is zero, on a thread of its own
+     * @param threads makes that
      */
-    Zeroing(IntFunction<MemorySegment> segments, IntConsumer zeroed) {
+    Zeroing(IntFunction<MemorySegment> segments, IntConsumer zeroed, ThreadFactory threads) {
         this.segments = segments;
         this.zeroed = zeroed;
-        thread = new Thread(this::run, "farheap-zeroing");
-        thread.setDaemon(true);
+        thread = threads.newThread(this::run);
         thread.start();
     }
 

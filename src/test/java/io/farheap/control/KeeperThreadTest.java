@@ -217,8 +217,8 @@ class KeeperThreadTest {
                 Renewals broken = (_, _, _) -> {
                     throw error;
                 };
-                keepers.add(new LeaseKeeper(
-                        thread, broken, new Lease(i, 200 * MILLI), (_, _) -> losses.incrementAndGet()));
+                keepers.add(
+                        new LeaseKeeper(thread, broken, new Lease(i, 200 * MILLI), (_, _) -> losses.incrementAndGet()));
             }
             await(() -> losses.get() == 2);
             assertTrue(log.failures() > 0);

@@ -15,8 +15,14 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where something of a server does not close, the rest of it does: the device has nothing of it left, and closes. */
 class ClosingTest {
@@ -31,6 +37,31 @@ class ClosingTest {
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), pool::close));
             memory.close();
             assertDoesNotThrow(context::close);
+        }
+    }
+
+    /** As where a process has all the threads that it may have. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void ofARegionPoolThatGetsNoThread(boolean elastic) throws IOException {
+        try (Context context = Devices.open(TestDevice.server())) {
+            long before = poolsMapped();
+            assertThrows(
+                    OutOfMemoryError.class,
+                    () -> new RegionPool(context, REGION, 2, elastic, task -> new Thread(task) {
+                        @Override
+                        public void start() {
+                            throw new OutOfMemoryError("injected");
+                        }
+                    }));
+            assertEquals(before, poolsMapped());
+            assertDoesNotThrow(context::close);
+        }
+    }
+
+    private static long poolsMapped() throws IOException {
+        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(line -> line.contains("farheap-regions")).count();
         }
     }
 
