@@ -14,6 +14,7 @@ import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Plan;
 import io.farheap.manager.state.Terms;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -279,14 +280,14 @@ final class Reallocations {
     private SortedMap<Long, Integer> regions(CacheRecord cache, List<Share> shares) {
         SortedMap<Long, Integer> regions = new TreeMap<>();
         for (Share share : shares) {
-            Servers.Known server = servers.of(cache, share.address());
-            if (server == null) {
+            Map<Long, Integer> split = servers.split(cache, share);
+            if (split.isEmpty()) {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
                         "cache " + Caches.hex(cache.id()) + " was not told of server " + share.address() + "; it has "
                                 + addresses(cache.regions()) + " and " + addresses(cache.reserved()));
             }
-            regions.merge(server.record.id(), share.regions(), Integer::sum);
+            split.forEach((server, count) -> regions.merge(server, count, Integer::sum));
         }
         return regions;
     }

@@ -11,7 +11,9 @@ import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.allocation.Stock;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.ServerRecord;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -98,46 +100,101 @@ final class Servers {
         return servers.get(id);
     }
 
-    /** A cache's server at an address: one that it was told of, or one that says that the cache has a lease there. */
-    @Nullable
-    Known of(CacheRecord cache, String address) {
-        for (long id : cache.regions().keySet()) {
-            Known one = servers.get(id);
-            if (one != null && one.record.address().equals(address)) {
-                return one;
-            }
+    /**
+     * Of which servers the regions are that a cache has at an address: of one that it was told of, or of one that says
+     * that the cache has a lease there. What was on a server stays that one's when another replaces it there: a server
+     * that leaves is to be left by what is on itself.
+     *
+     * @return empty where there is no such server
+     */
+    Map<Long, Integer> split(CacheRecord cache, Share share) {
+        List<Known> at = at(cache, share.address());
+        Map<Long, Integer> split = new LinkedHashMap<>();
+        if (at.isEmpty()) {
+            return split;
         }
-        for (long id : cache.reserved().keySet()) {
-            Known one = servers.get(id);
-            if (one != null && one.record.address().equals(address)) {
-                return one;
-            }
+        int others = 0;
+        for (Known gone : at.subList(1, at.size())) {
+            int had = allowed(cache, gone.record.id());
+            others = Math.addExact(others, had);
+            split.put(gone.record.id(), had);
         }
-        return servers.values().stream()
-                .filter(one -> one.record.address().equals(address)
-                        && one.report != null
-                        && one.report.held().containsKey(cache.id()))
-                .findFirst()
-                .orElse(null);
+        Known current = at.getFirst();
+        int has = allowed(cache, current.record.id());
+        if (current.report != null) {
+            has = Math.max(has, current.report.held().getOrDefault(cache.id(), 0));
+        }
+        // No more can have come to those that are gone.
+        has = Math.max(Math.min(has, share.regions()), share.regions() - others);
+        int rest = share.regions() - has;
+        for (Map.Entry<Long, Integer> gone : split.entrySet()) {
+            int part = Math.min(rest, gone.getValue());
+            gone.setValue(part);
+            rest -= part;
+        }
+        split.put(current.record.id(), has);
+        split.values().removeIf(regions -> regions == 0);
+        return split;
+    }
+
+    /** The one that is there now comes first, before those that it has replaced. */
+    private List<Known> at(CacheRecord cache, String address) {
+        List<Known> at = sharesOf(cache)
+                .map(share -> servers.get(share.getKey()))
+                .filter(one -> one != null && one.record.address().equals(address))
+                .distinct()
+                .sorted(Comparator.comparing((Known one) -> one.report == null)
+                        .thenComparing(one -> one.record.sinceMillis(), Comparator.reverseOrder()))
+                .collect(Collectors.toCollection(ArrayList::new));
+        if (at.isEmpty() || at.getFirst().report == null) {
+            servers.values().stream()
+                    .filter(one -> one.record.address().equals(address)
+                            && one.report != null
+                            && one.report.held().containsKey(cache.id()))
+                    .findFirst()
+                    .ifPresent(at::addFirst);
+        }
+        return at;
     }
 
     /**
-     * With what the cache may have there in all, for whoever signs it.
+     * With what the cache may have there in all, for whoever signs it: where a server has replaced another, on the one
+     * that is there now.
      *
      * @param regions the cache's, or what is reserved for it
      */
     List<Share> shares(CacheRecord cache, SortedMap<Long, Integer> regions) {
-        return regions.entrySet().stream()
-                .map(one -> new Share(
-                        address(one.getKey()), one.getValue(), SignedGrant.unsigned(grant(cache, one.getKey()))))
-                .toList();
+        Map<String, Share> shares = new LinkedHashMap<>();
+        regions.forEach((id, count) -> {
+            String address = address(id);
+            Share before = shares.get(address);
+            if (before == null) {
+                shares.put(address, new Share(address, count, SignedGrant.unsigned(grant(cache, id))));
+            } else {
+                List<Known> at = at(cache, address);
+                long current = at.isEmpty() ? id : at.getFirst().record.id();
+                shares.put(
+                        address,
+                        new Share(address, before.regions() + count, SignedGrant.unsigned(grant(cache, current))));
+            }
+        });
+        return List.copyOf(shares.values());
+    }
+
+    /** What a cache may have on a server in all. */
+    private static int allowed(CacheRecord cache, long serverId) {
+        return cache.regions().getOrDefault(serverId, 0) + cache.reserved().getOrDefault(serverId, 0);
     }
 
     private static CacheGrant grant(CacheRecord cache, long serverId) {
-        int regions =
-                cache.regions().getOrDefault(serverId, 0) + cache.reserved().getOrDefault(serverId, 0);
         return new CacheGrant(
-                cache.id(), serverId, regions, CacheGrant.READ | CacheGrant.WRITE, 0, 0, cache.generation());
+                cache.id(),
+                serverId,
+                allowed(cache, serverId),
+                CacheGrant.READ | CacheGrant.WRITE,
+                0,
+                0,
+                cache.generation());
     }
 
     String address(long serverId) {

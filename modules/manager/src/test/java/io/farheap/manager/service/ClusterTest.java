@@ -760,6 +760,62 @@ class ClusterTest {
         allocate(7, 4);
     }
 
+    /** At the address of another. */
+    private void restarts(long id, String address, int total, boolean leaving, Map<Long, Integer> held) {
+        int taken = held.values().stream().mapToInt(Integer::intValue).sum();
+        cluster.report(new ServerReport(
+                id,
+                address,
+                "t",
+                false,
+                "d/c/r",
+                MIB,
+                total,
+                total - taken,
+                30_000,
+                leaving,
+                leaving ? 30_000 : 0,
+                held));
+    }
+
+    @Test
+    void whatMovesToAServerThatWasStartedAnewIsToldWhenThatLeaves() {
+        reports(1, 2);
+        reports(2, 2);
+        Allocation first = allocate(7, 4);
+        assertEquals(List.of(new Share("host1:1", 2), new Share("host2:1", 2)), first.shares());
+        attend().renew(Set.of(7L));
+        restarts(9, "host1:1", 4, false, Map.of());
+        cluster.report(report(2, 2, 0, true, Map.of(7L, 2)));
+        Reclaim alert = alerts.getLast();
+        assertEquals(List.of(new Share("host1:1", 2)), alert.targets());
+        assertEquals(9, alert.targets().getFirst().grant().grant().serverId());
+        List<Share> all = List.of(new Share("host1:1", 4));
+        Allocation after = cluster.moved(7, alert.generation(), 4 * MIB, all);
+        assertEquals(Map.of(1L, 2, 9L, 2), store.caches.get(7L).regions(), "what was lost is not on the new one");
+        assertEquals(all, after.shares(), "as the client has it");
+        assertEquals(9, after.shares().getFirst().grant().grant().serverId());
+        assertEquals(2, after.shares().getFirst().grant().grant().regions());
+        assertEquals(after, cluster.moved(7, after.generation(), 4 * MIB, all), "it says the same again");
+        reports(3, 8);
+        restarts(9, "host1:1", 4, true, Map.of(7L, 2));
+        assertEquals(2, alerts.size());
+        assertEquals("host1:1", alerts.getLast().server());
+        assertEquals(List.of(new Share("host3:1", 2)), alerts.getLast().targets());
+    }
+
+    /** Its reservation was given up meanwhile: the server itself says what it has. */
+    @Test
+    void whatAServerThatWasStartedAnewHoldsIsItsOwn() {
+        reports(1, 2);
+        reports(2, 2);
+        allocate(7, 4);
+        attend().renew(Set.of(7L));
+        restarts(9, "host1:1", 4, false, Map.of(7L, 2));
+        cluster.moved(7, cluster.describe(7).allocation().generation(), 4 * MIB, List.of(new Share("host1:1", 4)));
+        assertEquals(Map.of(1L, 2, 9L, 2), store.caches.get(7L).regions());
+    }
+
     @Test
     void aServerThatIsGoneIsForgottenOnceNoCacheHasAnythingThere() {
         reports(1, 4);
