@@ -107,7 +107,8 @@ public final class Cluster implements CacheManager {
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
         this.expiry = new Expiry(caches, clients);
         this.endings = new Endings(caches, servers, clients, expiry, this::ended);
-        this.moves = new Moves(caches, servers, clients, allocator, reserve, rates, endings);
+        long gone = options.clientSilentNanos();
+        this.moves = new Moves(caches, servers, clients, allocator, reserve, rates, endings, gone);
         Condition changed = mutex.newCondition();
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new Roll(servers, journal, prices, fleet::isStopped, millis);
@@ -122,7 +123,7 @@ public final class Cluster implements CacheManager {
                 caches, servers, tenants, moves, roll, spares, reallocator, shopping, options, nanos, millis);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.losses = new Losses(caches, servers, clients);
-        this.removals = new Removals(caches, servers, clients, moves, endings, started, options.clientSilentNanos());
+        this.removals = new Removals(caches, servers, clients, moves, endings, started, gone);
         load();
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }

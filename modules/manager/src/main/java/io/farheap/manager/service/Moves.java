@@ -46,15 +46,19 @@ final class Moves {
 
     private final Rates rates;
     private final Endings endings;
+    private final long goneNanos;
     /** By cache. A manager that starts anew plans anew. */
     private final Map<Long, Move> moves = new TreeMap<>();
     /** Since when room is reserved for each cache that grows, or moves as it likes. Counted anew by a new manager. */
     private final Map<Long, Long> growing = new HashMap<>();
+    /** Since when a move off a server that leaves, which an earlier manager has planned, is to be planned anew. */
+    private final Map<Long, Long> earlier = new HashMap<>();
     /** Until when each cache is not sent to servers where it did not get. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** Caches for which no room was found, of which the log has heard. */
     private final Set<Long> stuck = new TreeSet<>();
 
+    /** @param goneNanos for how long a server is silent before all leases on it are over */
     Moves(
             Caches caches,
             Servers servers,
@@ -62,8 +66,10 @@ final class Moves {
             Allocator allocator,
             Allocator reserve,
             Rates rates,
-            Endings endings) {
+            Endings endings,
+            long goneNanos) {
         this.endings = endings;
+        this.goneNanos = goneNanos;
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;
@@ -83,6 +89,7 @@ final class Moves {
 
     void grows(long cacheId, long now) {
         growing.put(cacheId, now);
+        earlier.remove(cacheId);
     }
 
     /** Room that it asked for a moment ago, to grow or to move as it likes, is its own to take first. */
@@ -94,6 +101,7 @@ final class Moves {
     /** A client has said where its cache is: its move or its growth is over. */
     void settled(CacheRecord before, SortedMap<Long, Integer> regions, long now) {
         growing.remove(before.id());
+        earlier.remove(before.id());
         Move move = moves.remove(before.id());
         if (move == null) {
             return;
@@ -114,6 +122,7 @@ final class Moves {
     void forget(long cacheId) {
         moves.remove(cacheId);
         growing.remove(cacheId);
+        earlier.remove(cacheId);
         avoided.remove(cacheId);
         stuck.remove(cacheId);
     }
@@ -122,12 +131,15 @@ final class Moves {
     void loaded(long now) {
         moves.clear();
         growing.clear();
+        earlier.clear();
         avoided.clear();
         stuck.clear();
         for (CacheRecord cache : caches.all()) {
-            // What is for a move off a server that leaves is planned anew when that reports.
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
                 growing.put(cache.id(), now);
+            } else if (!cache.reserved().isEmpty()) {
+                // What is for a move off a server that leaves is planned anew when that reports.
+                earlier.put(cache.id(), now);
             }
         }
     }
@@ -138,18 +150,20 @@ final class Moves {
                 .anyMatch(server -> server != null && server.record.leaving());
     }
 
-    /** Gives up room that nobody grows into, or moves to for no need. */
+    /** Gives up room that nobody grows into, or moves to for no need, or from what is gone. */
     void endUnused(long now) {
-        List<Long> due = Stream.concat(growing.keySet().stream(), moves.keySet().stream())
+        List<Long> due = Stream.of(growing, earlier, moves)
+                .flatMap(each -> each.keySet().stream())
                 .distinct()
                 .toList();
         for (long id : due) {
             CacheRecord cache = caches.find(id);
-            if (cache == null || !(hasNotGrown(cache, now) || isForgotten(cache, now))) {
+            if (cache == null || !(hasNotGrown(cache, now) || isForgotten(cache, now) || isLate(cache, now))) {
                 continue;
             }
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());
+            earlier.remove(cache.id());
             moves.remove(cache.id());
         }
     }
@@ -163,7 +177,23 @@ final class Moves {
 
     private boolean isForgotten(CacheRecord cache, long now) {
         Move move = moves.get(cache.id());
-        return move != null && move.reason() != Reason.LEAVES && now - move.since() > OPTIONAL_NANOS;
+        return move != null
+                && (isGone(move.serverId(), now)
+                        || move.reason() != Reason.LEAVES && now - move.since() > OPTIONAL_NANOS);
+    }
+
+    /** Then its client has nothing to move, or cannot hear of it. */
+    private boolean isGone(long serverId, long now) {
+        Servers.Known server = servers.find(serverId);
+        return server == null
+                || server.report == null
+                || now - server.reportedAt > goneNanos && servers.anyHeard(now);
+    }
+
+    /** Whether no server that leaves has reported from which it is. */
+    private boolean isLate(CacheRecord cache, long now) {
+        Long since = earlier.get(cache.id());
+        return since != null && now - since > goneNanos;
     }
 
     /** Reserves room for what is on servers that leave. */
@@ -182,6 +212,7 @@ final class Moves {
                 Move move = moves.get(cacheId);
                 boolean urgent = move == null
                         || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
+                        || isSilent(move.serverId(), now)
                         || !targetsStay(cache, now);
                 if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
                     // A move for another reason has become one before a deadline.
@@ -191,6 +222,12 @@ final class Moves {
                 }
             }
         }
+    }
+
+    /** Whoever is about to end it goes first. */
+    private boolean isSilent(long serverId, long now) {
+        Servers.Known server = servers.find(serverId);
+        return server == null || servers.isSilent(server, now);
     }
 
     /** Those whose time is over come last, and so get what room is left. */
@@ -245,6 +282,7 @@ final class Moves {
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now));
                 growing.remove(cache.id());
+                earlier.remove(cache.id());
                 stuck.remove(cache.id());
                 endings.forget(cache.id());
             }

@@ -778,6 +778,90 @@ class ClusterTest {
                 held));
     }
 
+    /** Its client is not there while the server leaves, which then starts anew. */
+    @Test
+    void aMoveOffAServerThatIsReplacedKeepsNoOtherFromLeaving() {
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 8);
+        reports(3, 16);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        restarts(9, "host1:1", 4, false, Map.of());
+        attend().renew(Set.of(7L));
+        assertEquals(List.of(), alerts);
+        cluster.report(report(2, 4, 0, true, Map.of(7L, 4)));
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        assertEquals("host2:1", alerts.getFirst().server());
+        assertEquals(4, regions(alerts.getFirst().targets()));
+    }
+
+    private static int regions(List<Share> shares) {
+        return shares.stream().mapToInt(Share::regions).sum();
+    }
+
+    @Test
+    void aMoveOffAServerThatIsSilentKeepsNoOtherFromLeaving() {
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 8);
+        reports(3, 16);
+        attend().renew(Set.of(7L));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals("host1:1", alerts.getLast().server());
+        pass(5, () -> {
+            cluster.report(report(2, 4, 0, false, Map.of(7L, 4)));
+            reports(3, 16);
+        });
+        assertEquals(1, alerts.size());
+        cluster.report(report(2, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(2, alerts.size());
+        assertEquals("host2:1", alerts.getLast().server());
+        // The first is heard again: one move after the other.
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(2, alerts.size());
+    }
+
+    @Test
+    void roomForWhatWasOnAServerThatIsGoneIsGivenUpOnceItIsGoneForLong() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        CacheManager.Attendance line = attend();
+        Runnable others = () -> {
+            line.renew(Set.of(7L));
+            reports(2, 4);
+        };
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        line.renew(Set.of(7L));
+        pass(29, others);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
+        pass(3, others);
+        allocate(8, 4);
+        cluster.describe(7);
+    }
+
+    /** The manager ends before anybody hears of the move, and the server before the next manager leads. */
+    @Test
+    void roomForAMoveOfWhichALaterManagerHearsNothingIsGivenUp() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(Map.of(2L, 4), store.caches.get(7L).reserved());
+        cluster = start();
+        CacheManager.Attendance line = attend();
+        Runnable others = () -> {
+            line.renew(Set.of(7L));
+            reports(2, 4);
+        };
+        pass(29, others);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
+        pass(31, others);
+        allocate(8, 4);
+        assertEquals(Map.of(), store.caches.get(7L).reserved());
+    }
+
     @Test
     void whatMovesToAServerThatWasStartedAnewIsToldWhenThatLeaves() {
         reports(1, 2);
