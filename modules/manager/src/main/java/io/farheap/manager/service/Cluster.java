@@ -134,7 +134,7 @@ public final class Cluster implements CacheManager {
         inbox.forgetAll();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         roll.load(state.lives());
-        state.servers().forEach(servers::put);
+        servers.load(state.servers());
         models.load(state.models());
         tenants.load(state.tenants());
         caches.load(state.caches());

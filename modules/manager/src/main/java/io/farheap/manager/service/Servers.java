@@ -220,6 +220,13 @@ final class Servers {
         offer(known);
     }
 
+    /** Those that are on disk, and no others: one that could not be written is new when it reports again. */
+    void load(List<ServerRecord> stored) {
+        Set<Long> ids = stored.stream().map(ServerRecord::id).collect(Collectors.toUnmodifiableSet());
+        List.copyOf(servers.keySet()).stream().filter(id -> !ids.contains(id)).forEach(this::remove);
+        stored.forEach(this::put);
+    }
+
     void remove(long id) {
         inbox.forget(id);
         servers.remove(id);

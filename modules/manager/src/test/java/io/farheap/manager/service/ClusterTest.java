@@ -258,6 +258,21 @@ class ClusterTest {
     }
 
     @Test
+    void aServerThatCouldNotBeWrittenIsWrittenWithItsNextReport() {
+        store.failing = true;
+        refusal(Code.INTERNAL, () -> reports(1, 4));
+        store.failing = false;
+        reports(1, 4);
+        allocate(7, 4);
+        assertEquals(Set.of(1L), store.servers.keySet());
+        cluster = start();
+        attend().renew(Set.of(7L));
+        reports(2, 4);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals("host1:1", alerts.getLast().server());
+    }
+
+    @Test
     void aDrainedServerGetsNoCachesAndHearsThatItLeavesFromLaterManagersToo() {
         reports(1, 4);
         reports(2, 4);
