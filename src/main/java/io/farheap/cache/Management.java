@@ -184,8 +184,12 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     @Override
     public void expiring(long leftMillis) {
-        if (expiring != null) {
-            expiring.accept(Duration.ofMillis(leftMillis));
+        Consumer<Duration> told = expiring;
+        if (told != null) {
+            // This thread hears the manager for all caches, and takes its answers too: a listener may ask for more time.
+            Thread.ofVirtual()
+                    .name("farheap-expiring-" + name)
+                    .start(() -> guarded(() -> told.accept(Duration.ofMillis(leftMillis))));
         }
     }
 
@@ -318,14 +322,19 @@ final class Management implements CacheAlerts, AutoCloseable {
                 server, all, ManagedServers.regionsOn(cache, server).size()));
     }
 
-    /** What is thrown by one that is only told keeps nothing from moving. */
     private void notify(Consumer<ReclaimListener> what) {
-        if (listener != null) {
-            try {
-                what.accept(listener);
-            } catch (Throwable e) {
-                LOG.log(System.Logger.Level.ERROR, "a listener of cache " + name + " has thrown an exception", e);
-            }
+        ReclaimListener told = listener;
+        if (told != null) {
+            guarded(() -> what.accept(told));
+        }
+    }
+
+    /** What is thrown by one that is only told keeps nothing from going on. */
+    private void guarded(Runnable told) {
+        try {
+            told.run();
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "a listener of cache " + name + " has thrown an exception", e);
         }
     }
 

@@ -21,9 +21,11 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A full server, and a cache on it that is used beyond its time. Manager and server are processes of their own. */
@@ -35,6 +37,8 @@ class ExpiredCacheTest {
     private static final int STEP = 4096;
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
     private static final Duration SHORT = Duration.ofSeconds(2);
+    /** Of this its client is told two seconds after it was created. */
+    private static final Duration LATER = Duration.ofSeconds(32);
 
     @TempDir
     private Path data;
@@ -63,13 +67,15 @@ class ExpiredCacheTest {
 
     /** It is there when its server has reported. */
     private Cache createFirst() throws InterruptedException {
+        return createOnceThereIsRoom(
+                builder(CAPACITY).duration(SHORT).onLost((_, why, regions) -> lost.add(regions + ": " + why)));
+    }
+
+    private static Cache createOnceThereIsRoom(CacheBuilder builder) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (true) {
             try {
-                return builder(CAPACITY)
-                        .duration(SHORT)
-                        .onLost((_, why, regions) -> lost.add(regions + ": " + why))
-                        .create();
+                return builder.create();
             } catch (CacheException e) {
                 assertTrue(System.nanoTime() - deadline < 0, e::getMessage);
                 Thread.sleep(20);
@@ -129,16 +135,46 @@ class ExpiredCacheTest {
         }
     }
 
-    /** Until the first one's time is over, there is no room. */
-    private Cache createWhenOver() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (true) {
-            try {
-                return builder(CAPACITY - REGION_BYTES).create();
-            } catch (CacheException e) {
-                assertTrue(System.nanoTime() - deadline < 0, e::getMessage);
+    /** The line to the manager is all caches' of the process. */
+    @Test
+    void aListenerThatThrowsIsToldOnceAndOthersHear() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        CompletableFuture<Duration> other = new CompletableFuture<>();
+        Cache first = createOnceThereIsRoom(builder(REGION_BYTES).duration(SHORT).onExpiring(_ -> {
+            calls.incrementAndGet();
+            throw new IllegalStateException("on purpose");
+        }));
+        try (first;
+                Cache _ = builder(REGION_BYTES)
+                        .duration(LATER)
+                        .onExpiring(other::complete)
+                        .create()) {
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (!other.isDone() && calls.get() <= 1 && System.nanoTime() - deadline < 0) {
                 Thread.sleep(20);
             }
+            assertEquals(1, calls.get());
+            assertTrue(other.isDone(), "another cache's listener is not told");
         }
+    }
+
+    @Test
+    @Timeout(300)
+    void aListenerMayExtendItsCache() throws Exception {
+        CompletableFuture<Cache> created = new CompletableFuture<>();
+        CompletableFuture<Boolean> extended = new CompletableFuture<>();
+        CacheBuilder builder = builder(REGION_BYTES).duration(LATER).onExpiring(_ -> {
+            created.join().extend(Duration.ofHours(1));
+            extended.complete(true);
+        });
+        try (Cache cache = createOnceThereIsRoom(builder)) {
+            created.complete(cache);
+            assertTrue(extended.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        }
+    }
+
+    /** Until the first one's time is over, there is no room. */
+    private Cache createWhenOver() throws InterruptedException {
+        return createOnceThereIsRoom(builder(CAPACITY - REGION_BYTES));
     }
 }
