@@ -67,14 +67,22 @@ final class Journal {
      * @param lost called with the lock: the memory is to be as the store is
      */
     Journal(StateStore store, ReentrantLock lock, Consumer<Change> written, Runnable lost) {
+        this(
+                store,
+                lock,
+                written,
+                lost,
+                Thread.ofPlatform().name("farheap-manager-journal").daemon().factory());
+    }
+
+    /** @param threads makes those that write */
+    Journal(StateStore store, ReentrantLock lock, Consumer<Change> written, Runnable lost, ThreadFactory threads) {
         this.store = store;
         this.lock = lock;
         this.written = written;
         this.lost = lost;
-        ThreadFactory daemons =
-                Thread.ofPlatform().name("farheap-manager-journal").daemon().factory();
         this.writer =
-                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons);
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
         this.writer.allowCoreThreadTimeOut(true);
     }
 
@@ -130,8 +138,9 @@ final class Journal {
             return null;
         }
         if (!writing) {
-            writing = true;
+            // Where no thread can be started, the next caller tries again. The writer waits for the lock.
             writer.execute(this::writeAll);
+            writing = true;
         }
         return groups.getLast();
     }

@@ -15,6 +15,7 @@ import io.farheap.manager.state.StateStore;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -65,7 +66,17 @@ class JournalTest {
             },
             lock,
             onDisk::add,
-            () -> recoveries++);
+            () -> recoveries++,
+            this::thread);
+
+    private boolean noThreads;
+
+    private Thread thread(Runnable task) {
+        if (noThreads) {
+            throw new OutOfMemoryError("no native thread, on purpose");
+        }
+        return Thread.ofPlatform().daemon().unstarted(task);
+    }
 
     private final AtomicInteger made = new AtomicInteger();
 
@@ -177,6 +188,15 @@ class JournalTest {
         assertEquals(List.of(), written);
         change(2);
         assertEquals(List.of(List.of(new Change.RemoveCache(1), new Change.RemoveCache(2))), written);
+    }
+
+    @Test
+    void whereNoThreadCanBeStartedTheNextTriesAgain() throws Exception {
+        noThreads = true;
+        assertThrows(OutOfMemoryError.class, () -> change(1));
+        noThreads = false;
+        CompletableFuture.runAsync(() -> change(2)).get(30, TimeUnit.SECONDS);
+        assertEquals(List.of(new Change.RemoveCache(1), new Change.RemoveCache(2)), onDisk);
     }
 
     @Test
