@@ -397,8 +397,10 @@ public final class Cluster implements CacheManager {
     private Orders orders(Hearing hearing) {
         Orders orders = new Orders(hearing.drained(), endings.of(hearing.server()));
         ServerReport report = hearing.report();
+        // One that was drained while its report was written hears it when that is on disk, with its next report.
+        boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
         // Whoever may have to end a cache later has to be answered.
-        if (!report.leaving() && report.ended().isEmpty() && caches.ended().isEmpty()) {
+        if (stays && report.ended().isEmpty() && caches.ended().isEmpty()) {
             inbox.expect(report);
         }
         return orders;

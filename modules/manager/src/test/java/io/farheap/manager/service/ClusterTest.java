@@ -16,8 +16,12 @@ import io.farheap.manager.Orders;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
+import io.farheap.manager.state.Change;
 import io.farheap.manager.state.LifeRecord;
+import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateStore;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -303,6 +307,47 @@ class ClusterTest {
                         .filter(one -> !one.leaving())
                         .map(ServerReport::serverId)
                         .toList());
+    }
+
+    /** The server's first report is being written meanwhile. */
+    @Test
+    @Timeout(60)
+    void aServerThatIsDrainedBeforeItsFirstAnswerHearsIt() throws Exception {
+        CountDownLatch writes = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        cluster = new Cluster(
+                new StateStore() {
+                    @Override
+                    public long epoch() {
+                        return store.epoch();
+                    }
+
+                    @Override
+                    public State load() {
+                        return store.load();
+                    }
+
+                    @Override
+                    public void write(List<Change> changes) {
+                        writes.countDown();
+                        awaitOpen(release);
+                        store.write(changes);
+                    }
+                },
+                ManagerOptions.DEFAULT,
+                () -> now,
+                () -> time);
+        Thread reporting = Thread.ofPlatform().start(() -> reports(1, 4));
+        writes.await();
+        Thread draining = Thread.ofPlatform().start(() -> cluster.drain("host1:1"));
+        // Nobody has the lock: it waits for the disk.
+        while (draining.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        release.countDown();
+        reporting.join();
+        draining.join();
+        assertTrue(cluster.report(report(1, 4, 4, false, Map.of())).leave());
     }
 
     @Test
