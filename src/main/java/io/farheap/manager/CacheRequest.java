@@ -28,7 +28,7 @@ public record CacheRequest(
         String tenant) {
 
     /** As many as there are distances times a thousand threads; more are not sensible. */
-    private static final int MAX_CANDIDATES = 3_000;
+    public static final int MAX_CANDIDATES = 3_000;
 
     /** A hundred years. */
     private static final long MAX_LIFETIME_MILLIS = 100L * 366 * 86_400_000;

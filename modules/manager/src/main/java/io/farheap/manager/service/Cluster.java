@@ -204,6 +204,7 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates) {
+        Reallocations.requireFew(candidates);
         return room.find(
                 cacheId,
                 () -> lock.settled(() -> {

@@ -2,6 +2,7 @@ package io.farheap.manager.service;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.Share;
 import io.farheap.manager.allocation.Holding;
@@ -121,6 +122,15 @@ final class Reallocations {
 
         int more() {
             return Math.clamp(missing(), 0, Integer.MAX_VALUE);
+        }
+    }
+
+    /** All of them are tried with the lock. */
+    static void requireFew(List<Candidate> candidates) {
+        if (candidates.size() > CacheRequest.MAX_CANDIDATES) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    candidates.size() + " configurations of a cache; there are at most " + CacheRequest.MAX_CANDIDATES);
         }
     }
 

@@ -553,6 +553,16 @@ class ClusterTest {
     }
 
     @Test
+    void anObjectiveHasNoMoreConfigurationsThanThatOfANewCache() {
+        reports(1, 4);
+        allocate(7, 1);
+        refusal(
+                Code.INVALID_ARGUMENT,
+                () -> cluster.reallocate(7, MIB, Collections.nCopies(3_001, Candidate.ANY)));
+        cluster.reallocate(7, MIB, Collections.nCopies(3_000, Candidate.ANY));
+    }
+
+    @Test
     void aCacheThatBecomesSmallerSaysSoAfterwards() {
         reports(1, 4);
         Allocation large = allocate(7, 4);
