@@ -459,7 +459,7 @@ public final class Cluster implements CacheManager {
             spares.keep(now);
             recruits.help(moves.stuck(now, millis.getAsLong()), millis.getAsLong());
             recruits.forgetLate(now);
-            fleet.stopIdle(now);
+            fleet.stopIdle(now).forEach(roll::stops);
         });
         alert();
     }

@@ -48,6 +48,8 @@ final class Fleet implements ServerProvider.Listener {
         private @Nullable Long emptySince;
 
         private boolean stopped;
+        /** Until when it is there, where it was taken back before its server was known. */
+        private @Nullable Long reclaimedUntil;
 
         private Hired(Machine machine, @Nullable Long cacheId, long since) {
             this.machine = machine;
@@ -61,7 +63,7 @@ final class Fleet implements ServerProvider.Listener {
 
         /** It will be a server. */
         boolean isComing() {
-            return failure == null && server == null && !stopped;
+            return failure == null && server == null && !stopped && reclaimedUntil == null;
         }
 
         /** Why it does not start; null where it does, or may. */
@@ -80,6 +82,9 @@ final class Fleet implements ServerProvider.Listener {
     private final Map<Machine, Hired> machines = new LinkedHashMap<>();
     /** Until when a server serves that was taken back and does not know it. */
     private final Map<Long, Long> reclaimed = new HashMap<>();
+
+    /** Machines that were taken back before their servers were known. */
+    private final Set<Hired> reclaimedEarly = new HashSet<>();
 
     private @Nullable ServerProvider provider;
     /** Written with the lock. */
@@ -175,6 +180,7 @@ final class Fleet implements ServerProvider.Listener {
     }
 
     private void serves(Hired hired, @Nullable String address, @Nullable Throwable failure) {
+        ServerReport last = null;
         lock.lock();
         try {
             hired.address = address;
@@ -184,10 +190,15 @@ final class Fleet implements ServerProvider.Listener {
                             server.report != null && server.record.address().equals(address))
                     .findFirst()
                     .ifPresent(server -> hired.server = server);
+            if (hired.server != null && reclaimedEarly.contains(hired)) {
+                becomesKnown(hired, hired.server.record.id());
+                last = hired.server.report;
+            }
             if (failure != null) {
                 Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
                 hired.failure = String.valueOf(why == null ? failure.getMessage() : why.getMessage());
                 machines.remove(hired.machine);
+                reclaimedEarly.remove(hired);
                 failedAt = nanos.getAsLong();
                 LOG.log(
                         System.Logger.Level.WARNING,
@@ -197,6 +208,16 @@ final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
+        if (last != null) {
+            reports.accept(last);
+        }
+    }
+
+    private void becomesKnown(Hired hired, long serverId) {
+        if (hired.reclaimedUntil != null) {
+            reclaimed.put(serverId, hired.reclaimedUntil);
+        }
+        reclaimedEarly.remove(hired);
     }
 
     /** Whether a machine has failed to start after that time. */
@@ -250,8 +271,13 @@ final class Fleet implements ServerProvider.Listener {
                 .anyMatch(hired -> hired.stopped && hired.server != null && hired.server.record.id() == serverId);
     }
 
-    /** Stops servers with nothing on them that nobody waits for. */
-    void stopIdle(long now) {
+    /**
+     * Stops servers with nothing on them that nobody waits for.
+     *
+     * @return those that were stopped, and do not say yet that they leave
+     */
+    List<Servers.Known> stopIdle(long now) {
+        List<Servers.Known> staying = new ArrayList<>();
         for (Hired hired : machines.values()) {
             Servers.Known server = hired.server;
             boolean lost = server == null && now - hired.since > LOST_NANOS;
@@ -273,11 +299,20 @@ final class Fleet implements ServerProvider.Listener {
                                 + (lost ? ", which has not registered" : ", which is empty: " + hired.address));
                 hired.machine.stop();
             }
+            if (hired.stopped && server != null && server.report != null && !server.record.leaving()) {
+                staying.add(server);
+            }
         }
+        return staying;
     }
 
     /** What a server says, and what it does not know: that it is taken back. */
     ServerReport told(ServerReport report, long now) {
+        // Nearly always there are none.
+        reclaimedEarly.stream()
+                .filter(hired -> report.address().equals(hired.address))
+                .findFirst()
+                .ifPresent(hired -> becomesKnown(hired, report.serverId()));
         Long until = reclaimed.get(report.serverId());
         return until == null || report.leaving()
                 ? report
@@ -290,10 +325,18 @@ final class Fleet implements ServerProvider.Listener {
         lock.lock();
         try {
             Hired hired = machines.get(machine);
+            long until = nanos.getAsLong() + notice.toNanos();
             if (hired != null && hired.server != null) {
                 LOG.log(System.Logger.Level.INFO, "server " + hired.address + " is taken back in " + notice);
-                reclaimed.put(hired.server.record.id(), nanos.getAsLong() + notice.toNanos());
+                reclaimed.put(hired.server.record.id(), until);
                 last = hired.server.report;
+            } else if (hired != null) {
+                LOG.log(
+                        System.Logger.Level.INFO,
+                        "a server of type " + hired.lot() + ", which has not registered, is taken back in " + notice);
+                hired.reclaimedUntil = until;
+                reclaimedEarly.add(hired);
+                news();
             }
         } finally {
             lock.unlock();
@@ -319,6 +362,7 @@ final class Fleet implements ServerProvider.Listener {
         try {
             Hired hired = machines.remove(machine);
             if (hired != null && hired.server == null) {
+                reclaimedEarly.remove(hired);
                 hired.failure = "it has ended before it registered";
             }
             if (hired != null && hired.server != null) {

@@ -102,6 +102,14 @@ final class Roll {
         }
     }
 
+    /** One that the manager has ended itself takes no more caches from now on, whenever it says so. */
+    void stops(Servers.Known server) {
+        ServerReport last = server.report;
+        if (last != null && servers.find(server.record.id()) != null) {
+            report(last.leavingWithin(last.noticeMillis()), server.reportedAt);
+        }
+    }
+
     /** @return whether the server is other than it was */
     boolean report(ServerReport report, long now) {
         boolean changed = changes(report);

@@ -266,6 +266,57 @@ class SupplyTest {
     }
 
     @Test
+    void aServerThatIsStoppedGetsNoCaches() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        cluster.deallocate(7);
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        while (!machine.stopped) {
+            now += SECOND;
+            machine.report(4, Map.of());
+            cluster.tick();
+        }
+        // It has not heard yet that it ends.
+        machine.report(4, Map.of());
+        assertEquals(List.of(new Share("host101:1", 4)), allocate(9, 4, 0).shares());
+        assertEquals(2, provider.machines.size());
+    }
+
+    @Test
+    void whatIsTakenBackBeforeItsServerIsKnownGetsNoCaches() {
+        isTakenBackBefore(TestProvider.TestMachine::serve);
+    }
+
+    @Test
+    void whatIsTakenBackBeforeItsProviderSaysWhereItIsGetsNoCaches() {
+        isTakenBackBefore(TestProvider.TestMachine::serveTheOtherWayRound);
+    }
+
+    private void isTakenBackBefore(Consumer<TestProvider.TestMachine> serving) {
+        start(
+                1,
+                machine -> {
+                    if (starts > 1) {
+                        serveSoon(machine);
+                    }
+                },
+                SMALL);
+        cluster.tick();
+        TestProvider.TestMachine first = provider.machines.getFirst();
+        first.reclaim(Duration.ofSeconds(30));
+        now += 10 * SECOND;
+        serving.accept(first);
+        ServerReport server = cluster.servers().stream()
+                .filter(one -> one.address().equals("host100:1"))
+                .findFirst()
+                .orElseThrow();
+        assertTrue(server.leaving());
+        assertEquals(20_000, server.leavesWithinMillis());
+        List<Share> shares = allocate(7, 4, 0).shares();
+        assertTrue(shares.stream().noneMatch(share -> share.address().equals("host100:1")), shares::toString);
+    }
+
+    @Test
     void whatIsTakenBackIsLeftAlthoughItsServerDoesNotKnow() {
         start(0, SupplyTest::serveSoon, SMALL);
         allocate(7, 4, 0);
