@@ -194,9 +194,9 @@ public final class CacheBuilder {
 
     /**
      * Told how much is left when the cache's {@linkplain #duration time} is nearly over, half a minute before, on a
-     * thread of its own; {@link Cache#extend} then gives it more. A cache whose time is over goes on until
-     * others need its room: then it loses its memory, as with servers that are lost, and {@link #onLost} is told why.
-     * When its servers leave, room is found for others first.
+     * thread of its own; {@link Cache#extend} then gives it more. A cache whose time is over goes on until others need
+     * its room: then it loses its memory, as with servers that are lost, and {@link #onLost} is told why. When its
+     * servers leave, room is found for others first.
      */
     public CacheBuilder onExpiring(Consumer<Duration> listener) {
         this.expiring = listener;

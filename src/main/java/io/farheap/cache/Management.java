@@ -186,7 +186,8 @@ final class Management implements CacheAlerts, AutoCloseable {
     public void expiring(long leftMillis) {
         Consumer<Duration> told = expiring;
         if (told != null) {
-            // This thread hears the manager for all caches, and takes its answers too: a listener may ask for more time.
+            // This thread hears the manager for all caches, and takes its answers too: a listener may ask for more
+            // time.
             Thread.ofVirtual()
                     .name("farheap-expiring-" + name)
                     .start(() -> guarded(() -> told.accept(Duration.ofMillis(leftMillis))));

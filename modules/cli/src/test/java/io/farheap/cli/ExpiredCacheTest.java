@@ -140,10 +140,11 @@ class ExpiredCacheTest {
     void aListenerThatThrowsIsToldOnceAndOthersHear() throws Exception {
         AtomicInteger calls = new AtomicInteger();
         CompletableFuture<Duration> other = new CompletableFuture<>();
-        Cache first = createOnceThereIsRoom(builder(REGION_BYTES).duration(SHORT).onExpiring(_ -> {
-            calls.incrementAndGet();
-            throw new IllegalStateException("on purpose");
-        }));
+        Cache first =
+                createOnceThereIsRoom(builder(REGION_BYTES).duration(SHORT).onExpiring(_ -> {
+                    calls.incrementAndGet();
+                    throw new IllegalStateException("on purpose");
+                }));
         try (first;
                 Cache _ = builder(REGION_BYTES)
                         .duration(LATER)

@@ -185,9 +185,7 @@ final class Moves {
     /** Then its client has nothing to move, or cannot hear of it. */
     private boolean isGone(long serverId, long now) {
         Servers.Known server = servers.find(serverId);
-        return server == null
-                || server.report == null
-                || now - server.reportedAt > goneNanos && servers.anyHeard(now);
+        return server == null || server.report == null || now - server.reportedAt > goneNanos && servers.anyHeard(now);
     }
 
     /** Whether no server that leaves has reported from which it is. */

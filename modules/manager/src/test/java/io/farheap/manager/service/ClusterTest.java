@@ -556,9 +556,7 @@ class ClusterTest {
     void anObjectiveHasNoMoreConfigurationsThanThatOfANewCache() {
         reports(1, 4);
         allocate(7, 1);
-        refusal(
-                Code.INVALID_ARGUMENT,
-                () -> cluster.reallocate(7, MIB, Collections.nCopies(3_001, Candidate.ANY)));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.reallocate(7, MIB, Collections.nCopies(3_001, Candidate.ANY)));
         cluster.reallocate(7, MIB, Collections.nCopies(3_000, Candidate.ANY));
     }
 
