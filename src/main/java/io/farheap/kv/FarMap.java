@@ -43,6 +43,7 @@ public final class FarMap implements AutoCloseable {
     private final Keeper keeper;
     /** Held by whoever changes what memory the map has. */
     private final Object memoryChange = new Object();
+
     private final Object closing = new Object();
 
     private final Tally tally;
@@ -215,8 +216,8 @@ public final class FarMap implements AutoCloseable {
     /**
      * Takes a server that was {@linkplain #addServer added} out of the map while it is used. Its objects are moved to
      * the other servers: where these have no room for all that the map has, those that were used last. What has not
-     * been moved in time is evicted; other objects are found all the while. Where the server is lost, what was on
-     * it is gone, and the map is used without it.
+     * been moved in time is evicted; other objects are found all the while. Where the server is lost, what was on it is
+     * gone, and the map is used without it.
      *
      * @param hostPort as it was added
      * @param within what moving and evicting are to take, judged by what moves take: moving ends in time for that. That

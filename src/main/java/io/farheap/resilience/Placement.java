@@ -69,8 +69,8 @@ final class Placement {
             for (int range = 0; range < ranges; range++) {
                 Set<String> taken = new HashSet<>();
                 for (int split = 0; split < resilience.splits(); split++) {
-                    RemoteRegion region = take(
-                            servers, taken, silent::contains, server -> count(slabs, server), silent::add);
+                    RemoteRegion region =
+                            take(servers, taken, silent::contains, server -> count(slabs, server), silent::add);
                     if (region == null) {
                         throw tooFew(servers, resilience, range, ranges, taken);
                     }

@@ -62,8 +62,8 @@ final class Members {
     }
 
     /**
-     * Whether one is silent that keeps all from having reached an epoch; or one that has ended here may go on elsewhere,
-     * and for long nobody has said that it does not, as that server is lost.
+     * Whether one is silent that keeps all from having reached an epoch; or one that has ended here may go on
+     * elsewhere, and for long nobody has said that it does not, as that server is lost.
      */
     boolean anySilent(long now, long epoch) {
         for (Ended each : ended) {

@@ -33,7 +33,8 @@ final class KvDrainCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "30s",
-            description = "What moving and evicting may take: what cannot be moved in time is evicted (default: ${DEFAULT-VALUE}).")
+            description =
+                    "What moving and evicting may take: what cannot be moved in time is evicted (default: ${DEFAULT-VALUE}).")
     private Duration within;
 
     @Option(
