@@ -54,6 +54,8 @@ final class Beats {
     /** Whether the server has said that it is to leave the map. */
     private boolean leaving;
 
+    private boolean heard;
+
     /**
      * @param all to the servers that the process uses, these too
      * @param emptier is told of a server that has chosen this process to empty segments
@@ -77,6 +79,11 @@ final class Beats {
         this.collecting = collecting;
     }
 
+    /** Whether the server has ever answered. */
+    boolean heard() {
+        return heard;
+    }
+
     /** @return whether the server has room */
     boolean beatIfDue(Report report) {
         return System.nanoTime() - next >= 0 && beat(report);
@@ -91,6 +98,7 @@ final class Beats {
         if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
             return false;
         }
+        heard = true;
         if (line.number == 0) {
             time.answered(sent, line.reply(1), time.local());
         }

@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>What slots name there is moved, the latest used first, until there is just time to evict the rest, or that is
  *       colder than what the smaller map would keep ({@link ServerScan}); {@link MoveSteps} has how.
  *   <li>What is left is evicted. One READ of the whole table finds nothing.
- *   <li>The map's first server notes that it has left. Each process forgets its regions, says so once no request in
- *       flight may know of them, and gives its lease up. When all have, the space there is dropped.
+ *   <li>The server is told that it has left, and the map's first server notes it. Each process forgets its regions,
+ *       says so once no request in flight may know of them, and gives its lease up. When all have, the space there is
+ *       dropped.
  * </ol>
  *
  * <p>Who dies in the midst of it leaves a server that is as it was, with fewer objects, or one that has left, whose
@@ -68,7 +69,8 @@ final class DrainServer {
             if (before.hasLeft(number)) {
                 throw new IllegalArgumentException("server " + hostPort + " has left the map already");
             }
-            if (isLost(leaving)) {
+            boolean lost = isLost(leaving);
+            if (lost) {
                 requireSilent(hostPort);
             }
             try {
@@ -77,9 +79,13 @@ final class DrainServer {
                 takeBack(leaving, e);
                 throw e;
             }
+            if (leaving != null && !lost) {
+                // First: whoever hears late that it has left would take blocks there that others find nothing in.
+                leaveForEver(leaving.line());
+            }
             // Where this fails, the first server may have noted it nevertheless: it stays as one that is to leave.
             Layout.Growth leaves = Layout.Growth.leaving(number, before.regionsOf(number));
-            return memory.tell(before, leaves, MoreMemory.NO_ADDRESS, () -> leaving == null || hasLeft(leaving.line()));
+            return memory.tell(before, leaves, MoreMemory.NO_ADDRESS);
         });
         endSpace(hostPort, leaving);
         return done[0];
@@ -157,9 +163,15 @@ final class DrainServer {
         }
     }
 
-    /** It hands out no block either when this process has given its lease up, which others may hear of first. */
-    private static boolean hasLeft(ServiceLine line) {
-        return line.lost() || line.with(1, MapCalls.HAS_LEFT).call(MapCalls.DRAIN, 2);
+    /**
+     * It hands out no block either when this process has given its lease up, or dies: the next drain finishes this one.
+     *
+     * @throws MapException where it is lost: then it may hand blocks out to others
+     */
+    private void leaveForEver(ServiceLine line) {
+        keeper.<Boolean>ask(
+                line,
+                () -> line.with(1, MapCalls.HAS_LEFT).call(MapCalls.DRAIN, 2) ? Optional.of(true) : Optional.empty());
     }
 
     /** Its blocks are used again. */

@@ -282,6 +282,11 @@ public final class FarMap implements AutoCloseable {
         }
     }
 
+    /** Whether this process knows of a server that is to leave the map. */
+    boolean knowsOfLeaving() {
+        return space.anyLeaving();
+    }
+
     /** Segments that are being emptied. */
     long emptying() {
         return keeper.emptied()[1];

@@ -43,7 +43,7 @@ final class JoinServer {
             }
             // Where this fails, the first server may have noted it nevertheless: then space and lease are used.
             byte[] address = hostPort.getBytes(StandardCharsets.UTF_8);
-            return memory.tell(before, new Layout.Growth(before.servers(), 0, regions), address, () -> true);
+            return memory.tell(before, new Layout.Growth(before.servers(), 0, regions), address);
         });
     }
 

@@ -27,6 +27,8 @@ final class Keeper implements AutoCloseable {
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long CLOSE_MILLIS = 2000;
+    /** To a server that has joined, before the map cannot be opened. */
+    private static final int FIRST_BEATS = 10;
 
     /** A session: its mailbox, and how to find what it holds. */
     private record Served(Mailbox mailbox, Consumer<HeldBlocks> held, LongSupplier oldestEra) {}
@@ -80,13 +82,29 @@ final class Keeper implements AutoCloseable {
                 joined(servers.open(spaces.get(number), number));
             }
             growing.learn();
-            // The map's time is known before anybody asks for it.
-            beats.getFirst().beat(this::report);
+            hearAll();
         } catch (Throwable e) {
             Closing.after(e, resources);
             throw e;
         }
         thread.start();
+    }
+
+    /**
+     * The map's time is known before anybody asks for it, and which servers are to leave before there is a session:
+     * those that drain them have asked who has to know.
+     */
+    private void hearAll() {
+        for (Beats each : beats) {
+            boolean mayLeave = each.server() >= space.layout().madeOn();
+            for (int tries = 0; !each.heard() && tries < (mayLeave ? FIRST_BEATS : 1); tries++) {
+                each.beat(this::report);
+            }
+            if (mayLeave && !each.heard()) {
+                throw new MapException("a server that has joined the map does not answer, so it may be about to leave: "
+                        + "try again, or where it is lost for good, take it out: farheap kv drain --lost");
+            }
+        }
     }
 
     private void joined(ServiceLine line) {

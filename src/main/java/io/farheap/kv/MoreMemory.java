@@ -73,8 +73,7 @@ final class MoreMemory {
                         layout,
                         new Layout.Growth(
                                 server.number(), from, server.space().regions().size() - from),
-                        NO_ADDRESS,
-                        () -> true);
+                        NO_ADDRESS);
             }
             return layout;
         });
@@ -82,12 +81,8 @@ final class MoreMemory {
 
     static final byte[] NO_ADDRESS = {};
 
-    /**
-     * Has the first server note a growth; again changes nothing.
-     *
-     * @param then done next, before this process hears of the growth itself; again until it says that it is done
-     */
-    Layout tell(Layout before, Layout.Growth growth, byte[] address, BooleanSupplier then) {
+    /** Has the first server note a growth; again changes nothing. */
+    Layout tell(Layout before, Layout.Growth growth, byte[] address) {
         ServiceLine first = servers.first().line();
         long[] text = new long[Math.ceilDiv(address.length, Long.BYTES)];
         Texts.words(address, text, 0);
@@ -99,7 +94,7 @@ final class MoreMemory {
             for (int i = 0; i < text.length; i++) {
                 first.with(5 + i, text[i]);
             }
-            return answer(first.call(MapCalls.GROWN, 5 + text.length) && then.getAsBoolean());
+            return answer(first.call(MapCalls.GROWN, 5 + text.length));
         });
         return before.with(growth);
     }

@@ -117,7 +117,12 @@ final class Reclaimer {
     }
 
     private void lose() {
-        allocator.keepUnknown(queue[first]);
+        if (space.hasLeft(queue[first])) {
+            // The services find its pieces, which nothing names.
+            counts.add(Counts.UNLINKED);
+        } else {
+            allocator.keepUnknown(queue[first]);
+        }
         remove();
     }
 
