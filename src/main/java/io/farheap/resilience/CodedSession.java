@@ -257,9 +257,9 @@ public final class CodedSession implements AutoCloseable {
         return ops.owing() > 0;
     }
 
-    /** Whether splits are to come that nobody waits for. */
+    /** Whether splits are to come that nobody waits for, or a connection is to be fenced or made anew. */
     public boolean unsettled() {
-        return parts.anyOutstanding();
+        return parts.anyOutstanding() || parts.lines.unsettled();
     }
 
     /**

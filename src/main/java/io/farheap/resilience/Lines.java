@@ -161,6 +161,18 @@ final class Lines implements Fences {
         }
     }
 
+    /** Whether a connection is to be made anew: the one before may still write until that has begun, and ended. */
+    boolean unsettled() {
+        AtomicReferenceArray<Line> all = lines;
+        for (int i = 0; i < all.length(); i++) {
+            Line line = all.getPlain(i);
+            if (line != null && !line.connected && line.server.lost() == null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Asks the session to end what it has under way to a region, so that it can be given back. Any thread. */
     @Override
     public void wantFence(RemoteRegion region) {

@@ -168,17 +168,22 @@ final class PageWrites {
         } catch (IllegalStateException | WrongThreadException e) {
             return end(op, CodedStatus.SEGMENT_GONE);
         }
+        // All of them first: where an error comes between data and parity, these slabs are void in time.
+        for (int left = op.targets; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            slot.slabs[split] = parts.space.table.slab(op.range, split);
+        }
         op.state = PageOp.SENDING;
         op.deadline = parts.clock() + resilience.timeoutNanos();
         for (int left = op.touched; left != 0; left &= left - 1) {
-            sendFirst(op, slot, Integer.numberOfTrailingZeros(left));
+            write(op, slot, Integer.numberOfTrailingZeros(left));
         }
         if (!delta) {
             parts.aim(slot, op);
             parts.coder.encode(parts.addresses, op.columnBytes);
         }
         for (int left = parityMask; left != 0; left &= left - 1) {
-            sendFirst(op, slot, Integer.numberOfTrailingZeros(left));
+            write(op, slot, Integer.numberOfTrailingZeros(left));
         }
         return settle(op, slot);
     }
@@ -208,11 +213,6 @@ final class PageWrites {
             byte sum = (byte) (from.get(Layouts.BYTE, fromAt + at) ^ to.get(Layouts.BYTE, toAt + at));
             to.set(Layouts.BYTE, toAt + at, sum);
         }
-    }
-
-    private void sendFirst(PageOp op, Slot slot, int split) {
-        slot.slabs[split] = parts.space.table.slab(op.range, split);
-        write(op, slot, split);
     }
 
     private void write(PageOp op, Slot slot, int split) {

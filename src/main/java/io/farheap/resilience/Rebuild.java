@@ -100,7 +100,10 @@ final class Rebuild implements AutoCloseable {
         }
         int postponed = 0;
         while (!windows.isEmpty()) {
+            long begun = System.nanoTime();
             between.run();
+            // That is no session's fault.
+            progress += System.nanoTime() - begun;
             if (slab.isVoid() || Thread.currentThread().isInterrupted()) {
                 return false;
             }

@@ -29,6 +29,8 @@ class LateCodedCacheTest {
     private static final int PAGE = 4096;
     private static final double LATE_PART = 0.3;
     private static final long LATE_NANOS = 1_000_000;
+    private static final long FOREVER_NANOS = 3_600_000_000_000L;
+    private static final int SERVERS = 5;
 
     private final Cluster cluster = new Cluster(1, 1, 1, 1);
 
@@ -96,6 +98,36 @@ class LateCodedCacheTest {
                 }
             });
         }
+    }
+
+    /** What it still has under way to a void slab keeps that memory taken. */
+    @Test
+    void anIdleSessionOfFuturesFencesWhatItIsAskedTo() {
+        cluster.add(1);
+        try (Cache cache = cache(Resilience.failureRecovery(2, 2))) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                try (FutureSession futures = cache.openFutureSession()) {
+                    futures.write(0, memory).get();
+                    SoftverbsFaults.delayOperations(LATE_PART, FOREVER_NANOS);
+                    while (cache.health().counts().voided() == 0) {
+                        futures.write(0, memory).get();
+                    }
+                    SoftverbsFaults.delayOperations(0);
+                    while (!cache.health().whole() || free() < 1) {
+                        Thread.sleep(1);
+                    }
+                }
+            });
+        }
+    }
+
+    private int free() {
+        int free = 0;
+        for (int server = 0; server < SERVERS; server++) {
+            free += cluster.freeRegions(server);
+        }
+        return free;
     }
 
     @Test
