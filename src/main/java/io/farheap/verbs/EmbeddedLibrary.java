@@ -6,7 +6,6 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
@@ -17,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +32,9 @@ final class EmbeddedLibrary {
 
     private static final String PREFIX = "farheap-";
     private static final int NAME_BYTES = 16;
+    /** Not what JavaCPP keeps of a jar whose name begins alike. */
+    private static final Pattern NAME = Pattern.compile(PREFIX + "[0-9a-f]{" + 2 * NAME_BYTES + "}");
+
     private static final Duration KEPT = Duration.ofDays(30);
 
     private EmbeddedLibrary() {}
@@ -63,19 +66,32 @@ final class EmbeddedLibrary {
         return file;
     }
 
-    /** Every build has directories of its own: those that nobody has used for long go. What is loaded stays loaded. */
-    private static void forgetOthers(Path current) throws IOException {
+    /**
+     * Every build has directories of its own: those that nobody has used for long go. What is loaded stays loaded. What
+     * cannot be forgotten keeps nobody from what he needs.
+     */
+    private static void forgetOthers(Path current) {
         Instant longAgo = Instant.now().minus(KEPT);
         try (DirectoryStream<Path> directories = Files.newDirectoryStream(current.getParent(), PREFIX + "*")) {
             for (Path directory : directories) {
-                if (Files.getLastModifiedTime(directory, LinkOption.NOFOLLOW_LINKS)
-                        .toInstant()
-                        .isBefore(longAgo)) {
-                    delete(directory);
+                if (NAME.matcher(directory.getFileName().toString()).matches()) {
+                    forgetUnusedSince(longAgo, directory);
                 }
             }
-        } catch (NoSuchFileException | DirectoryIteratorException e) {
-            // Another process is at it.
+        } catch (IOException | DirectoryIteratorException e) {
+            // The next build tries again.
+        }
+    }
+
+    private static void forgetUnusedSince(Instant longAgo, Path directory) {
+        try {
+            if (Files.getLastModifiedTime(directory, LinkOption.NOFOLLOW_LINKS)
+                    .toInstant()
+                    .isBefore(longAgo)) {
+                delete(directory);
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // Another process is at it, or somebody keeps something there.
         }
     }
 

@@ -167,14 +167,20 @@ class EmbeddedLibraryTest {
     @Test
     void whatNobodyHasUsedForLongIsForgotten() throws Exception {
         Files.createDirectories(cache);
-        for (int days : new int[] {1, 60}) {
-            Path other = Files.createDirectory(cache.resolve("farheap-" + days));
-            Files.createFile(other.resolve("libsoftverbs.so"));
-            Files.setLastModifiedTime(other, FileTime.from(Instant.now().minus(Duration.ofDays(days))));
+        Path young = unusedFor(1, "0");
+        Path old = unusedFor(60, "f");
+        // What JavaCPP keeps of such a jar.
+        Path jar = Files.createDirectory(cache.resolve("farheap-1.jar"));
+        Files.createDirectories(jar.resolve("org/bytedeco"));
+        Path kept = Files.createDirectory(unusedFor(60, "a").resolve("kept"));
+        Files.createFile(kept.resolve("by somebody"));
+        for (Path unused : List.of(jar, kept.getParent())) {
+            Files.setLastModifiedTime(unused, FileTime.from(Instant.now().minus(Duration.ofDays(60))));
         }
         Set<Path> first = loaded(classPath());
-        assertFalse(Files.exists(cache.resolve("farheap-60")));
-        assertTrue(Files.exists(cache.resolve("farheap-1")));
+        assertFalse(Files.exists(old));
+        assertTrue(Files.exists(young));
+        assertTrue(Files.exists(jar.resolve("org/bytedeco")));
         for (Path library : first) {
             Files.setLastModifiedTime(
                     library.getParent(), FileTime.from(Instant.now().minus(Duration.ofDays(60))));
@@ -182,6 +188,13 @@ class EmbeddedLibraryTest {
         // Of those that it finds it uses all, and so keeps all.
         Files.delete(find(first, "libsoftverbs.so"));
         assertEquals(first, loaded(classPath()));
+    }
+
+    private Path unusedFor(int days, String digit) throws IOException {
+        Path directory = Files.createDirectory(cache.resolve("farheap-" + digit.repeat(32)));
+        Files.createFile(directory.resolve("libsoftverbs.so"));
+        Files.setLastModifiedTime(directory, FileTime.from(Instant.now().minus(Duration.ofDays(days))));
+        return directory;
     }
 
     private void onlyWhatIsLoadedIsThere(String classPath, String... flags) throws Exception {
