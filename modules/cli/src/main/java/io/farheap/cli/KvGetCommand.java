@@ -65,7 +65,7 @@ final class KvGetCommand implements Callable<Integer> {
         try {
             Files.write(file, value);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot write the value to " + file + ": " + e.getMessage(), e);
+            throw new UncheckedIOException("cannot write the value", e);
         }
     }
 }

@@ -87,7 +87,7 @@ final class KvSetCommand implements Callable<Integer> {
         try {
             return value != null ? value.getBytes(StandardCharsets.UTF_8) : Files.readAllBytes(from);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read the value from " + from + ": " + e.getMessage(), e);
+            throw new UncheckedIOException("cannot read the value", e);
         }
     }
 

@@ -12,6 +12,12 @@ import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.ModelFileException;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.VerbsLibrary;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.util.Objects;
 import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -70,9 +76,27 @@ public final class Main {
             case RefusedProcedureException e -> command.getErr().println("farheap: " + e.getMessage());
             case BenchRunException e -> command.getErr().println("farheap: " + e.getMessage());
             case IllegalArgumentException e -> command.getErr().println("farheap: " + e.getMessage());
+            case IOException e when e.getMessage() != null -> command.getErr().println("farheap: " + reason(e));
+            case UncheckedIOException e -> command.getErr().println("farheap: " + sentence(e));
             default -> failure.printStackTrace(command.getErr());
         }
         return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    /** What was tried, where whoever throws it says that, and why it failed. */
+    private static String sentence(UncheckedIOException failure) {
+        IOException cause = Objects.requireNonNull(failure.getCause());
+        String said = failure.getMessage();
+        return said == null || said.equals(cause.toString()) ? reason(cause) : said + ": " + reason(cause);
+    }
+
+    private static String reason(IOException failure) {
+        return switch (failure) {
+            case NoSuchFileException e -> e.getFile() + ": there is no such file or directory";
+            case AccessDeniedException e -> e.getFile() + ": this user may not";
+            case FileAlreadyExistsException e -> e.getFile() + ": it is there already";
+            default -> failure.getMessage() == null ? failure.toString() : failure.getMessage();
+        };
     }
 
     static final class Version implements IVersionProvider {

@@ -50,6 +50,8 @@ class KvCommandTest {
             run(0, "set", "prices", "milk", "1.10", "--life", "60s");
             assertTrue(run(0, "get", "prices", "bread").endsWith("3.20 a loaf\n"));
             assertTrue(run(0, "get", "prices", "milk").endsWith("1.10\n"));
+            assertTrue(run(1, "get", "prices", "bread", "--to", "/nowhere/bread")
+                    .endsWith("farheap: cannot write the value: /nowhere/bread: there is no such file or directory\n"));
             String stats = run(0, "stats", "prices");
             assertTrue(stats.contains("2 objects in blocks of"), stats);
             String audit = run(0, "audit", "prices");
@@ -125,7 +127,10 @@ class KvCommandTest {
                     "photo",
                     "--from",
                     directory.resolve("none").toString());
-            assertTrue(missing.contains("cannot read the value from"), missing);
+            assertTrue(
+                    missing.endsWith("farheap: cannot read the value: " + directory.resolve("none")
+                            + ": there is no such file or directory\n"),
+                    missing);
         }
     }
 }

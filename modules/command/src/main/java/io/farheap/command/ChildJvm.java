@@ -24,6 +24,10 @@ import org.jspecify.annotations.Nullable;
 public final class ChildJvm implements AutoCloseable {
 
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+:\\d+)");
+    /** Properties of this process that say how it reaches its device and where it keeps files: its children's too. */
+    private static final List<String> INHERITED =
+            List.of("org.bytedeco.javacpp.cachedir", "java.io.tmpdir", "user.home", "farheap.gid", "farheap.coding");
+
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     private static final long STOP_SECONDS = 10L * SLOWNESS;
 
@@ -53,9 +57,14 @@ public final class ChildJvm implements AutoCloseable {
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(Locale.ROOT),
-                "-Dfarheap.slowness=" + SLOWNESS,
-                "-cp",
-                System.getProperty("java.class.path")));
+                "-Dfarheap.slowness=" + SLOWNESS));
+        for (String name : INHERITED) {
+            String value = System.getProperty(name);
+            if (value != null) {
+                line.add("-D" + name + "=" + value);
+            }
+        }
+        line.addAll(List.of("-cp", System.getProperty("java.class.path")));
         line.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().putAll(environment);
