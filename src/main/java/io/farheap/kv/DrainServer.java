@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>The server hands out no block any more, and says so to all processes in their beats. From then on they take
  *       none of its blocks into use, and it knows when no request in flight has begun before: no slot will name one
  *       anew.
- *   <li>What slots name there is moved, the latest used first, until there is just time to evict the rest, or that is
+ *   <li>What slots name there is moved, the latest used first, until a quarter of the time is left, or the rest is
  *       colder than what the smaller map would keep ({@link ServerScan}); {@link MoveSteps} has how.
  *   <li>What is left is evicted. One READ of the whole table finds nothing.
  *   <li>The server is told that it has left, and the map's first server notes it. Each process forgets its regions,

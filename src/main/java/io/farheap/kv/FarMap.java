@@ -220,8 +220,8 @@ public final class FarMap implements AutoCloseable {
      * gone, and the map is used without it.
      *
      * @param hostPort as it was added
-     * @param within what moving and evicting are to take, judged by what moves take: moving ends in time for that. That
-     *     all processes learn of it comes on top, 0.3 s or so
+     * @param within what moving and evicting are to take: moving ends after three quarters of it. That all processes
+     *     learn of it comes on top, 0.3 s or so
      * @throws IllegalArgumentException where the map has no such server, or that has a part of its table
      * @throws MapException where another server is lost, or a process does not answer; then what was not moved is where
      *     it was
