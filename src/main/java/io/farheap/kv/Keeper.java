@@ -101,8 +101,10 @@ final class Keeper implements AutoCloseable {
                 each.beat(this::report);
             }
             if (mayLeave && !each.heard()) {
-                throw new MapException("a server that has joined the map does not answer, so it may be about to leave: "
-                        + "try again, or where it is lost for good, take it out: farheap kv drain --lost");
+                MapServer silent = Objects.requireNonNull(servers.of(each.server()));
+                throw new MapException("server " + silent.address()
+                        + ", which has joined the map, does not say whether it is to leave: try again; "
+                        + "where it is lost for good, take it out of the map: farheap kv drain --lost");
             }
         }
     }

@@ -51,19 +51,13 @@ class ClusterTest {
     }
 
     private static ServerReport report(long id, int total, int free, boolean leaving, Map<Long, Integer> held) {
+        return report(id, "host" + id + ":1", total, free, leaving, held);
+    }
+
+    private static ServerReport report(
+            long id, String address, int total, int free, boolean leaving, Map<Long, Integer> held) {
         return new ServerReport(
-                id,
-                "host" + id + ":1",
-                "t",
-                false,
-                "d/c/r",
-                MIB,
-                total,
-                free,
-                30_000,
-                leaving,
-                leaving ? 30_000 : 0,
-                held);
+                id, address, "t", false, "d/c/r", MIB, total, free, 30_000, leaving, leaving ? 30_000 : 0, held);
     }
 
     private void reports(long id, int total) {
@@ -831,19 +825,7 @@ class ClusterTest {
     /** At the address of another. */
     private void restarts(long id, String address, int total, boolean leaving, Map<Long, Integer> held) {
         int taken = held.values().stream().mapToInt(Integer::intValue).sum();
-        cluster.report(new ServerReport(
-                id,
-                address,
-                "t",
-                false,
-                "d/c/r",
-                MIB,
-                total,
-                total - taken,
-                30_000,
-                leaving,
-                leaving ? 30_000 : 0,
-                held));
+        cluster.report(report(id, address, total, total - taken, leaving, held));
     }
 
     /** Its client is not there while the server leaves, which then starts anew. */
