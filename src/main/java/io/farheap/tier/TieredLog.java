@@ -214,11 +214,11 @@ final class TieredLog {
     TieredMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
         changing.lock();
         try {
-            TieredMemory made = new TieredMemory(registry, memory, this::forget);
+            TieredMemory made = new TieredMemory(registry, memory, this::release);
             try {
                 tiers.all().forEach(made::add);
             } catch (Throwable e) {
-                Closing.after(e, made::free);
+                Closing.after(e, made::removeAll);
                 throw e;
             }
             memories.add(made);
@@ -228,10 +228,12 @@ final class TieredLog {
         }
     }
 
-    private void forget(TieredMemory memory) {
+    /** As one step: a tier that was removed is closed by whoever is the last to use it, with none of it registered. */
+    private void release(TieredMemory memory) {
         changing.lock();
         try {
             memories.remove(memory);
+            memory.removeAll();
         } finally {
             changing.unlock();
         }

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
 /** Memory that is registered with a {@link TieredDevice}, and so with each of its tiers. */
 final class TieredMemory extends OwnedMemory {
 
-    private final Consumer<TieredMemory> forget;
+    private final Consumer<TieredMemory> release;
     /** By the tier's id; one is written before a handle sees its tier. */
     private final @Nullable DeviceMemory[] parts = new DeviceMemory[Tier.IDS];
 
-    /** @param forget told when it is freed */
-    TieredMemory(Registry registry, MemorySegment memory, Consumer<TieredMemory> forget) {
+    /** @param release called when it is to be freed: calls {@link #removeAll} while no tier comes or goes */
+    TieredMemory(Registry registry, MemorySegment memory, Consumer<TieredMemory> release) {
         super(registry, memory);
-        this.forget = forget;
+        this.release = release;
     }
 
     void add(Tier tier) {
@@ -36,9 +36,12 @@ final class TieredMemory extends OwnedMemory {
         return part;
     }
 
+    void removeAll() {
+        Closing.all(parts);
+    }
+
     @Override
     void free() {
-        forget.accept(this);
-        Closing.all(parts);
+        release.accept(this);
     }
 }

@@ -80,7 +80,7 @@ class TieredHistoryTest {
                 }
             }
             if (failure.get() != null) {
-                throw new AssertionError("seed " + seed, failure.get());
+                throw new AssertionError("seed " + seed + ": " + failure.get(), failure.get());
             }
             assertTrue(checked.get() > 0);
             assertEquals((long) LAST * PART, device.end());
