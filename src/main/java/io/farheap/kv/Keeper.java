@@ -27,8 +27,10 @@ final class Keeper implements AutoCloseable {
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long CLOSE_MILLIS = 2000;
-    /** To a server that has joined, before the map cannot be opened. */
-    private static final int FIRST_BEATS = 10;
+    /** Until a server that has joined has answered the first time: else the map cannot be opened. */
+    private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(5) * Integer.getInteger("farheap.slowness", 1);
+
+    private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** A session: its mailbox, and how to find what it holds. */
     private record Served(Mailbox mailbox, Consumer<HeldBlocks> held, LongSupplier oldestEra) {}
@@ -83,6 +85,7 @@ final class Keeper implements AutoCloseable {
             }
             growing.learn();
             hearAll();
+            servers.all().forEach(each -> each.line().isPatient(false));
         } catch (Throwable e) {
             Closing.after(e, resources);
             throw e;
@@ -97,7 +100,11 @@ final class Keeper implements AutoCloseable {
     private void hearAll() {
         for (Beats each : beats) {
             boolean mayLeave = each.server() >= space.layout().madeOn();
-            for (int tries = 0; !each.heard() && tries < (mayLeave ? FIRST_BEATS : 1); tries++) {
+            long deadline = System.nanoTime() + FIRST_NANOS;
+            each.beat(this::report);
+            // Where a connection was lost, it is made anew.
+            while (mayLeave && !each.heard() && System.nanoTime() - deadline < 0) {
+                LockSupport.parkNanos(ASK_AGAIN_NANOS);
                 each.beat(this::report);
             }
             if (mayLeave && !each.heard()) {
@@ -110,6 +117,8 @@ final class Keeper implements AutoCloseable {
     }
 
     private void joined(ServiceLine line) {
+        // Until the thread begins, for which others wait.
+        line.isPatient(thread.getState() == Thread.State.NEW);
         servers.add(new MapServer(line.number, line.space, line));
         beats.add(new Beats(line, beats, space, time, new Collecting(line, table, space), eras, growing, this::empty));
     }

@@ -49,6 +49,7 @@ final class ServiceLine implements AutoCloseable {
 
     private final RpcQueue queue;
     private final RegisteredBuffer memory;
+    private long patience = PATIENCE_NANOS;
     private final MemorySegment bytes;
     private long calls;
     /** A call's answer has not come, and will be written where the next one's would be. */
@@ -102,7 +103,12 @@ final class ServiceLine implements AutoCloseable {
      */
     boolean call(int operation, int words) {
         with(0, space.id());
-        return call(operation, ARGUMENTS, words, PATIENCE_NANOS) && reply(0) == MapCalls.OK;
+        return call(operation, ARGUMENTS, words, patience) && reply(0) == MapCalls.OK;
+    }
+
+    /** Whether {@link #call} waits as {@link #callFirst} does: before the map is used. */
+    void isPatient(boolean is) {
+        patience = is ? FIRST_NANOS : PATIENCE_NANOS;
     }
 
     /** As {@link #call(int, int)}, and waits longer for the answer: of whom nobody depends on yet. */

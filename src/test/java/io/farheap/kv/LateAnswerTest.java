@@ -23,6 +23,21 @@ class LateAnswerTest {
         SoftverbsFaults.delayOperations(0);
     }
 
+    /** A server that has joined has to say first whether it is to leave. */
+    @Test
+    void aMapIsOpenedThough() {
+        try (TestServers servers = new TestServers("late")) {
+            String first = servers.start(8, 1 << 20, TestServers.LEASE_NANOS);
+            String second = servers.start(8, 1 << 20, TestServers.LEASE_NANOS);
+            try (FarMap map = servers.named(first).memory(4 << 20).objects(1000).create()) {
+                map.addServer(second, 4 << 20);
+                SoftverbsFaults.delayOperations(LATE_NANOS);
+                servers.named(first).open().close();
+                SoftverbsFaults.delayOperations(0);
+            }
+        }
+    }
+
     @Test
     void aSessionWaitsForBlocksThatComeLate() {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
