@@ -267,7 +267,9 @@ public final class FarMap implements AutoCloseable {
         ends.add(keeper::drop);
         servers.all().forEach(each -> ends.add(each.space()::drop));
         ends.add(memory);
-        Closing.all(ends);
+        synchronized (closing) {
+            Closing.all(ends);
+        }
     }
 
     /**
@@ -276,10 +278,15 @@ public final class FarMap implements AutoCloseable {
      */
     @Override
     public void close() {
-        // Who comes second is not to close what the keeper still uses.
-        synchronized (closing) {
-            Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
-        }
+        // Before the lock: the threads that complete futures may wait for it in an action.
+        List<FutureSession> open = List.copyOf(futures);
+        open.forEach(FutureSession::checkNotInAction);
+        Closing.all(() -> Closing.all(open), () -> {
+            // Who comes second is not to close what the keeper still uses.
+            synchronized (closing) {
+                Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
+            }
+        });
     }
 
     /** Whether this process knows of a server that is to leave the map. */

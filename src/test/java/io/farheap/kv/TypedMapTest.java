@@ -161,6 +161,43 @@ class TypedMapTest {
         futures.close();
     }
 
+    /** As one of futures refuses to wait for itself. */
+    @Test
+    void anActionOfAFutureClosesNoMapThatAnotherThreadCloses() throws Exception {
+        FutureSession futures = space.map.openFutureSession();
+        CountDownLatch acting = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Thread caller = Thread.currentThread();
+        CompletableFuture<Boolean> closes;
+        do {
+            // Where the future is complete already, it is the caller's thread that acts.
+            closes = futures.set(new byte[] {1}, new byte[] {2}, 0).handle((stored, failure) -> {
+                if (Thread.currentThread() == caller) {
+                    return false;
+                }
+                acting.countDown();
+                return awaits(go) && assertThrows(IllegalStateException.class, space.map::close) != null;
+            });
+        } while (closes.isDone());
+        acting.await();
+        Thread closing = Thread.ofPlatform().start(space.map::close);
+        while (closing.getState() == Thread.State.NEW || closing.getState() == Thread.State.RUNNABLE) {
+            Thread.onSpinWait();
+        }
+        go.countDown();
+        assertTrue(closes.get(TestDevice.patience(30), TimeUnit.SECONDS));
+        closing.join();
+    }
+
+    private static boolean awaits(CountDownLatch latch) {
+        try {
+            latch.await();
+            return true;
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @Test
     void oneLoaderRunsForAKeyAtATime() throws Exception {
         int threads = 12;
