@@ -36,6 +36,10 @@ final class Mailbox {
     private long askedAt;
     /** What is asked for is for later: no request waits for it. The session's, which writes it before it asks. */
     private volatile boolean ahead;
+    /** The same of requests that evict meanwhile: nothing is nothing to them, too. */
+    private boolean beside;
+    /** Whether there was nothing the last time. */
+    private boolean nothing;
     /** Counts up when servers may have something again. */
     private final AtomicLong hopes = new AtomicLong();
     /** The hopes that there were when there was nothing. */
@@ -87,6 +91,7 @@ final class Mailbox {
      */
     boolean ask(int wantedClass, int largest, long want) {
         ahead = false;
+        beside = false;
         if (blocks == IDLE) {
             post(wantedClass, largest, want);
             return true;
@@ -107,8 +112,24 @@ final class Mailbox {
     void askAhead(int wantedClass) {
         if (blocks == IDLE && hopeful()) {
             ahead = true;
+            beside = false;
             post(wantedClass, wantedClass, MapCalls.FIRST);
         }
+    }
+
+    /**
+     * As {@link #hopeful}, of a request that evicts anyway, such as a move in a map that is full: where there was
+     * nothing the last time, it is asked ahead, and the request does not wait.
+     */
+    boolean hopefulUnlessFull(int wantedClass) {
+        if (!nothing) {
+            return hopeful();
+        }
+        if (blocks == IDLE && hopeful()) {
+            askAhead(wantedClass);
+            beside = true;
+        }
+        return false;
     }
 
     /** Whether there is an answer that no request waits for. */
@@ -146,8 +167,9 @@ final class Mailbox {
 
     /** The answer has been taken. */
     void took() {
+        nothing = kind == MapCalls.NOTHING || kind == MapCalls.STUCK;
         // Who needs one asks more urgently than who asks ahead.
-        if ((kind == MapCalls.NOTHING || kind == MapCalls.STUCK) && !ahead) {
+        if (nothing && (!ahead || beside)) {
             disappointed = hopes.get();
         }
         blocks = IDLE;

@@ -151,7 +151,8 @@ final class Room {
     }
 
     private void next(int place) {
-        if (mailbox.hopeful()) {
+        boolean moves = operations.kind[place] == Operations.MOVE;
+        if (moves ? mailbox.hopefulUnlessFull(sizeClass[place]) : mailbox.hopeful()) {
             ask(place, want(place));
         } else if (onlyFree[place]) {
             state[place] = NO_ROOM;
