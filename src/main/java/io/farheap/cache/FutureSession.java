@@ -44,6 +44,11 @@ public final class FutureSession implements AutoCloseable {
      */
     private final Deque<FutureRequest> deferred = new ArrayDeque<>();
 
+    /** Since when nothing has ended while it is to close, and when that was looked at last; the thread's. */
+    private long idle;
+
+    private long looked = System.nanoTime();
+
     private final Thread thread;
 
     FutureSession(Session session, String name, Runnable refuseInCallback, Consumer<FutureSession> onClose) {
@@ -121,21 +126,17 @@ public final class FutureSession implements AutoCloseable {
 
     private void run() {
         try {
-            long idle = 0;
-            long before = System.nanoTime();
             while (!(submitted.closing() && submitted.isEmpty() && deferred.isEmpty() && session.pending() == 0)) {
                 int progress = issueDeferred();
                 for (FutureRequest request = submitted.poll(); request != null; request = submitted.poll()) {
-                    progress++;
                     if (isBehindDeferred(request) || !issue(request)) {
                         deferred.add(request);
+                    } else {
+                        progress++;
                     }
                 }
                 progress += session.poll();
-                long now = System.nanoTime();
-                idle = progress > 0 || !submitted.closing() ? 0 : idle + Math.min(now - before, MOST_STEP_NANOS);
-                before = now;
-                if (idle > CLOSE_NANOS) {
+                if (hasNoProgress(progress > 0)) {
                     break;
                 }
                 if (progress == 0) {
@@ -159,6 +160,14 @@ public final class FutureSession implements AutoCloseable {
                 submitted.end();
             }
         }
+    }
+
+    /** Whether it is to close and has had none for so long that it need not wait any more. */
+    private boolean hasNoProgress(boolean progress) {
+        long now = System.nanoTime();
+        idle = progress || !submitted.closing() ? 0 : idle + Math.min(now - looked, MOST_STEP_NANOS);
+        looked = now;
+        return idle > CLOSE_NANOS;
     }
 
     /** It finishes what it can. */
@@ -211,16 +220,21 @@ public final class FutureSession implements AutoCloseable {
         }
     }
 
-    /** @return false where a migration holds so many writes, or a call, that this one has no place */
+    /**
+     * @return false where a migration holds so many writes, or a call, that this one has no place; or where the session
+     *     is to close and none has ended for long
+     */
     private boolean issue(FutureRequest request) {
         // First: a call may end at once.
         issued.add(request);
         try {
+            int before = issued.size();
             while (!request.issue(session, issued::remove)) {
-                if (session.held() > 0) {
+                if (session.held() > 0 || hasNoProgress(issued.size() < before)) {
                     issued.remove(request);
                     return false;
                 }
+                before = issued.size();
                 session.awaitProgress();
             }
         } catch (RuntimeException e) {

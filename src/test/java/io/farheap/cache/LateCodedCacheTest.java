@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.resilience.Resilience;
+import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -41,12 +43,19 @@ class LateCodedCacheTest {
     }
 
     private Cache cache(Resilience how) {
+        return cache(cluster, TestDevice.client(), how);
+    }
+
+    private static Cache cache(Cluster servers, String device, Resilience how) {
+        return builder(servers, device, how).create();
+    }
+
+    private static CacheBuilder builder(Cluster servers, String device, Resilience how) {
         return Cache.builder()
                 .capacity(PAGE)
-                .servers(cluster.addresses())
-                .device(TestDevice.client())
-                .resilience(how)
-                .create();
+                .servers(servers.addresses())
+                .device(device)
+                .resilience(how);
     }
 
     private static void inTime(Executable steps) {
@@ -103,29 +112,46 @@ class LateCodedCacheTest {
     /** What it still has under way to a void slab keeps that memory taken. */
     @Test
     void anIdleSessionOfFuturesFencesWhatItIsAskedTo() {
-        cluster.add(1);
-        try (Cache cache = cache(Resilience.failureRecovery(2, 2))) {
-            inTime(() -> {
-                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
-                try (FutureSession futures = cache.openFutureSession()) {
-                    futures.write(0, memory).get();
-                    SoftverbsFaults.delayOperations(LATE_PART, FOREVER_NANOS);
-                    while (cache.health().counts().voided() == 0) {
-                        futures.write(0, memory).get();
-                    }
-                    SoftverbsFaults.delayOperations(0);
-                    while (!cache.health().whole() || free() < 1) {
-                        Thread.sleep(1);
-                    }
-                }
-            });
+        Softverbs.devices(SERVERS + 1);
+        try (Cluster each = new Cluster()) {
+            for (int server = 0; server < SERVERS; server++) {
+                each.add(1, device(server));
+            }
+            inTime(() -> fencesWhatItIsAskedTo(each));
+        } finally {
+            Softverbs.devices(1);
         }
     }
 
-    private int free() {
+    private static String device(int server) {
+        return "soft" + (server + 1);
+    }
+
+    private static void fencesWhatItIsAskedTo(Cluster each) throws Exception {
+        MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+        try (Cache cache = cache(each, "soft0", Resilience.failureRecovery(2, 2));
+                FutureSession futures = cache.openFutureSession()) {
+            futures.write(0, memory).get();
+            int used = 0;
+            while (each.freeRegions(used) > 0) {
+                used++;
+            }
+            try (DeviceFaults faults = DeviceFaults.of(device(used))) {
+                faults.slow(1, FOREVER_NANOS);
+                while (cache.health().counts().voided() == 0) {
+                    futures.write(0, memory).get();
+                }
+            }
+            while (!cache.health().whole() || free(each) < 1) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    private static int free(Cluster each) {
         int free = 0;
         for (int server = 0; server < SERVERS; server++) {
-            free += cluster.freeRegions(server);
+            free += each.freeRegions(server);
         }
         return free;
     }
@@ -182,6 +208,29 @@ class LateCodedCacheTest {
                     write = futures.write(0, memory);
                 }
                 assertThrows(ExecutionException.class, write::get);
+            });
+        }
+    }
+
+    /** So many that the next ones find no place. */
+    @Test
+    void soDoThoseThatFindNoPlaceBehindThem() {
+        Resilience strict = Resilience.failureRecovery(2, 2).strict(true);
+        try (Cache cache =
+                builder(cluster, TestDevice.client(), strict).requests(2).create()) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                List<CompletableFuture<Void>> writes = new ArrayList<>();
+                try (FutureSession futures = cache.openFutureSession()) {
+                    futures.write(0, memory).get();
+                    cluster.stop(0);
+                    for (int i = 0; i < 6; i++) {
+                        writes.add(futures.write(0, memory));
+                    }
+                }
+                for (CompletableFuture<Void> write : writes) {
+                    assertThrows(ExecutionException.class, write::get);
+                }
             });
         }
     }
