@@ -317,12 +317,12 @@ class SessionCore extends SessionThread {
 
     /** Takes no requests from now on, as if the queue were full. Any thread, as all below. */
     void quiesce() {
-        gate.claim();
-        if (!closed) {
-            path(new QuiescingPath(dataPath.requests(), quiet));
-        }
-        quiet.set(closed || path.pending() == 0);
-        gate.unclaim();
+        gate.claimed(() -> {
+            if (!closed) {
+                path(new QuiescingPath(dataPath.requests(), quiet));
+            }
+            quiet.set(closed || path.pending() == 0);
+        });
         wake();
     }
 
@@ -346,13 +346,13 @@ class SessionCore extends SessionThread {
 
     /** Takes requests again. */
     void goOn() {
-        gate.claim();
-        if (!closed) {
-            path(dataPath.requests());
-            reopened = true;
-            quiet.set(false);
-        }
-        gate.unclaim();
+        gate.claimed(() -> {
+            if (!closed) {
+                path(dataPath.requests());
+                reopened = true;
+                quiet.set(false);
+            }
+        });
         wake();
     }
 
@@ -364,15 +364,18 @@ class SessionCore extends SessionThread {
     DataPath replace(DataPath next) {
         destroying.lock();
         try {
+            long left = 0;
             gate.claim();
             DataPath previous = closed ? next : dataPath;
-            long left = 0;
-            if (!closed) {
-                left = events.leave();
-                use(next);
-                path(new QuiescingPath(path, quiet));
+            try {
+                if (!closed) {
+                    left = events.leave();
+                    use(next);
+                    path(new QuiescingPath(path, quiet));
+                }
+            } finally {
+                gate.unclaim();
             }
-            gate.unclaim();
             events.forget(left);
             wake();
             return previous;
@@ -397,22 +400,18 @@ class SessionCore extends SessionThread {
     /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
     void disconnect(RemoteServer server) {
         links.disconnect(server);
-        gate.claim();
-        try {
-            calls.forget(server);
-        } finally {
-            gate.unclaim();
-        }
+        gate.claimed(() -> calls.forget(server));
         wake();
     }
 
     /** What it has of a server whose lease is lost is lost, from whatever thread. */
     void lose(RemoteServer server) {
-        gate.claim();
-        Links current = links;
-        calls.lose(server);
-        gate.unclaim();
-        current.lose(server);
+        Links[] current = new Links[1];
+        gate.claimed(() -> {
+            current[0] = links;
+            calls.lose(server);
+        });
+        current[0].lose(server);
         wake();
     }
 

@@ -78,14 +78,14 @@ final class SessionRings extends ServerLinks<ServerRing> {
     void finish(ServerRing end) {
         end.disconnect();
         List<ServerRing> finished = new ArrayList<>();
-        gate.claim();
-        for (ServerRing ring : retired) {
-            if (ring.connection().isIdle()) {
-                finished.add(ring);
+        gate.claimed(() -> {
+            for (ServerRing ring : retired) {
+                if (ring.connection().isIdle()) {
+                    finished.add(ring);
+                }
             }
-        }
-        retired.removeAll(finished);
-        gate.unclaim();
+            retired.removeAll(finished);
+        });
         closeAll(finished);
     }
 

@@ -117,6 +117,16 @@ public final class OwnerGate {
         }
     }
 
+    /** Does something under a claim, which ends also where that throws. */
+    public void claimed(Runnable work) {
+        claim();
+        try {
+            work.run();
+        } finally {
+            unclaim();
+        }
+    }
+
     private void awaitUnclaimed() {
         Thread owner = Thread.currentThread();
         int most = owner.isVirtual() ? 0 : SPINS;
