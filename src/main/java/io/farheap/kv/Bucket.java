@@ -14,8 +14,8 @@ import io.farheap.memory.NativeMemory;
  * the key's throughout. For the same reason a slot may be evicted only if no higher one has its fingerprint.
  *
  * <p>A slot's hash decides nothing of that: it is not changed in one step with the word, and a client that stood still
- * may write that of a key that has long left. It only saves reading a block ({@link #sure}), where a wrong hash takes
- * out another key's object, as an eviction would, and no more.
+ * may write that of a key that has long left. It only saves a set waiting for a block ({@link #sure}), where a wrong
+ * hash makes of an update an insertion, and takes out another key's object, as an eviction would.
  */
 final class Bucket {
 

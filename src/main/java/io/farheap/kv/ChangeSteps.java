@@ -20,11 +20,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class ChangeSteps extends SetSteps {
 
     private static final int OLD = MORE_STEPS;
-    private static final int EXPIRED = MORE_STEPS + 1;
-    private static final int WRITTEN = MORE_STEPS + 2;
-    private static final int CLAIMED = MORE_STEPS + 3;
-    private static final int WITHDRAWN = MORE_STEPS + 4;
-    private static final int COMMITTED = MORE_STEPS + 5;
+    private static final int WRITTEN = MORE_STEPS + 1;
+    private static final int CLAIMED = MORE_STEPS + 2;
+    private static final int WITHDRAWN = MORE_STEPS + 3;
+    private static final int COMMITTED = MORE_STEPS + 4;
 
     /** Looks at a claim until its session is taken for dead: a living one reads the bucket's blocks meanwhile. */
     private static final int PATIENCE = 1000;
@@ -33,7 +32,6 @@ final class ChangeSteps extends SetSteps {
     private static final int NUMBER_BLOCK_BYTES = BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES + Long.BYTES;
 
     private final MapClock clock;
-    private final TakeOut takeOut;
     /** The slot that the request claims, or {@link Bucket#NONE}. */
     private final int[] claimed;
     /** The claim of another's that the request waits for, and how often it has looked since. */
@@ -57,9 +55,8 @@ final class ChangeSteps extends SetSteps {
             MapClock clock,
             Counts counts,
             long session) {
-        super(operations, posts, ending, room, probe, allocator, reclaimer, writer, records, counts, session);
+        super(operations, posts, ending, room, probe, allocator, reclaimer, takeOut, writer, records, counts, session);
         this.clock = clock;
-        this.takeOut = takeOut;
         claimed = new int[operations.count];
         rivals = new long[operations.count];
         looks = new int[operations.count];
@@ -81,7 +78,6 @@ final class ChangeSteps extends SetSteps {
     public void advance(int place) {
         switch (operations.step[place]) {
             case OLD -> judge(place);
-            case EXPIRED -> takenOut(place);
             case WRITTEN -> update(place);
             case CLAIMED -> afterClaim(place);
             case WITHDRAWN -> {
@@ -129,7 +125,7 @@ final class ChangeSteps extends SetSteps {
         long head = operations.head(place);
         if (!operations.headIsOfWord(place)) {
             // Used again: the slot has changed.
-            lookAnewUnlessBroken(place);
+            brokenIfItStaysSo(place);
         } else if (BlockFormat.hash(ALL, head) != operations.hash[place]) {
             // The slot's hash is that of its former object, for good where its session died before it wrote it.
             look(place, operations.slot[place] + 1);
@@ -161,20 +157,19 @@ final class ChangeSteps extends SetSteps {
         }
     }
 
-    private void lookAnewUnlessBroken(int place) {
-        if (!operations.staysBroken(place, operations.word[place])) {
-            lookAnew(place);
+    @Override
+    void broken(int place) {
+        if (claimed[place] != Bucket.NONE) {
+            withdraw(place);
         } else {
-            broken(place);
+            super.broken(place);
         }
     }
 
-    /** An add takes the place of what cannot be read; to others it is absent. */
-    private void broken(int place) {
-        if (claimed[place] != Bucket.NONE) {
-            withdraw(place);
-        } else if (operations.kind[place] == Operations.ADD) {
-            update(place);
+    @Override
+    void tookOut(int place) {
+        if (operations.kind[place] == Operations.SET || operations.kind[place] == Operations.ADD) {
+            lookAnew(place);
         } else {
             refuse(place, KvStatus.ABSENT);
         }
@@ -184,16 +179,7 @@ final class ChangeSteps extends SetSteps {
         if (operations.kind[place] == Operations.ADD) {
             update(place);
         } else {
-            operations.step[place] = EXPIRED;
-            takeOut.begin(place);
-        }
-    }
-
-    private void takenOut(int place) {
-        switch (takeOut.advance(place)) {
-            case TakeOut.DONE -> refuse(place, KvStatus.ABSENT);
-            case TakeOut.CHANGED -> lookAnew(place);
-            default -> {}
+            takeOut(place);
         }
     }
 
@@ -214,7 +200,7 @@ final class ChangeSteps extends SetSteps {
         int most = Math.min(NUMBER_BLOCK_BYTES, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
         if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word))
                 || !Keys.equal(old, operations.key[place], keyBytes)) {
-            lookAnewUnlessBroken(place);
+            brokenIfItStaysSo(place);
             return;
         }
         long block = operations.blockCopy(place);

@@ -5,7 +5,8 @@ import io.farheap.memory.NativeMemory;
 /**
  * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
  * slots of the key the highest goes first, as {@link Settling} needs it. The block, which is read before, says whether
- * it is the key's, and whether its time was over, so that nothing was deleted.
+ * it is the key's, and whether its time was over, so that nothing was deleted. A slot whose block cannot be read is
+ * emptied too, and counts as absent: another process may be able to read it.
  */
 final class DeleteSteps implements Steps {
 
@@ -21,6 +22,8 @@ final class DeleteSteps implements Steps {
     private final Counts counts;
     /** Whether the request has taken out a slot. */
     private final boolean[] deleted;
+    /** Whether the slot that it empties names what cannot be read. */
+    private final boolean[] broken;
 
     DeleteSteps(Operations operations, Posts posts, Ending ending, Reclaimer reclaimer, MapClock clock, Counts counts) {
         this.operations = operations;
@@ -30,6 +33,7 @@ final class DeleteSteps implements Steps {
         this.clock = clock;
         this.counts = counts;
         deleted = new boolean[operations.count];
+        broken = new boolean[operations.count];
     }
 
     @Override
@@ -66,7 +70,7 @@ final class DeleteSteps implements Steps {
         operations.word[place] = Bucket.word(bucket, slot);
         operations.step[place] = PROBE;
         if (!posts.readBlock(place, operations.word[place])) {
-            look(place, slot);
+            swap(place, true);
         }
     }
 
@@ -76,28 +80,36 @@ final class DeleteSteps implements Steps {
         long block = operations.blockCopy(place);
         boolean whole = BlockFormat.isWhole(NativeMemory.ALL, block, word);
         if (whole && Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
-            swap(place);
-        } else if (!whole && !operations.staysBroken(place, word)) {
-            readBucket(place);
-        } else {
+            swap(place, false);
+        } else if (whole) {
             look(place, operations.slot[place]);
+        } else if (operations.staysBroken(place, word)) {
+            swap(place, true);
+        } else {
+            readBucket(place);
         }
     }
 
-    private void swap(int place) {
+    private void swap(int place, boolean unreadable) {
+        broken[place] = unreadable;
         operations.step[place] = SWAP;
         posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
     }
 
     private void swapped(int place) {
-        if (posts.found(place) == operations.word[place]) {
-            reclaimer.reclaim(operations.word[place]);
-            deleted[place] |= !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
-            look(place, operations.slot[place]);
-        } else {
+        if (posts.found(place) != operations.word[place]) {
             counts.add(Counts.SWAPS_LOST);
             readBucket(place);
+            return;
         }
+        if (broken[place]) {
+            // Its block, if it is one, is the services' to find.
+            counts.add(Counts.UNLINKED);
+        } else {
+            reclaimer.reclaim(operations.word[place]);
+            deleted[place] |= !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
+        }
+        look(place, operations.slot[place]);
     }
 
     @Override

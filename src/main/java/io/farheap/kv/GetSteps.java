@@ -164,7 +164,6 @@ final class GetSteps implements Steps {
 
     /** Takes out a slot that names what cannot be read: it may have been the key's. */
     private void unlink(int place) {
-        counts.add(Counts.UNLINKED);
         operations.step[place] = TAKE_OUT;
         takeOut.beginBroken(place);
     }

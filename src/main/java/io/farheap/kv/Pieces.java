@@ -20,6 +20,9 @@ import java.lang.foreign.MemorySegment;
  * key of a piece
  *  0  u64  its number
  * </pre>
+ *
+ * A piece has room for the map's extension, which it does not use: the WRITE of one may come so late that the block, an
+ * object's when it was posted, is a piece.
  */
 final class Pieces {
 
@@ -30,7 +33,6 @@ final class Pieces {
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final int KEY_BYTES = Long.BYTES;
-    private static final int HEAD_BYTES = BlockFormat.HEADER_BYTES + KEY_BYTES;
 
     /**
      * The least length of an index, for values up to 32 KiB, 64 KiB, and so on to 16 MiB: so a slot's word says how
@@ -50,33 +52,33 @@ final class Pieces {
         return BlockFormat.valueAt(extensionBytes, keyBytes) + valueBytes > (long) mostUnits * BlockFormat.UNIT_BYTES;
     }
 
-    private static int mostBytes() {
-        return mostUnits * BlockFormat.UNIT_BYTES - HEAD_BYTES;
+    private static int mostBytes(int extensionBytes) {
+        return mostUnits * BlockFormat.UNIT_BYTES - valueAt(extensionBytes);
     }
 
     /** How many a value has. */
-    static int count(int valueBytes) {
-        return Math.ceilDiv(valueBytes, mostBytes());
+    static int count(int extensionBytes, int valueBytes) {
+        return Math.ceilDiv(valueBytes, mostBytes(extensionBytes));
     }
 
     /** How much of a value is in the piece of a number. */
-    static int bytesOf(int valueBytes, int number) {
-        return Math.min(mostBytes(), valueBytes - startOf(number));
+    static int bytesOf(int extensionBytes, int valueBytes, int number) {
+        return Math.min(mostBytes(extensionBytes), valueBytes - startOf(extensionBytes, number));
     }
 
     /** Where in its value a piece begins. */
-    static int startOf(int number) {
-        return number * mostBytes();
+    static int startOf(int extensionBytes, int number) {
+        return number * mostBytes(extensionBytes);
     }
 
     /** The length of the block that has so much of a value. */
-    static int unitsOf(int bytes) {
-        return BlockFormat.units(0, KEY_BYTES, bytes);
+    static int unitsOf(int extensionBytes, int bytes) {
+        return BlockFormat.units(extensionBytes, KEY_BYTES, bytes);
     }
 
     /** Where in a piece its part of the value begins. */
-    static int valueAt() {
-        return HEAD_BYTES;
+    static int valueAt(int extensionBytes) {
+        return BlockFormat.valueAt(extensionBytes, KEY_BYTES);
     }
 
     /**
@@ -85,17 +87,18 @@ final class Pieces {
      * @param object the index's first words, which are prepared
      */
     static void seal(long block, long object, int number, int bytes, int incarnation) {
+        int extensionBytes = BlockFormat.extensionBytes(ALL, object);
         BlockFormat.prepare(
                 ALL,
                 block,
                 BlockFormat.PIECE,
                 0,
-                0,
+                extensionBytes,
                 KEY_BYTES,
                 bytes,
                 BlockFormat.version(ALL, object),
                 BlockFormat.hash(ALL, object));
-        ALL.set(JAVA_LONG, block + BlockFormat.HEADER_BYTES, number);
+        ALL.set(JAVA_LONG, block + BlockFormat.keyAt(extensionBytes), number);
         BlockFormat.seal(ALL, block, incarnation);
     }
 
@@ -104,7 +107,7 @@ final class Pieces {
         return BlockFormat.whole(ALL, block, SlotWord.units(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word))
                 && BlockFormat.kind(ALL, block) == BlockFormat.PIECE
                 && BlockFormat.version(ALL, block) == BlockFormat.version(ALL, index)
-                && ALL.get(JAVA_LONG, block + BlockFormat.HEADER_BYTES) == number;
+                && ALL.get(JAVA_LONG, block + BlockFormat.keyAt(BlockFormat.extensionBytes(ALL, block))) == number;
     }
 
     /** The bytes of an index's value. */
@@ -114,7 +117,7 @@ final class Pieces {
 
     /** How long the block of an index is at least. */
     static int indexUnits(int extensionBytes, int keyBytes, int valueBytes) {
-        int units = BlockFormat.units(extensionBytes, keyBytes, indexBytes(count(valueBytes)));
+        int units = BlockFormat.units(extensionBytes, keyBytes, indexBytes(count(extensionBytes, valueBytes)));
         int bits = Integer.SIZE - Integer.numberOfLeadingZeros(valueBytes - 1);
         return Math.max(units, INDEX_UNITS[Math.max(0, bits - FIRST_BITS)]);
     }

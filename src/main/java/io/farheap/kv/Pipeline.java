@@ -278,6 +278,10 @@ final class Pipeline {
             reclaimer.completed(outcome);
             return;
         }
+        if (tag >= Posts.HEAD_TAG) {
+            posts.readReplacedEnded((int) (tag - Posts.HEAD_TAG), outcome == Outcome.DONE);
+            return;
+        }
         operations.ended((int) tag, outcome != Outcome.DONE);
     }
 

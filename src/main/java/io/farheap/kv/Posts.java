@@ -30,6 +30,8 @@ final class Posts {
     static final long HINT_TAG = 1L << 32;
     /** Of the READ of an index. */
     static final long INDEX_TAG = 1L << 31;
+    /** Of a READ that the request, whose place is added, can do without. */
+    static final long HEAD_TAG = 1L << 30;
 
     private final DeepQueue queue;
     private final SpaceMemory space;
@@ -187,6 +189,37 @@ final class Posts {
     boolean readHeader(int place) {
         NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
         return readStart(place, operations.word[place], Operations.headAt(place), BlockFormat.HEADER_BYTES);
+    }
+
+    /**
+     * Reads the words before the key of the block that the request's word names, to {@link Operations#head}, where the
+     * request can do without: what cannot be read has a head of no incarnation that there is.
+     */
+    void readReplaced(int place, int extensionWords) {
+        NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
+        long word = operations.word[place];
+        long block = SlotWord.place(word);
+        if (!space.holds(block, SlotWord.units(word))) {
+            return;
+        }
+        int posting = queue.read(
+                space.regionOf(block),
+                space.offsetOf(block),
+                memory,
+                Operations.headAt(place),
+                BlockFormat.HEADER_BYTES + extensionWords * Long.BYTES,
+                HEAD_TAG | place);
+        if (posting == Posting.OK) {
+            operations.pending[place]++;
+        }
+    }
+
+    /** The READ of {@link #readReplaced} has ended. */
+    void readReplacedEnded(int place, boolean read) {
+        if (!read) {
+            NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
+        }
+        operations.ended(place, false);
     }
 
     /** Writes a request's block, of which so many bytes are used, to its place. */

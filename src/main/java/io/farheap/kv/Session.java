@@ -86,7 +86,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space);
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
-        writer = new ValueWriter(remote, operations, posts, allocator);
+        writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
         reader = new ValueReader(remote, operations, posts);
         room = new Room(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
@@ -111,7 +111,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
     /** What each kind of request does, step by step; all but the pipeline is there. */
     private KindSteps steps(SpaceMemory space, MapClock clock, long number) {
         Probe probe = new Probe(probeMemory.buffer());
-        TakeOut takeOut = new TakeOut(operations, posts, reclaimer);
+        TakeOut takeOut = new TakeOut(operations, posts, reclaimer, counts);
         Ending ending = new RequestEnding(operations, allocator, writer, reader, counts);
         GetSteps gets = new GetSteps(operations, posts, ending, takeOut, reader, records, clock, counts);
         ChangeSteps changes = new ChangeSteps(

@@ -1,7 +1,5 @@
 package io.farheap.kv;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
@@ -14,8 +12,10 @@ import java.lang.foreign.MemorySegment;
  * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
  * swap found that the key's slot has the key by another word meanwhile, of a set; and an insertion that finds the key
  * in a lower slot.
+ *
+ * <p>A slot that may be the key's, and whose block cannot be read, is emptied first: another process may be able to.
  */
-class SetSteps implements Steps {
+abstract class SetSteps implements Steps {
 
     private static final int ROOM = Operations.OWN_STEPS;
     private static final int BUCKET = Operations.OWN_STEPS + 1;
@@ -29,7 +29,8 @@ class SetSteps implements Steps {
     private static final int WINNER = Operations.OWN_STEPS + 9;
     private static final int PIECE_ROOM = Operations.OWN_STEPS + 10;
     private static final int PIECES = Operations.OWN_STEPS + 11;
-    static final int MORE_STEPS = Operations.OWN_STEPS + 12;
+    private static final int TAKE_OUT = Operations.OWN_STEPS + 12;
+    static final int MORE_STEPS = Operations.OWN_STEPS + 13;
 
     static final MemorySegment ALL = NativeMemory.ALL;
     /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
@@ -43,11 +44,14 @@ class SetSteps implements Steps {
     private final Settling settling;
     final BlockAllocator allocator;
     final Reclaimer reclaimer;
+    private final TakeOut takeOut;
     final ValueWriter writer;
     final AccessRecords records;
     final Counts counts;
     /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
     private final int[] units;
+    /** Whether the request's slot is taken for the key's by its hash alone. */
+    private final boolean[] byHash;
 
     final int extensionBytes;
     final int[] used;
@@ -66,6 +70,7 @@ class SetSteps implements Steps {
             Probe probe,
             BlockAllocator allocator,
             Reclaimer reclaimer,
+            TakeOut takeOut,
             ValueWriter writer,
             AccessRecords records,
             Counts counts,
@@ -77,10 +82,12 @@ class SetSteps implements Steps {
         this.probe = probe;
         this.allocator = allocator;
         this.reclaimer = reclaimer;
+        this.takeOut = takeOut;
         this.writer = writer;
         this.records = records;
         this.counts = counts;
         units = new int[operations.count];
+        byHash = new boolean[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
         settling = new Settling(operations, posts, ending, probe, reclaimer, counts);
@@ -96,7 +103,7 @@ class SetSteps implements Steps {
     /** Says what a request stores; its key is in its block already, and its value there or at the writer of pieces. */
     void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
         boolean index = writer.isOf(place);
-        int bytes = index ? Pieces.indexBytes(Pieces.count(valueBytes)) : valueBytes;
+        int bytes = index ? Pieces.indexBytes(Pieces.count(extensionBytes, valueBytes)) : valueBytes;
         units[place] = index
                 ? Pieces.indexUnits(extensionBytes, keyBytes, valueBytes)
                 : BlockFormat.units(extensionBytes, keyBytes, valueBytes);
@@ -223,6 +230,7 @@ class SetSteps implements Steps {
             case WINNER -> lost(place);
             case PIECE_ROOM -> findRoomForPiece(place);
             case PIECES -> wrotePieces(place);
+            case TAKE_OUT -> takeOutMore(place);
             default -> throw new IllegalStateException("step " + operations.step[place]);
         }
     }
@@ -250,7 +258,8 @@ class SetSteps implements Steps {
         }
         operations.slot[place] = slot;
         operations.word[place] = Bucket.word(bucket, slot);
-        if (Bucket.sure(bucket, slot, hash)) {
+        byHash[place] = Bucket.sure(bucket, slot, hash);
+        if (byHash[place]) {
             found(place);
         } else {
             probe(place);
@@ -258,13 +267,32 @@ class SetSteps implements Steps {
     }
 
     /** The bucket has no slot of the key. */
-    void absent(int place) {
-        insert(place);
-    }
+    abstract void absent(int place);
 
     /** The request's slot and word are the key's. */
-    void found(int place) {
-        update(place);
+    abstract void found(int place);
+
+    /** What the request found is taken out: its time was over, or it could not be read. */
+    abstract void tookOut(int place);
+
+    /** The object of the request's slot is over. */
+    final void takeOut(int place) {
+        operations.step[place] = TAKE_OUT;
+        takeOut.begin(place);
+    }
+
+    /** What the request's slot names, which may be the key's, cannot be read. */
+    void broken(int place) {
+        operations.step[place] = TAKE_OUT;
+        takeOut.beginBroken(place);
+    }
+
+    private void takeOutMore(int place) {
+        switch (takeOut.advance(place)) {
+            case TakeOut.DONE -> tookOut(place);
+            case TakeOut.CHANGED -> lookAnew(place);
+            default -> {}
+        }
     }
 
     final void lookAnew(int place) {
@@ -274,16 +302,24 @@ class SetSteps implements Steps {
 
     final void update(int place) {
         operations.step[place] = SWAP;
-        if (extensionBytes == 0) {
+        if (extensionBytes == 0 && !isUnproven(place)) {
             posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
             return;
         }
         posts.beginList();
-        long head = operations.head(place);
-        ALL.set(JAVA_LONG, head, 0);
-        posts.readHead(place, operations.word[place], Operations.headAt(place), extensionBytes / Long.BYTES);
+        posts.readReplaced(place, extensionBytes / Long.BYTES);
         posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
         posts.endList();
+    }
+
+    /** Whether nothing that was read before the swap says that the slot is the key's. */
+    private boolean isUnproven(int place) {
+        return byHash[place] && operations.kind[place] == Operations.SET;
+    }
+
+    private boolean headIsOfKey(int place) {
+        return operations.headIsOfWord(place)
+                && BlockFormat.hash(ALL, operations.head(place)) == operations.hash[place];
     }
 
     /** The slot's hash is another's, or other slots have its fingerprint: its block says whose it is. */
@@ -292,7 +328,7 @@ class SetSteps implements Steps {
             operations.step[place] = PROBE;
             if (!posts.readBlock(place, operations.word[place], probe.memory(), 0)) {
                 probe.give();
-                look(place, operations.slot[place] + 1);
+                broken(place);
             }
         } else {
             lookAnew(place);
@@ -305,15 +341,29 @@ class SetSteps implements Steps {
         probe.give();
         if (mine) {
             found(place);
-        } else if (!whole && !operations.staysBroken(place, operations.word[place])) {
-            lookAnew(place);
-        } else {
+        } else if (whole) {
             look(place, operations.slot[place] + 1);
+        } else {
+            brokenIfItStaysSo(place);
+        }
+    }
+
+    /** The block that the request's word names was not whole. */
+    final void brokenIfItStaysSo(int place) {
+        if (operations.staysBroken(place, operations.word[place])) {
+            broken(place);
+        } else {
+            lookAnew(place);
         }
     }
 
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
+            if (isUnproven(place) && !headIsOfKey(place)) {
+                // The hash was that of the slot's former object, so this is an insertion.
+                describe(place);
+                return;
+            }
             reclaimReplaced(operations.word[place]);
             if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds[place]) {
                 posts.hintExpiry(place, operations.slot[place], expirySeconds[place]);
@@ -353,7 +403,7 @@ class SetSteps implements Steps {
 
     /** This one comes right before another set, but not before what has looked at the object in between. */
     private void lost(int place) {
-        if (operations.headIsOfWord(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
+        if (headIsOfKey(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
             giveBack(place);
             ending.end(place, KvStatus.DONE);
         } else {
@@ -399,6 +449,11 @@ class SetSteps implements Steps {
             lookAnew(place);
             return;
         }
+        describe(place);
+    }
+
+    /** The slot names the request's block, in place of another key's or of none. */
+    private void describe(int place) {
         reclaimCrowdedOut(place);
         operations.word[place] = operations.block[place];
         operations.step[place] = INSERTED;

@@ -3,8 +3,9 @@ package io.farheap.kv;
 import io.farheap.memory.NativeMemory;
 
 /**
- * The end of an insertion: of slots that have the request's key all but the lowest are taken out, the highest first;
- * then the request has ended. Each step looks at the bucket as it was read last. One thread.
+ * The end of an insertion: of slots that have the request's key all but the lowest are taken out, the highest first,
+ * and so are those that may have it and cannot be read; then the request has ended. Each step looks at the bucket as it
+ * was read last. One thread.
  *
  * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in
  * it and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
@@ -18,6 +19,7 @@ final class Settling {
     private static final int PROBE = 1;
     private static final int REMOVE = 2;
     private static final int SURVIVOR = 3;
+    private static final int UNREADABLE = 4;
 
     private final Operations operations;
     private final Posts posts;
@@ -55,6 +57,7 @@ final class Settling {
             case LOOK -> look(place);
             case PROBE -> probed(place);
             case REMOVE -> removed(place);
+            case UNREADABLE -> lookAnew(place);
             default -> survived(place);
         }
     }
@@ -87,7 +90,7 @@ final class Settling {
             step[place] = PROBE;
             if (!posts.readBlock(place, Bucket.word(bucket, next), probe.memory(), 0)) {
                 probe.give();
-                look(place, next);
+                removeUnreadable(place);
             }
         }
     }
@@ -99,11 +102,20 @@ final class Settling {
         probe.give();
         if (mine) {
             found(place);
-        } else if (!whole && !operations.staysBroken(place, word)) {
-            lookAnew(place);
-        } else {
+        } else if (whole) {
             look(place, slot[place]);
+        } else if (operations.staysBroken(place, word)) {
+            removeUnreadable(place);
+        } else {
+            lookAnew(place);
         }
+    }
+
+    /** The block, if it is one, is the services' to find. */
+    private void removeUnreadable(int place) {
+        counts.add(Counts.UNLINKED);
+        step[place] = UNREADABLE;
+        posts.swap(place, slot[place], Bucket.word(operations.bucket(place), slot[place]), SlotWord.EMPTY);
     }
 
     /** One more slot that has the key: the first that is found is the highest. */

@@ -10,10 +10,8 @@ final class TouchSteps extends SetSteps {
     private static final int BLOCK = MORE_STEPS;
     private static final int TOUCH_ROOM = MORE_STEPS + 1;
     private static final int WRITTEN = MORE_STEPS + 2;
-    private static final int EXPIRED = MORE_STEPS + 3;
 
     private final MapClock clock;
-    private final TakeOut takeOut;
 
     TouchSteps(
             Operations operations,
@@ -29,9 +27,8 @@ final class TouchSteps extends SetSteps {
             MapClock clock,
             Counts counts,
             long session) {
-        super(operations, posts, ending, room, probe, allocator, reclaimer, writer, records, counts, session);
+        super(operations, posts, ending, room, probe, allocator, reclaimer, takeOut, writer, records, counts, session);
         this.clock = clock;
-        this.takeOut = takeOut;
     }
 
     @Override
@@ -47,13 +44,17 @@ final class TouchSteps extends SetSteps {
             case BLOCK -> judge(place);
             case TOUCH_ROOM -> findRoom(place);
             case WRITTEN -> update(place);
-            case EXPIRED -> takenOut(place);
             default -> super.advance(place);
         }
     }
 
     @Override
     void absent(int place) {
+        refuse(place);
+    }
+
+    @Override
+    void tookOut(int place) {
         refuse(place);
     }
 
@@ -74,7 +75,7 @@ final class TouchSteps extends SetSteps {
     void found(int place) {
         operations.step[place] = BLOCK;
         if (!posts.readBlock(place, operations.word[place])) {
-            refuse(place);
+            broken(place);
         }
     }
 
@@ -83,16 +84,11 @@ final class TouchSteps extends SetSteps {
         long block = operations.blockCopy(place);
         int units = SlotWord.units(word);
         if (!BlockFormat.isWhole(ALL, block, word)) {
-            if (!operations.staysBroken(place, word)) {
-                lookAnew(place);
-            } else {
-                refuse(place);
-            }
+            brokenIfItStaysSo(place);
         } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             look(place, operations.slot[place] + 1);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
-            operations.step[place] = EXPIRED;
-            takeOut.begin(place);
+            takeOut(place);
         } else {
             rewrite(place, units);
         }
@@ -131,14 +127,6 @@ final class TouchSteps extends SetSteps {
             lookAnew(place);
         } else if (room.none(place)) {
             ending.end(place, KvStatus.NO_ROOM);
-        }
-    }
-
-    private void takenOut(int place) {
-        switch (takeOut.advance(place)) {
-            case TakeOut.DONE -> refuse(place);
-            case TakeOut.CHANGED -> lookAnew(place);
-            default -> {}
         }
     }
 }

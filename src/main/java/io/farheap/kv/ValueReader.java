@@ -136,8 +136,9 @@ final class ValueReader implements AutoCloseable {
                 return false;
             }
             int length = BlockFormat.valueBytes(ALL, block);
+            long value = at(i) + Pieces.valueAt(BlockFormat.extensionBytes(ALL, block));
             // To the left of where the next piece begins.
-            MemorySegment.copy(from.segment(), at(i) + Pieces.valueAt(), from.segment(), joined, length);
+            MemorySegment.copy(from.segment(), value, from.segment(), joined, length);
             joined += length;
         }
         return joined == bytes;

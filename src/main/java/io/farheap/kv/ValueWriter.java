@@ -31,6 +31,7 @@ final class ValueWriter implements AutoCloseable {
     private final Posts posts;
     private final BlockAllocator allocator;
     private final GrowingMemory memory;
+    private final int extensionBytes;
     /** Pieces as they will be, {@link Operations#MOST_BLOCK_BYTES} apart. */
     private @Nullable RegisteredBuffer blocks;
 
@@ -42,11 +43,12 @@ final class ValueWriter implements AutoCloseable {
     /** The blocks that were taken for the pieces; other threads see those that are held. */
     private long[] pieces = new long[0];
 
-    ValueWriter(RemoteMemory remote, Operations operations, Posts posts, BlockAllocator allocator) {
+    ValueWriter(RemoteMemory remote, Operations operations, Posts posts, BlockAllocator allocator, int extensionBytes) {
         this.operations = operations;
         this.posts = posts;
         this.allocator = allocator;
         this.memory = new GrowingMemory(remote);
+        this.extensionBytes = extensionBytes;
     }
 
     boolean isFree() {
@@ -59,15 +61,15 @@ final class ValueWriter implements AutoCloseable {
 
     /** Copies the value of a request that is about to be issued. */
     void begin(int request, MemorySegment value, long from, int valueBytes) {
-        int pieceCount = Pieces.count(valueBytes);
+        int pieceCount = Pieces.count(extensionBytes, valueBytes);
         RegisteredBuffer into = memory.atLeast((long) pieceCount * Operations.MOST_BLOCK_BYTES);
         for (int i = 0; i < pieceCount; i++) {
             MemorySegment.copy(
                     value,
-                    from + Pieces.startOf(i),
+                    from + Pieces.startOf(extensionBytes, i),
                     into.segment(),
-                    at(i) + Pieces.valueAt(),
-                    Pieces.bytesOf(valueBytes, i));
+                    at(i) + Pieces.valueAt(extensionBytes),
+                    Pieces.bytesOf(extensionBytes, valueBytes, i));
         }
         if (pieces.length < pieceCount) {
             PIECES.setRelease(this, new long[pieceCount]);
@@ -114,7 +116,7 @@ final class ValueWriter implements AutoCloseable {
 
     /** The class of the block that is needed next. */
     int nextClass() {
-        return SizeClasses.of(Pieces.unitsOf(Pieces.bytesOf(bytes, taken)));
+        return SizeClasses.of(Pieces.unitsOf(extensionBytes, Pieces.bytesOf(extensionBytes, bytes, taken)));
     }
 
     /** The block is the next piece's. */
@@ -137,14 +139,14 @@ final class ValueWriter implements AutoCloseable {
         posts.beginList();
         for (; written < end; written++) {
             long word = pieces[written];
-            int length = Pieces.bytesOf(bytes, written);
+            int length = Pieces.bytesOf(extensionBytes, bytes, written);
             Pieces.seal(
                     from.segment().address() + at(written),
                     operations.blockCopy(place),
                     written,
                     length,
                     SlotWord.incarnation(word));
-            posts.writePiece(place, word, from, at(written), Pieces.valueAt() + length);
+            posts.writePiece(place, word, from, at(written), Pieces.valueAt(extensionBytes) + length);
         }
         posts.endList();
         return true;

@@ -3,7 +3,10 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.memory.NativeMemory;
@@ -11,13 +14,15 @@ import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Blocks that are broken and stay so: their objects are missed, and can be stored again. */
 class BrokenBlockTest {
@@ -42,13 +47,6 @@ class BrokenBlockTest {
         queue.close();
         memory.close();
         space.close();
-    }
-
-    private static byte[] key(long number) {
-        return ByteBuffer.allocate(8)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putLong(number)
-                .array();
     }
 
     private byte[] value(int bytes) {
@@ -84,12 +82,12 @@ class BrokenBlockTest {
     void aPieceThatIsNotWholeIsAMiss() {
         try (Session session = space.map.openSession()) {
             byte[] value = value(60_000);
-            session.set(key(1), value);
+            session.set(TestKeys.bytes(1), value);
             spoil(value, 40_000);
-            assertNull(session.get(key(1)));
+            assertNull(session.get(TestKeys.bytes(1)));
             assertTrue(session.counts().of(Counts.UNLINKED) > 0);
-            session.set(key(1), value);
-            assertArrayEquals(value, session.get(key(1)));
+            session.set(TestKeys.bytes(1), value);
+            assertArrayEquals(value, session.get(TestKeys.bytes(1)));
         }
     }
 
@@ -102,20 +100,145 @@ class BrokenBlockTest {
                 byte[][] values = new byte[keys.length][];
                 for (int i = 0; i < keys.length; i++) {
                     values[i] = value(200);
-                    session.set(key(keys[i]), values[i]);
+                    session.set(TestKeys.bytes(keys[i]), values[i]);
                 }
                 spoil(values[broken], 64);
-                assertNull(session.get(key(keys[broken])), "key " + broken);
+                assertNull(session.get(TestKeys.bytes(keys[broken])), "key " + broken);
                 byte[] again = value(300);
-                session.set(key(keys[broken]), again);
-                assertArrayEquals(again, session.get(key(keys[broken])), "key " + broken);
+                session.set(TestKeys.bytes(keys[broken]), again);
+                assertArrayEquals(again, session.get(TestKeys.bytes(keys[broken])), "key " + broken);
                 values[broken] = again;
                 for (int i = 0; i < keys.length; i++) {
-                    assertArrayEquals(values[i], session.get(key(keys[i])), "key " + i + " beside broken " + broken);
+                    assertArrayEquals(
+                            values[i], session.get(TestKeys.bytes(keys[i])), "key " + i + " beside broken " + broken);
                 }
                 assertTrue(session.counts().of(Counts.UNLINKED) > broken);
             }
         }
+    }
+
+    /** As another process may be able to read it. */
+    @ParameterizedTest
+    @EnumSource
+    void whatThisProcessCannotReadIsTakenOut(Request request) {
+        byte[] key = TestKeys.bytes(1);
+        long hash = hash(key);
+        long bucket = space.shape.bucketAt(hash);
+        long word = elsewhere(hash);
+        try (Session session = space.map.openSession()) {
+            store(bucket, 5, word);
+            byte[] value = value(50);
+            switch (request) {
+                case GET -> assertNull(session.get(key));
+                case SET -> session.set(key, value);
+                case ADD -> assertTrue(session.add(key, value, 0));
+                case REPLACE -> assertFalse(session.replace(key, value, 0));
+                case COMPARE_AND_SET -> assertFalse(session.compareAndSet(key, value, 1, 0));
+                case INCREMENT -> assertTrue(session.increment(key, 1).isEmpty());
+                case TOUCH -> assertFalse(session.touch(key, 0));
+                case DELETE -> assertFalse(session.delete(key));
+            }
+            execute(false, bucket, SpaceShape.BUCKET_BYTES);
+            boolean stores = request == Request.SET || request == Request.ADD;
+            for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
+                long found = Bucket.word(memory.segment().address(), slot);
+                assertNotEquals(word, found);
+                assertTrue(found == SlotWord.EMPTY || stores, "slot " + slot);
+            }
+            assertArrayEquals(stores ? value : null, session.get(key));
+            assertEquals(1, session.counts().of(Counts.UNLINKED));
+        }
+    }
+
+    /** It comes to the bucket in the midst of an insertion, which looks at all that may have its key. */
+    @Test
+    void anInsertionTakesItOutToo() {
+        byte[] key = TestKeys.bytes(1);
+        long hash = hash(key);
+        long bucket = space.shape.bucketAt(hash);
+        try (Session session = space.map.openSession()) {
+            // It has blocks from now on.
+            session.set(key, value(50));
+            session.delete(key);
+            byte[] value = value(60);
+            assertTrue(session.set(MemorySegment.ofArray(key), MemorySegment.ofArray(value), 0, 1));
+            store(bucket, 5, elsewhere(hash));
+            while (session.inFlight() > 0) {
+                session.poll((tag, status, found, at, bytes) -> assertEquals(KvStatus.DONE, status));
+            }
+            execute(false, bucket, SpaceShape.BUCKET_BYTES);
+            assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), 5));
+            assertArrayEquals(value, session.get(key));
+            assertEquals(1, session.counts().of(Counts.UNLINKED));
+        }
+    }
+
+    /** Above an object whose time is over, with blocks that were used again, and one that cannot be read. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Request.class,
+            names = {"GET", "REPLACE", "INCREMENT", "TOUCH", "DELETE"})
+    void itIsTakenOutAboveWhatIsTakenOut(Request request) {
+        byte[] key = TestKeys.bytes(1);
+        long hash = hash(key);
+        long bucket = space.shape.bucketAt(hash);
+        try (Session session = space.map.openSession()) {
+            session.set(key, value(8), 1000);
+            execute(false, bucket, SpaceShape.BUCKET_BYTES);
+            long word = Bucket.word(memory.segment().address(), 0);
+            assertTrue(SlotWord.isLive(word));
+            long again = SlotWord.live(
+                    SlotWord.place(word),
+                    SlotWord.incarnation(word) + 1,
+                    SlotWord.fingerprint(word),
+                    SlotWord.units(word));
+            store(bucket, 5, again);
+            store(bucket, 7, elsewhere(hash));
+            store(bucket, 9, again + (1L << 50));
+            space.clock.millis += 2000;
+            assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(30_000)), () -> {
+                switch (request) {
+                    case GET -> assertNull(session.get(key));
+                    case REPLACE -> assertFalse(session.replace(key, value(8), 0));
+                    case INCREMENT -> assertTrue(session.increment(key, 1).isEmpty());
+                    case TOUCH -> assertFalse(session.touch(key, 0));
+                    default -> assertFalse(session.delete(key));
+                }
+            });
+            execute(false, bucket, SpaceShape.BUCKET_BYTES);
+            for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
+                assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), slot), "slot " + slot);
+            }
+            assertEquals(3, session.counts().of(Counts.UNLINKED));
+        }
+    }
+
+    private void store(long bucket, int slot, long word) {
+        memory.segment().set(JAVA_LONG, 0, word);
+        execute(true, bucket + Slot.offset(slot), Long.BYTES);
+    }
+
+    private long hash(byte[] key) {
+        memory.segment().copyFrom(MemorySegment.ofArray(key));
+        return KeyHash.of(memory.segment(), 0, key.length, 0);
+    }
+
+    /** The word of a slot with a key's fingerprint, which names a block of a region that this process does not know. */
+    private long elsewhere(long hash) {
+        long word = SlotWord.live(SlotWord.MOST_PLACES - 2, SlotWord.FIRST_INCARNATION, KeyHash.fingerprint(hash), 2);
+        assertFalse(space.space.holdsBlock(word));
+        return word;
+    }
+
+    private enum Request {
+        GET,
+        SET,
+        ADD,
+        REPLACE,
+        COMPARE_AND_SET,
+        INCREMENT,
+        TOUCH,
+        DELETE
     }
 
     @Test
@@ -125,10 +248,10 @@ class BrokenBlockTest {
             for (int kind = 0; kind < 6; kind++) {
                 byte[] value = value(200);
                 for (long key : keys) {
-                    session.set(key(key), key == keys[2] ? value : value(100));
+                    session.set(TestKeys.bytes(key), key == keys[2] ? value : value(100));
                 }
                 spoil(value, 64);
-                byte[] key = key(keys[2]);
+                byte[] key = TestKeys.bytes(keys[2]);
                 switch (kind) {
                     case 0 -> session.set(key, value(50));
                     case 1 -> session.add(key, value(50), 0);

@@ -66,6 +66,7 @@ class InterleavingTest {
     @ParameterizedTest
     @CsvSource({
         "3, 1, 1000000, false, 254, 0",
+        "3, 1, 1000000, true, 254, 0",
         "6, 1, 400, false, 254, 0",
         "30, 1, 1000000, true, 254, 0",
         "30, 1, 400, true, 254, 0",

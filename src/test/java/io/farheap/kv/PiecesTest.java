@@ -57,7 +57,7 @@ class PiecesTest {
             assertEquals(units, SlotWord.units(word));
             double ratio = Pieces.objectUnits(word) * 64.0 / bytes;
             assertTrue(ratio > 0.7 && ratio < 3, bytes + " bytes, ratio " + ratio);
-            assertTrue(Pieces.indexBytes(Pieces.count(bytes)) + BlockFormat.valueAt(0, 1024) <= units * 64);
+            assertTrue(Pieces.indexBytes(Pieces.count(0, bytes)) + BlockFormat.valueAt(0, 1024) <= units * 64);
         }
         for (int units = 1; units <= SlotWord.MOST_UNITS; units++) {
             int ofClass = SizeClasses.units(SizeClasses.of(units));
@@ -69,7 +69,7 @@ class PiecesTest {
     void valuesOfAnyLengthAreFoundAndReplaced() {
         space = new TestSpace(2, 3, 16L * MIB, 1000);
         int one = Session.MOST_OBJECT_BYTES - 8;
-        int piece = Pieces.bytesOf(Integer.MAX_VALUE / 2, 0);
+        int piece = Pieces.bytesOf(0, Integer.MAX_VALUE / 2, 0);
         List<Integer> lengths = new ArrayList<>(List.of(
                 one - 1,
                 one,

@@ -8,6 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.policy.Policies;
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -24,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PolicyExtensionTest {
 
     private static final long REGION_BYTES = 256 << 10;
+    private static final MemorySegment ALL = NativeMemory.ALL;
 
     private TestSpace space;
 
@@ -100,6 +107,38 @@ class PolicyExtensionTest {
             });
         }
         return words;
+    }
+
+    /** Its WRITE was posted for an object whose block is a piece of another one by now. */
+    @Test
+    void anExtensionThatComesLateDoesNotBreakAPiece() {
+        open("lru-k:4", 8);
+        byte[] value = new byte[60_000];
+        new SplittableRandom(3).nextBytes(value);
+        int extensionBytes = 4 * Long.BYTES;
+        try (Session session = space.map.openSession();
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer copy = space.memory.register(REGION_BYTES)) {
+            session.set(key(0), value);
+            RemoteRegion region = space.regions.getFirst();
+            assertEquals(Posting.DONE, queue.execute(false, region, 0, copy, 0, (int) REGION_BYTES, 0));
+            long start = copy.segment().address();
+            int pieces = 0;
+            for (int at = 0; at < REGION_BYTES; at += BlockFormat.UNIT_BYTES) {
+                long block = start + at;
+                int most = (int) Math.min(REGION_BYTES - at, Operations.MOST_BLOCK_BYTES);
+                if (BlockFormat.whole(ALL, block, most, BlockFormat.incarnation(ALL, block))
+                        && BlockFormat.kind(ALL, block) == BlockFormat.PIECE) {
+                    pieces++;
+                    long late = BlockFormat.extensionAt(at);
+                    copy.segment().asSlice(late, extensionBytes).fill((byte) -1);
+                    assertEquals(Posting.DONE, queue.execute(true, region, late, copy, late, extensionBytes, 0));
+                }
+            }
+            assertEquals(Pieces.count(extensionBytes, value.length), pieces);
+            assertArrayEquals(value, session.get(key(0)));
+            assertEquals(0, session.counts().of(Counts.UNLINKED));
+        }
     }
 
     static Iterable<String> all() {

@@ -11,8 +11,6 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,19 +31,12 @@ class StaleHashTest {
         TOUCH
     }
 
-    private static byte[] key(long number) {
-        return ByteBuffer.allocate(Long.BYTES)
-                .order(ByteOrder.nativeOrder())
-                .putLong(number)
-                .array();
-    }
-
     @ParameterizedTest
     @EnumSource
     void endsAsIfTheSlotWereAnothers(Request request) {
         long[] keys = TestKeys.of(2, true);
-        byte[] there = key(keys[0]);
-        byte[] former = key(keys[1]);
+        byte[] there = TestKeys.bytes(keys[0]);
+        byte[] former = TestKeys.bytes(keys[1]);
         byte[] value = {1, 2, 3};
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1);
                 RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);

@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /** Keys of 8 bytes by number. */
 final class TestKeys {
@@ -26,5 +28,12 @@ final class TestKeys {
             }
         }
         return keys;
+    }
+
+    static byte[] bytes(long number) {
+        return ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(number)
+                .array();
     }
 }

@@ -78,6 +78,12 @@ final class TestSpace implements AutoCloseable {
         return controls.getLast().address();
     }
 
+    /** A server ends without a word to its clients. */
+    void stop(int server) {
+        controls.get(server).close();
+        servers.get(server).close();
+    }
+
     @Override
     public void close() {
         map.close();

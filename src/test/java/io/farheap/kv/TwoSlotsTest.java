@@ -2,6 +2,7 @@ package io.farheap.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -45,7 +46,7 @@ class TwoSlotsTest {
                 Session second = space.map.openSession()) {
             first.set(key(0), value(0));
             long older = word(space, queue, memory, 0);
-            byte[] slot = memory.segment().asSlice(Slot.offset(0), Slot.BYTES).toArray(JAVA_BYTE);
+            byte[] slot = slot(space, queue, memory);
             write(space, queue, memory, 0, new byte[Slot.BYTES]);
             first.set(key(0), value(1));
             long newer = word(space, queue, memory, 0);
@@ -63,6 +64,53 @@ class TwoSlotsTest {
             assertTrue(gone, "nothing was evicted");
             assertNull(second.get(key(0)));
         }
+    }
+
+    /**
+     * A set takes a slot for its key's by the hash, which is that of the object before the one that is there; so it is
+     * an insertion, and another one of that key has come to a higher slot meanwhile.
+     */
+    @Test
+    void aSetThatTookAnothersSlotForItsOwnTakesOutTheHigherOne() {
+        long[] keys = TestKeys.of(2, true);
+        byte[] mine = TestKeys.bytes(keys[0]);
+        byte[] other = TestKeys.bytes(keys[1]);
+        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, 1);
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
+                Session first = space.map.openSession();
+                Session second = space.map.openSession()) {
+            // It has blocks from now on.
+            second.set(mine, new byte[] {0});
+            second.delete(mine);
+            // A device may execute its READ of the bucket after the higher slot is there.
+            for (int tries = 0; second.counts().of(Counts.CROWDED_OUT) == 0; tries++) {
+                assertTrue(tries < 1000);
+                first.delete(mine);
+                first.delete(other);
+                first.set(mine, new byte[] {1});
+                byte[] older = slot(space, queue, memory);
+                write(space, queue, memory, 0, new byte[Slot.BYTES]);
+                first.set(other, new byte[] {2});
+                // As if its session had not written the metadata yet.
+                byte[] stale = slot(space, queue, memory);
+                System.arraycopy(older, Slot.HASH, stale, Slot.HASH, Long.BYTES);
+                write(space, queue, memory, 0, stale);
+                assertTrue(second.set(MemorySegment.ofArray(mine), MemorySegment.ofArray(new byte[] {3}), 0, 1));
+                write(space, queue, memory, HIGHER_SLOT, older);
+                while (second.inFlight() > 0) {
+                    second.poll((tag, status, found, at, bytes) -> assertEquals(KvStatus.DONE, status));
+                }
+            }
+            assertEquals(SlotWord.EMPTY, word(space, queue, memory, HIGHER_SLOT));
+            assertArrayEquals(new byte[] {3}, first.get(mine));
+            assertNull(first.get(other));
+        }
+    }
+
+    private static byte[] slot(TestSpace space, RemoteQueue queue, RegisteredBuffer memory) {
+        word(space, queue, memory, 0);
+        return memory.segment().asSlice(0, Slot.BYTES).toArray(JAVA_BYTE);
     }
 
     private static void write(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, int slot, byte[] bytes) {
