@@ -145,8 +145,11 @@ abstract class BaseHandle implements DeviceHandle {
             }
         }
         closed = true;
-        registry.forget(this);
-        end();
+        try {
+            end();
+        } finally {
+            registry.forget(this);
+        }
         if (first != null) {
             throw first;
         }

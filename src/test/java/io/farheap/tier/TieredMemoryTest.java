@@ -1,30 +1,37 @@
 package io.farheap.tier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.thread.Joining;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Memory that is registered with tiers which come and go. */
+/** Memory that is registered with tiers which come and go, and handles while their device is closed. */
 @Needs(Need.HOST)
 class TieredMemoryTest {
 
     private static final int SEGMENT = 16 * 1024;
 
-    /** A device of which nothing is used but that memory is registered with it. */
+    /** A device of which nothing is used but that memory is registered with it, and handles are opened. */
     private static final class Watched extends BaseDevice {
 
         private final Runnable freeing;
+        private final Runnable ending;
+        private boolean freed;
 
-        Watched(Runnable freeing) {
+        Watched(Runnable freeing, Runnable ending) {
             super(SEGMENT, 8);
             this.freeing = freeing;
+            this.ending = ending;
         }
 
         @Override
@@ -67,11 +74,53 @@ class TieredMemoryTest {
 
         @Override
         BaseHandle openHandle(BaseHandle.Registry registry) {
-            throw new UnsupportedOperationException();
+            return new WatchedHandle(this, registry, ending);
         }
 
         @Override
-        void free() {}
+        void free() {
+            freed = true;
+        }
+    }
+
+    private static final class WatchedHandle extends BaseHandle {
+
+        private final Runnable ending;
+
+        WatchedHandle(Device device, Registry registry, Runnable ending) {
+            super(device, registry, 1);
+            this.ending = ending;
+        }
+
+        @Override
+        boolean append(
+                long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
+            return false;
+        }
+
+        @Override
+        boolean read(
+                long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+            return false;
+        }
+
+        @Override
+        boolean startSync(IoCompletion completion, long token) {
+            return false;
+        }
+
+        @Override
+        int progress() {
+            return 0;
+        }
+
+        @Override
+        void sleep() {}
+
+        @Override
+        void end() {
+            ending.run();
+        }
     }
 
     /** A tier is removed, and so closed, while memory is freed that was registered with it. */
@@ -80,13 +129,14 @@ class TieredMemoryTest {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         AtomicReference<Thread> removing = new AtomicReference<>();
         AtomicReference<Runnable> remove = new AtomicReference<>();
-        Device watched = new Watched(() -> {
+        Runnable freeing = () -> {
             Thread thread = Thread.ofPlatform().start(remove.get());
             removing.set(thread);
             while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
-        });
+        };
+        Device watched = new Watched(freeing, () -> {});
         List<Device> tiers = List.of(watched, new MemoryDevice(SEGMENT, 8), new MemoryDevice(SEGMENT, 8));
         try (Arena arena = Arena.ofShared();
                 TieredDevice device = new TieredDevice(tiers, 2)) {
@@ -103,5 +153,41 @@ class TieredMemoryTest {
             assertEquals(2, device.tiers());
             assertEquals(0, device.removedInUse());
         }
+    }
+
+    /** Its tiers cannot be closed before the handle has closed theirs: it is refused, and stays open. */
+    @Test
+    void itIsClosedWhileAHandleOfItEnds() {
+        AtomicReference<Throwable> refused = new AtomicReference<>();
+        AtomicReference<Device> tiered = new AtomicReference<>();
+        Watched watched = new Watched(() -> {}, () -> {
+            Thread thread = Thread.ofPlatform().start(() -> {
+                try {
+                    tiered.get().close();
+                } catch (Throwable e) {
+                    refused.set(e);
+                }
+            });
+            Joining.join(thread);
+        });
+        Watched last = new Watched(() -> {}, () -> {});
+        tiered.set(new TieredDevice(List.of(watched, last), 1));
+        tiered.get().open().close();
+        assertInstanceOf(IllegalStateException.class, refused.get());
+        tiered.get().close();
+        assertTrue(watched.freed);
+        assertTrue(last.freed);
+    }
+
+    /** A handle that has failed to end is closed all the same, and does not keep its device open. */
+    @Test
+    void aHandleThatCannotEndIsForgotten() {
+        Watched watched = new Watched(() -> {}, () -> {
+            throw new ArithmeticException("of the test");
+        });
+        DeviceHandle handle = watched.open();
+        assertThrows(ArithmeticException.class, handle::close);
+        watched.close();
+        assertTrue(watched.freed);
     }
 }
