@@ -328,8 +328,15 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
 
     /** Whether the chain of the key, which is used, has the key in memory, or begins elsewhere on the device. */
     private boolean chainChanged(int place) {
+        boolean inMemory;
         epochs.enter(epoch);
-        boolean inMemory = records.inMemory(records.chain(records.found()), marks.head()) != 0;
+        try {
+            inMemory = records.inMemory(records.chain(records.found()), marks.head()) != 0;
+        } catch (Throwable e) {
+            epochs.leave(epoch);
+            threw(place);
+            throw e;
+        }
         epochs.leave(epoch);
         return inMemory || records.address != pending.first[place];
     }
@@ -347,9 +354,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
                 finish(place, StoreStatus.TOO_LONG, 0);
                 return;
             }
-            epochs.enter(epoch);
-            records.keep(record, pending.first[place]);
-            epochs.leave(epoch);
+            keep(place, record);
             int status = StoreStatus.SEGMENT_GONE;
             try {
                 Words.copyOut(records.valueAt(record), pending.into[place], pending.offset[place], bytes);
@@ -357,6 +362,18 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
             } finally {
                 finish(place, status, bytes);
             }
+        }
+    }
+
+    /** A copy for the next read: this one has its record, and goes on where none can be made. */
+    private void keep(int place, long record) {
+        epochs.enter(epoch);
+        try {
+            records.keep(record, pending.first[place]);
+        } catch (Throwable e) {
+            // As where an index that grows has no memory.
+        } finally {
+            epochs.leave(epoch);
         }
     }
 

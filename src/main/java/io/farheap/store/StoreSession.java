@@ -381,11 +381,13 @@ public final class StoreSession implements AutoCloseable {
      */
     public long touchRecord(long key) {
         enter();
-        records.key.use(key);
-        long record = records.firstOf(records.found());
-        long touched = record == 0 ? 0 : Words.getOpaque(record);
-        gate.leave();
-        return touched;
+        try {
+            records.key.use(key);
+            long record = records.firstOf(records.found());
+            return record == 0 ? 0 : Words.getOpaque(record);
+        } finally {
+            gate.leave();
+        }
     }
 
     SessionCounts counts() {

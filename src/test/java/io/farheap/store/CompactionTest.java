@@ -2,11 +2,15 @@ package io.farheap.store;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.TestDevice;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,6 +29,7 @@ class CompactionTest {
 
     private static final int KEYS = 1_000;
     private static final int OPERATIONS = 30_000;
+    private static final long MOVED = 1;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
 
@@ -80,42 +85,73 @@ class CompactionTest {
     /** The pending read is at a record in front of the one that is moved, and behind the log's new beginning. */
     @Test
     void aPendingReadFindsWhatWasMovedMeanwhile() {
-        long moved = 1;
-        long inFront = 2;
-        while (tag(inFront) != tag(moved)) {
-            inFront++;
-        }
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
-                FarStore store = FarStore.builder()
-                        .pageBytes(4096)
-                        .memory(8 * 4096)
-                        .expectedKeys(1)
-                        .growingIndex(false)
-                        .device(device)
-                        .open();
+                FarStore store = withOneBucket(device);
                 StoreSession session = store.openSession();
                 Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(8);
-            long fillers = inFront;
-            upsert(session, memory, moved, 17);
-            while (store.logBytes() < 2 * 4096) {
-                fillers = fillOnce(session, memory, fillers, moved);
-            }
-            upsert(session, memory, inFront, 18);
-            long published = store.logBytes();
-            while (store.logBytes() - store.logBytesInMemory() < published) {
-                fillers = fillOnce(session, memory, fillers, moved);
-            }
-            memory.set(JAVA_LONG_UNALIGNED, 0, 0);
-            List<Integer> ends = new ArrayList<>();
-            assertEquals(
-                    StoreStatus.PENDING,
-                    session.read(moved, memory, 0, 8, (token, ended, bytes) -> ends.add(ended), 0));
-            assertTrue(store.compact(4096) > 0);
+            List<Integer> ends = beginReadOfMoved(store, session, memory);
             session.drain();
             assertEquals(List.of(StoreStatus.DONE), ends);
             assertEquals(17, memory.get(JAVA_LONG_UNALIGNED, 0));
         }
+    }
+
+    /** The pending read looks for what was moved, in an index that has no memory to grow. */
+    @Test
+    void aPendingReadEndsThatCannotLookForWhatWasMoved() {
+        assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
+            AtomicBoolean refusing = new AtomicBoolean(true);
+            try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                    FarStore store = withOneBucket(device);
+                    StoreSession session = store.openSession();
+                    Arena arena = Arena.ofConfined()) {
+                MemorySegment memory = arena.allocate(8);
+                List<Integer> ends = beginReadOfMoved(store, session, memory);
+                HashIndex index = IndexGrowthTest.index(store);
+                index.tables = buckets -> new IndexGrowthTest.Refusing(buckets, refusing::get);
+                index.grow();
+                assertThrows(OutOfMemoryError.class, session::drain);
+                assertEquals(List.of(StoreStatus.SEGMENT_GONE), ends);
+                assertEquals(0, session.pending());
+                refusing.set(false);
+                assertEquals(17, get(session, memory, MOVED));
+            }
+        });
+    }
+
+    private static FarStore withOneBucket(MemoryDevice device) {
+        return FarStore.builder()
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .expectedKeys(1)
+                .growingIndex(false)
+                .device(device)
+                .open();
+    }
+
+    /** @return where the status of the read is to be, which has yet to look at what it has read */
+    private static List<Integer> beginReadOfMoved(FarStore store, StoreSession session, MemorySegment memory) {
+        long inFront = MOVED + 1;
+        while (tag(inFront) != tag(MOVED)) {
+            inFront++;
+        }
+        long fillers = inFront;
+        upsert(session, memory, MOVED, 17);
+        while (store.logBytes() < 2 * 4096) {
+            fillers = fillOnce(session, memory, fillers, MOVED);
+        }
+        upsert(session, memory, inFront, 18);
+        long published = store.logBytes();
+        while (store.logBytes() - store.logBytesInMemory() < published) {
+            fillers = fillOnce(session, memory, fillers, MOVED);
+        }
+        memory.set(JAVA_LONG_UNALIGNED, 0, 0);
+        List<Integer> ends = new ArrayList<>();
+        assertEquals(
+                StoreStatus.PENDING, session.read(MOVED, memory, 0, 8, (token, ended, bytes) -> ends.add(ended), 0));
+        assertTrue(store.compact(4096) > 0);
+        return ends;
     }
 
     private static long tag(long key) {

@@ -138,7 +138,7 @@ class IndexGrowthTest {
         }
     }
 
-    private static HashIndex index(FarStore store) throws ReflectiveOperationException {
+    static HashIndex index(FarStore store) throws ReflectiveOperationException {
         return ((StoreParts) field(store, "parts")).index();
     }
 
@@ -232,12 +232,77 @@ class IndexGrowthTest {
         index.close();
     }
 
+    /** The cache finds no entry for a copy, in an index that has no memory to grow. */
+    @Test
+    void aReadEndsWhereItsRecordCannotBeKept() {
+        assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
+            AtomicBoolean refusing = new AtomicBoolean();
+            try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                    Arena arena = Arena.ofConfined();
+                    FarStore store = full(device);
+                    StoreSession session = store.openSession()) {
+                MemorySegment memory = fill(session, arena);
+                List<Integer> ends = new ArrayList<>();
+                assertEquals(
+                        StoreStatus.PENDING,
+                        session.read(1, memory, 0, 8, (token, status, bytes) -> ends.add(status), 0));
+                index(store).tables = buckets -> new Refusing(buckets, refusing::get);
+                index(store).grow();
+                refusing.set(true);
+                session.drain();
+                assertEquals(List.of(StoreStatus.DONE), ends);
+                assertEquals(1, memory.get(JAVA_LONG_UNALIGNED, 0));
+                refusing.set(false);
+                assertEquals(8, new BlockingSession(session).read(1, memory, 0, 8));
+            }
+        });
+    }
+
+    /** Else the store could not be closed, which waits for who is inside an operation. */
+    @Test
+    void whoCannotTouchARecordIsOutside() {
+        assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
+            try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                    Arena arena = Arena.ofConfined();
+                    FarStore store = full(device)) {
+                StoreSession session = store.openSession();
+                fill(session, arena);
+                index(store).tables = buckets -> new Refusing(buckets, () -> true);
+                index(store).grow();
+                assertThrows(OutOfMemoryError.class, () -> session.touchRecord(1));
+                ((StoreParts) field(store, "parts")).epochs().awaitAll();
+                session.close();
+            }
+        });
+    }
+
+    /** With keys of one chain of buckets; the first are on the device. */
+    private static MemorySegment fill(StoreSession session, Arena arena) {
+        MemorySegment memory = arena.allocate(8);
+        for (int key = 0; key < KEYS / 4; key++) {
+            memory.set(JAVA_LONG_UNALIGNED, 0, key);
+            new BlockingSession(session).upsert(key, memory, 0, 8);
+        }
+        return memory;
+    }
+
+    private static FarStore full(MemoryDevice device) {
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .readCache(8 * 4096)
+                .expectedKeys(1)
+                .growingIndex(false)
+                .open();
+    }
+
     private static void point(long entry, long address) {
         Words.set(entry, HashIndex.pointing(Words.get(entry), address));
     }
 
     /** One that has no memory for buckets that overflow, at times. */
-    private static final class Refusing extends IndexTable {
+    static final class Refusing extends IndexTable {
 
         private final BooleanSupplier refuses;
 
