@@ -69,15 +69,20 @@ final class IndexGrowth implements AutoCloseable {
         }
     }
 
+    /** It never throws: its callers go on, one of them with an index that is divided in part. */
     private void failed(Throwable e) {
         failures.incrementAndGet();
         if (!told) {
             told = true;
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "the index of " + index.bytes() + " bytes cannot be doubled (" + name
-                            + "): it becomes slower, and this is tried again",
-                    e);
+            try {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the index of " + index.bytes() + " bytes cannot be doubled (" + name
+                                + "): it becomes slower, and this is tried again",
+                        e);
+            } catch (Throwable unsaid) {
+                // There is nothing left to say it with: figures say it.
+            }
         }
     }
 

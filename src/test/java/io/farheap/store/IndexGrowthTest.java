@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.FailingLog;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
@@ -148,40 +149,52 @@ class IndexGrowthTest {
         return field.get(store);
     }
 
-    /** The log goes on too, whose thread begins growth. */
+    /** The log goes on too, whose thread begins growth; also where nobody can be told. */
     @Test
-    void withoutAThreadItGoesOn() throws Exception {
-        try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
-                Arena arena = Arena.ofConfined();
-                FarStore store = small(device);
-                StoreSession session = store.openSession()) {
-            IndexGrowth growth = (IndexGrowth) field(store, "growth");
-            ThreadFactory threads = growth.threads;
-            growth.threads = work -> {
-                throw new OutOfMemoryError("of the test");
-            };
-            MemorySegment memory = arena.allocate(8);
-            int key = 0;
-            while (store.indexGrowthFailures() < 3) {
-                new BlockingSession(session).upsert(key++, memory, 0, 8);
+    void withoutAThreadItGoesOn() {
+        assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
+            try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                    Arena arena = Arena.ofConfined();
+                    FarStore store = small(device);
+                    StoreSession session = store.openSession();
+                    FailingLog log = failingLog()) {
+                IndexGrowth growth = (IndexGrowth) field(store, "growth");
+                ThreadFactory threads = growth.threads;
+                growth.threads = work -> {
+                    throw new OutOfMemoryError("of the test");
+                };
+                MemorySegment memory = arena.allocate(8);
+                int key = 0;
+                while (store.indexGrowthFailures() < 3) {
+                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                }
+                assertTrue(log.failures() > 0);
+                assertEquals(Optional.empty(), store.failure());
+                growth.threads = threads;
+                long bytes = store.indexBytes();
+                while (store.indexBytes() < 4 * bytes) {
+                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                }
             }
-            assertEquals(Optional.empty(), store.failure());
-            growth.threads = threads;
-            long bytes = store.indexBytes();
-            while (store.indexBytes() < 4 * bytes) {
-                new BlockingSession(session).upsert(key++, memory, 0, 8);
-            }
-        }
+        });
     }
 
-    /** The growing thread finds none for buckets that overflow, while sessions use these; it tries again. */
+    private static FailingLog failingLog() {
+        return new FailingLog(IndexGrowth.class, "cannot be doubled", new OutOfMemoryError("of the log"));
+    }
+
+    /**
+     * The growing thread finds none for buckets that overflow, while sessions use these; it tries again, also where
+     * nobody can be told.
+     */
     @Test
     void withoutMemoryForLongChainsItGoesOn() {
         assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
             try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
                     Arena arena = Arena.ofConfined();
                     FarStore store = small(device);
-                    StoreSession session = store.openSession()) {
+                    StoreSession session = store.openSession();
+                    FailingLog log = failingLog()) {
                 AtomicInteger refused = new AtomicInteger();
                 index(store).tables = buckets -> new Refusing(
                         buckets,
@@ -191,6 +204,7 @@ class IndexGrowthTest {
                 while (store.indexGrowthFailures() < 3) {
                     new BlockingSession(session).upsert(key++, memory, 0, 8);
                 }
+                assertTrue(log.failures() > 0);
                 long bytes = store.indexBytes();
                 while (store.indexBytes() < 4 * bytes) {
                     new BlockingSession(session).upsert(key++, memory, 0, 8);
