@@ -67,13 +67,16 @@ public final class FutureStoreSession implements AutoCloseable {
 
         @Override
         public void completed(long token, int status, int bytes) {
+            if (status == StoreStatus.THREW) {
+                // It ends when it is told what was thrown, which a poll within the session's close does not do.
+                thrower = this;
+                return;
+            }
             begun.remove(this);
             if (status == StoreStatus.DONE || status == StoreStatus.NOT_FOUND || status == StoreStatus.TOO_LONG) {
                 done(status, bytes);
-            } else if (status != StoreStatus.THREW) {
-                failed(failure(status));
             } else {
-                thrower = this;
+                failed(failure(status));
             }
         }
     }
@@ -356,6 +359,7 @@ public final class FutureStoreSession implements AutoCloseable {
             if (whose == null) {
                 throw e;
             }
+            begun.remove(whose);
             whose.failed(e);
             return true;
         }

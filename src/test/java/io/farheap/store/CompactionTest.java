@@ -120,7 +120,7 @@ class CompactionTest {
         });
     }
 
-    private static FarStore withOneBucket(MemoryDevice device) {
+    static FarStore withOneBucket(MemoryDevice device) {
         return FarStore.builder()
                 .pageBytes(4096)
                 .memory(8 * 4096)
@@ -154,7 +154,7 @@ class CompactionTest {
         return ends;
     }
 
-    private static long tag(long key) {
+    static long tag(long key) {
         return Hashes.of(key) >>> 49;
     }
 

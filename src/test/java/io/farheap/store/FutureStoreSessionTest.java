@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.Codec;
+import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.MemorySegment;
@@ -18,6 +20,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -213,5 +218,51 @@ class FutureStoreSessionTest {
         session.upsert(key(2), new byte[8]).join();
         store.openSession().close();
         assertNull(store.asMap(Codec.STRING, Codec.LONG).put("a", 1L));
+    }
+
+    /** A read that an index without memory ends, which ends the thread; updates that were pending throw meanwhile. */
+    @Test
+    void allEndWithTheThread() throws Exception {
+        try (MemoryDevice own = new MemoryDevice(1 << 14, 512);
+                FarStore small = CompactionTest.withOneBucket(own)) {
+            FutureStoreSession futures = small.openFutureSession("ending");
+            for (int i = 0; i < KEYS; i++) {
+                futures.upsert(number(i), number(i));
+            }
+            // Only the end of the chain on the device says that it is absent; then the index is looked at.
+            long absent = KEYS;
+            while (CompactionTest.tag(absent) != CompactionTest.tag(0)) {
+                absent++;
+            }
+            CountDownLatch before = new CountDownLatch(1);
+            CountDownLatch begin = new CountDownLatch(1);
+            CountDownLatch begun = new CountDownLatch(1);
+            CountDownLatch go = new CountDownLatch(1);
+            futures.update(number(KEYS - 1), new StandingStill(before, begin), 0);
+            before.await();
+            List<CompletableFuture<?>> all = List.of(
+                    futures.read(number(absent)),
+                    futures.update(number(1), THROWING, 0),
+                    futures.update(number(2), THROWING, 0));
+            futures.update(number(KEYS - 1), new StandingStill(begun, go), 0);
+            begin.countDown();
+            begun.await();
+            AtomicBoolean refused = new AtomicBoolean();
+            HashIndex index = IndexGrowthTest.index(small);
+            index.tables = buckets -> new IndexGrowthTest.Refusing(buckets, () -> !refused.getAndSet(true));
+            index.grow();
+            go.countDown();
+            for (CompletableFuture<?> each : all) {
+                assertThrows(
+                        ExecutionException.class,
+                        () -> each.get(TestDevice.patience(60_000_000_000L), TimeUnit.NANOSECONDS));
+            }
+            assertTrue(refused.get());
+            assertInstanceOf(
+                    IllegalStateException.class,
+                    assertThrows(CompletionException.class, () -> futures.read(number(1))
+                                    .join())
+                            .getCause());
+        }
     }
 }
