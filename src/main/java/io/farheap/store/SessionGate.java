@@ -96,11 +96,11 @@ final class SessionGate {
         POLLING.setRelease(this, 0L);
     }
 
-    /** Before the session is closed, which takes its place in the epochs away. */
-    void refuseWithinUpdate() {
-        if ((long) UPDATING.getOpaque(this) == Thread.currentThread().threadId()) {
-            throw new IllegalStateException(
-                    "an update cannot close its session: close it when the update has returned");
+    /** Before the session is closed, which takes from under an update or a poll what it goes on with. */
+    void refuseWithin() {
+        String what = runBy(Thread.currentThread().threadId());
+        if (what != null) {
+            throw new IllegalStateException(what + " cannot close its session: close it when that has returned");
         }
     }
 

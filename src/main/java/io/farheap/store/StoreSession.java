@@ -439,10 +439,14 @@ public final class StoreSession implements AutoCloseable {
         return serials.before(version, gate);
     }
 
-    /** What is pending is called back first; what that throws comes out at the end. Within an update it throws. */
+    /**
+     * What is pending is called back first; what that throws comes out at the end.
+     *
+     * @throws IllegalStateException within an update, or a callback of a poll; it stays as it is
+     */
     @Override
     public void close() {
-        gate.refuseWithinUpdate();
+        gate.refuseWithin();
         Draining.end(gate, this::pending, this::drain, this::end);
     }
 

@@ -107,6 +107,29 @@ class CloseTest {
         }
     }
 
+    /** Also the last one, behind which nothing is pending; all can be closed afterwards. */
+    @Test
+    void aCallbackCannotCloseItsSession() {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofConfined();
+                FarStore store = how(device).open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(64);
+            for (long key = 0; key < KEYS; key++) {
+                new BlockingSession(session).upsert(key, memory, 0, 24);
+            }
+            List<String> told = new ArrayList<>();
+            StoreCompletion closes = (token, status, bytes) -> told.add(
+                    assertThrows(IllegalStateException.class, session::close).getMessage());
+            assertEquals(StoreStatus.PENDING, session.read(1, memory, 0, 64, closes, 0));
+            assertEquals(StoreStatus.PENDING, session.read(2, memory, 0, 64, closes, 0));
+            session.drain();
+            assertEquals(2, told.size());
+            assertEquals(24, new BlockingSession(session).read(1, memory, 0, 64));
+            told.forEach(message -> assertTrue(message.contains("a callback cannot close its session"), message));
+        }
+    }
+
     @Test
     void anUpdateClosesNeitherItsStoreNorItsSession() {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
