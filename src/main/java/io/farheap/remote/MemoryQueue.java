@@ -1,5 +1,6 @@
 package io.farheap.remote;
 
+import io.farheap.lifetime.CloseOnce;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import java.util.List;
@@ -21,6 +22,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     final CompletionChannel channel;
     private final Consumer<MemoryQueue> onClose;
     private final OwnerGate gate = new OwnerGate();
+    private final CloseOnce freeing = new CloseOnce(this::freeAll);
     /** How deep the owner is inside; the owner's alone. */
     private int depth;
     /** The owner, while it sleeps or is about to. */
@@ -255,6 +257,11 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         }
     }
 
-    /** Frees what it holds; nobody uses it any more. */
-    abstract void free();
+    /** Frees what it holds, which nobody uses any more; whichever thread does it, it is done when this returns. */
+    final void free() {
+        freeing.close();
+    }
+
+    /** Once. */
+    abstract void freeAll();
 }

@@ -7,6 +7,7 @@ import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** An RDMA device that is open, and what all that its user makes on it has in common. Any thread. */
 public final class OpenDevice implements AutoCloseable {
@@ -19,6 +20,8 @@ public final class OpenDevice implements AutoCloseable {
     private final ProtectionDomain domain;
     private final RegisteredMemory scratch;
     private final CompletionEvents events;
+    /** How many are still to close it. */
+    private final AtomicInteger holders = new AtomicInteger(1);
 
     /**
      * @param device of the machine; empty for the first with an active port
@@ -64,9 +67,23 @@ public final class OpenDevice implements AutoCloseable {
         return (int) Math.min(MAX_MESSAGE_BYTES, context.requireActivePort().maxMessageBytes());
     }
 
-    /** Once everything else that was made of it is closed, or will be later. */
+    /**
+     * Keeps it open until one {@link #close} more: for who makes or frees something of it meanwhile.
+     *
+     * @return false where it is closed
+     */
+    boolean hold() {
+        return holders.getAndUpdate(n -> n == 0 ? 0 : n + 1) > 0;
+    }
+
+    /**
+     * Once everything else that was made of it is closed, or will be later. Where it is {@linkplain #hold held}, the
+     * last one closes it.
+     */
     @Override
     public void close() {
-        Closing.all(events, scratch, domain, lifetime);
+        if (holders.decrementAndGet() == 0) {
+            Closing.all(events, scratch, domain, lifetime);
+        }
     }
 }

@@ -98,16 +98,6 @@ final class QueueLinks<E extends ServerEnd> {
         this.calls = calls;
     }
 
-    /** Before the queue is used. */
-    void connectFirst(RemoteServer server) {
-        changing.lock();
-        try {
-            owner.add(server, connect(server));
-        } finally {
-            changing.unlock();
-        }
-    }
-
     /**
      * Connects to a server unless there is a connection already, while the owner goes on. Another thread than the
      * owner; takes as long as the server takes to answer.

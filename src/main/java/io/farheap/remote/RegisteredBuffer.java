@@ -1,5 +1,6 @@
 package io.farheap.remote;
 
+import io.farheap.lifetime.CloseOnce;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
@@ -30,9 +31,7 @@ public final class RegisteredBuffer implements AutoCloseable {
     private final OpenDevice device;
     private final Consumer<RegisteredBuffer> onClose;
     private final MemorySegment segment;
-    private final MemoryRegion registration;
-    /** Unmaps the memory where it is the library's; null where it is not. */
-    private final @Nullable AutoCloseable memory;
+    private final CloseOnce freeing;
     // A step nearer than in the registration: every operation reads them.
     private final long address;
     private final long bytes;
@@ -41,7 +40,10 @@ public final class RegisteredBuffer implements AutoCloseable {
     @SuppressWarnings("unused")
     private long usable;
 
-    /** @param onClose frees it once no queue uses it, or throws */
+    /**
+     * @param onClose frees it once no queue uses it, or throws
+     * @param memory unmaps it where it is the library's; null where it is not
+     */
     RegisteredBuffer(
             OpenDevice device,
             Consumer<RegisteredBuffer> onClose,
@@ -51,8 +53,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         this.device = device;
         this.onClose = onClose;
         this.segment = segment;
-        this.registration = registration;
-        this.memory = memory;
+        this.freeing = new CloseOnce(() -> Closing.all(registration, memory));
         this.address = registration.address();
         this.bytes = registration.bytes();
         this.localKey = registration.localKey();
@@ -102,7 +103,8 @@ public final class RegisteredBuffer implements AutoCloseable {
         USABLE.setOpaque(this, value ? bytes : 0);
     }
 
+    /** Whichever thread does it, it is done when this returns. */
     void free() {
-        Closing.all(registration, memory);
+        freeing.close();
     }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,6 +96,16 @@ public final class RemoteMemory implements AutoCloseable {
      * @throws ControlException where it cannot be reached or refuses
      */
     public RemoteServer attach(String hostPort) {
+        // Connections to it are made of the device, while another thread may close this.
+        if (!device.hold()) {
+            throw closedAlready();
+        }
+        try (OpenDevice _ = device) {
+            return attachHeld(hostPort);
+        }
+    }
+
+    private RemoteServer attachHeld(String hostPort) {
         int index;
         topology.lock();
         try {
@@ -240,12 +251,16 @@ public final class RemoteMemory implements AutoCloseable {
      * {@link Outcome#UNKNOWN}.
      */
     public void detach(RemoteServer server) {
-        if (!servers.remove(server)) {
+        if (!device.hold()) {
             return;
         }
-        queues.lose(server);
-        queues.forget(server);
-        server.close();
+        try (OpenDevice _ = device) {
+            if (servers.remove(server)) {
+                queues.lose(server);
+                queues.forget(server);
+                server.close();
+            }
+        }
     }
 
     /**
@@ -297,18 +312,15 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public RemoteQueue openQueue(QueueOptions options) {
         checkOptions(options);
-        checkOpen();
-        try (CloseStack stack = new CloseStack()) {
+        return open(stack -> {
             CompletionChannel channel = stack.add(device.context().createCompletionChannel());
             CompletionQueue completions = stack.add(device.context()
                     .createCompletionQueue(
                             options.operations() + RemoteQueue.RESERVED_ENTRIES,
                             RemoteQueue.COMPLETION_BATCH,
                             channel));
-            RemoteQueue queue = new RemoteQueue(device, this::close, channel, completions, options, calls);
-            connectAndAdd(queue, stack);
-            return queue;
-        }
+            return new RemoteQueue(device, this::close, channel, completions, options, calls);
+        });
     }
 
     /**
@@ -318,49 +330,36 @@ public final class RemoteMemory implements AutoCloseable {
      * @throws IllegalArgumentException where a server refuses the options
      */
     public RpcQueue openRpcQueue(RpcOptions options) {
-        checkOpen();
-        try (CloseStack stack = new CloseStack()) {
-            RpcQueue queue = new RpcQueue(
-                    device, this::close, stack.add(device.context().createCompletionChannel()), options, calls);
-            connectAndAdd(queue, stack);
-            return queue;
-        }
+        return open(stack -> new RpcQueue(
+                device, this::close, stack.add(device.context().createCompletionChannel()), options, calls));
     }
 
-    private void connectAndAdd(MemoryQueue queue, CloseStack stack) {
-        // It closes the rest itself.
-        stack.keep();
+    /** @param make adds what it makes of the device to the stack, until the queue has it */
+    private <Q extends MemoryQueue> Q open(Function<CloseStack, Q> make) {
+        Q queue = add(make);
         try {
-            List<RemoteServer> present = List.copyOf(servers);
-            present.forEach(server -> connect(queue, server));
-            add(queue);
-            // Those that came meanwhile, as who connects all queues to them may not have seen this one.
-            for (RemoteServer server : servers) {
-                if (!present.contains(server)) {
-                    tolerating(() -> queue.join(server));
-                }
-            }
+            // Those that come meanwhile are connected by who connects all queues to them.
+            servers.forEach(server -> tolerating(() -> queue.join(server)));
+            checkOpen();
+            return queue;
         } catch (Throwable e) {
-            queues.remove(queue);
-            Closing.after(e, queue::shut, queue::free);
+            Closing.after(e, queue::shut, () -> close(queue));
             throw e;
         }
     }
 
-    private void add(MemoryQueue queue) {
+    /** Before it is connected, so that whoever closes this closes it too. */
+    private <Q extends MemoryQueue> Q add(Function<CloseStack, Q> make) {
         topology.lock();
-        try {
+        try (CloseStack stack = new CloseStack()) {
             checkOpen();
+            Q queue = make.apply(stack);
             queues.add(queue);
+            stack.keep();
+            return queue;
         } finally {
             topology.unlock();
         }
-        // One that was lost before the queue could be told.
-        servers.stream().filter(server -> server.lost() != null).forEach(queues::lose);
-    }
-
-    private static void connect(MemoryQueue queue, RemoteServer server) {
-        tolerating(() -> queue.links().connectFirst(server));
     }
 
     /** A server that is gone takes nothing of the others along. */
@@ -434,29 +433,34 @@ public final class RemoteMemory implements AutoCloseable {
         try (CloseStack everything = new CloseStack()) {
             everything.add(device);
             everything.add(calls);
-            servers.forEach(everything::add);
+            servers.stream().filter(servers::remove).forEach(everything::add);
             buffers.forEach(buffer -> everything.add(buffer::free));
             queues.closeWith(everything);
         }
     }
 
     private void close(MemoryQueue queue) {
-        if (queues.remove(queue)) {
+        // Not before it is freed: who closes this meanwhile waits for that.
+        try {
             queue.free();
+        } finally {
+            queues.remove(queue);
         }
     }
 
     /**
      * Without the lock that guards which buffers there are: a queue's owner that is inside the gate which is claimed
-     * here may wait for it to register memory. Of two that close a buffer one frees it.
+     * here may wait for it to register memory. Of two that close a buffer one frees it, and the other waits for that.
      */
     private void close(RegisteredBuffer buffer) {
         if (!buffers.contains(buffer)) {
             return;
         }
         queues.withdraw(buffer);
-        if (buffers.remove(buffer)) {
+        try {
             buffer.free();
+        } finally {
+            buffers.remove(buffer);
         }
     }
 

@@ -446,7 +446,7 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     @Override
-    void free() {
+    void freeAll() {
         Closing.all(links::close, ended, channel);
     }
 

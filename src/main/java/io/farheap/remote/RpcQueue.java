@@ -267,7 +267,7 @@ public final class RpcQueue extends MemoryQueue {
     }
 
     @Override
-    void free() {
+    void freeAll() {
         try {
             links.close();
         } finally {

@@ -4,18 +4,27 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.TestDevice;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What threads do to one process's memory at a time, while queues are used. */
 class RemoteMemoryTest {
 
     private static final int ROUNDS = 2000;
     private static final int QUEUES = 200;
+    private static final int CLOSINGS = 20;
 
     private TestServers servers;
     private RemoteMemory memory;
@@ -117,5 +126,114 @@ class RemoteMemoryTest {
         }
         user.join();
         assertNull(failure.get());
+    }
+
+    /** Its queue is still being freed: what another thread changes of it is to end first. */
+    @Test
+    void theMemoryIsClosedWhileAnotherThreadFreesAQueue() throws Exception {
+        RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
+        RemoteServer server = memory.attach(servers.address(0));
+        CountDownLatch changes = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        Attempt change = new Attempt(() -> queue.links()
+                .join(
+                        server,
+                        () -> {
+                            changes.countDown();
+                            awaitQuietly(goesOn);
+                        },
+                        () -> {}));
+        awaitQuietly(changes);
+        Attempt first = new Attempt(queue::close);
+        first.awaitLocking();
+        Attempt second = new Attempt(memory::close);
+        second.awaitLocking();
+        goesOn.countDown();
+        change.succeeds();
+        first.succeeds();
+        second.succeeds();
+    }
+
+    /** Each time at another moment of what the other thread makes or frees. */
+    @ParameterizedTest
+    @ValueSource(strings = {"openQueue", "closeQueue", "closeBuffer", "attach", "detach"})
+    void theMemoryIsClosedWhileAnotherThreadUsesIt(String what) throws Exception {
+        for (int round = 0; round < CLOSINGS; round++) {
+            RemoteMemory closing = RemoteMemory.open(TestDevice.client(), "closing");
+            RemoteServer server = closing.attach(servers.address(0));
+            RemoteQueue queue = closing.openQueue(QueueOptions.DEFAULT);
+            RegisteredBuffer buffer = closing.register(64);
+            CyclicBarrier together = new CyclicBarrier(2);
+            Attempt use = new Attempt(() -> {
+                together.await();
+                switch (what) {
+                    case "openQueue" -> unlessClosed(() -> closing.openQueue(QueueOptions.DEFAULT));
+                    case "closeQueue" -> queue.close();
+                    case "closeBuffer" -> buffer.close();
+                    case "attach" -> unlessClosed(() -> closing.attach(servers.address(1)));
+                    default -> closing.detach(server);
+                }
+            });
+            int delayMicros = 90 * round;
+            Attempt close = new Attempt(() -> {
+                together.await();
+                LockSupport.parkNanos(delayMicros * 1_000L);
+                closing.close();
+            });
+            use.succeeds();
+            close.succeeds();
+        }
+    }
+
+    private static void unlessClosed(Runnable action) {
+        try {
+            action.run();
+        } catch (IllegalStateException e) {
+            assertEquals("this remote memory is closed", e.getMessage());
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(TestDevice.patience(60_000), TimeUnit.MILLISECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    /** On a thread of its own. */
+    private static final class Attempt {
+
+        private final AtomicReference<Throwable> failure = new AtomicReference<>();
+        private final Thread thread;
+
+        Attempt(Action action) {
+            thread = Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    action.run();
+                } catch (Throwable e) {
+                    failure.set(e);
+                }
+            });
+        }
+
+        /** Until it waits for a lock, or has ended. */
+        void awaitLocking() throws InterruptedException {
+            while (thread.isAlive() && !(LockSupport.getBlocker(thread) instanceof AbstractOwnableSynchronizer)) {
+                Thread.sleep(1);
+            }
+        }
+
+        void succeeds() throws Exception {
+            thread.join(TestDevice.patience(60_000));
+            assertFalse(thread.isAlive());
+            if (failure.get() != null) {
+                throw new AssertionError(failure.get());
+            }
+        }
     }
 }
