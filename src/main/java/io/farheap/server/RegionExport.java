@@ -109,7 +109,7 @@ final class RegionExport {
      * @return whether all that were closed are gone
      */
     private boolean awaitLeaving(ExportTicket<RegionExport> ticket) {
-        long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
+        long deadline = System.nanoTime() + retired.patienceNanos;
         while (!over && ticket == latest && !leaving.isEmpty()) {
             long millis = (deadline - System.nanoTime()) / 1_000_000;
             if (millis <= 0) {

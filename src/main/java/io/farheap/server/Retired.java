@@ -50,6 +50,8 @@ final class Retired implements AutoCloseable {
     private final Thread thread;
     final TestFault fault = new TestFault();
     private volatile boolean stopped;
+    /** Of calls that wait for a reader to leave. Tests have more, so that no verdict rests on time. */
+    volatile long patienceNanos = PATIENCE_NANOS;
 
     Retired() {
         thread = new Thread(this::run, "farheap-retired");

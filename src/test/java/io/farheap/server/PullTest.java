@@ -380,6 +380,7 @@ class PullTest {
     @Test
     void aTicketThatIsReplacedWhileItsPullWaitsIsRefused() throws Exception {
         AtomicBoolean ended = new AtomicBoolean();
+        old.server.retired().patienceNanos = TestDevice.patience(60_000_000_000L);
         try (Context context = Devices.open("");
                 SharedMemory into = SharedMemory.allocate("test-copy", REGION);
                 RegionCopy before = new RegionCopy(context, into.segment());
