@@ -6,24 +6,33 @@
 
 #include <sys/resource.h>
 
-#define DESCRIPTORS 128
 #define MESSAGES 2000u
 
 /* --- the sender --- */
 
-static int taken[DESCRIPTORS], count;
-
-/* With none to spare it cannot open the receiver's channel, which it has not rung before. */
-static void take_descriptors(void)
+/*
+ * With none to spare it cannot open the receiver's channel, which it has not rung before. By the limit alone, which is
+ * below all that it has: of a table that is full, its helper may be about to close one.
+ */
+static rlim_t limit_descriptors(rlim_t most)
 {
 	struct rlimit limit;
 
 	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	limit.rlim_cur = DESCRIPTORS;
+	rlim_t before = limit.rlim_cur;
+
+	limit.rlim_cur = most;
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	while ((taken[count] = dup(3)) >= 0)
-		count++;
+	return before;
+}
+
+static rlim_t take_descriptors(void)
+{
+	rlim_t before = limit_descriptors(1); /* a poll() of one is still allowed */
+
+	CHECK(dup(3) < 0);
 	CHECK_EQ(errno, EMFILE);
+	return before;
 }
 
 static void send_messages(struct endpoint *e, unsigned messages)
@@ -45,6 +54,7 @@ static int sender(void)
 	struct endpoint e;
 	struct address own, to;
 	char order;
+	rlim_t before = 0;
 
 	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
 	own = address_of(&e);
@@ -54,10 +64,9 @@ static int sender(void)
 	do {
 		child_receive(3, &order, 1);
 		if (order == 't')
-			take_descriptors();
+			before = take_descriptors();
 		else if (order == 'g')
-			while (count)
-				close(taken[--count]);
+			limit_descriptors(before);
 		else if (order == 's')
 			send_messages(&e, 1);
 		else if (order == 'm')
