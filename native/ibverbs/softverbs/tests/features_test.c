@@ -329,6 +329,42 @@ static void memory_windows(void)
 	close_both();
 }
 
+/* Peers that have used a key look up what it means now, where it is bound to something else. */
+static void window_bound_anew(void)
+{
+	step("a window is bound to another page under the key that it had");
+	open_both(NULL, NULL);
+	connect_both();
+	CHECK_EQ(ibv_dereg_mr(b.mr), 0);
+	b.mr = ibv_reg_mr(b.pd, b.buffer, b.size, ALL_ACCESS | IBV_ACCESS_MW_BIND);
+	struct ibv_mw *mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+
+	CHECK(b.mr && mw);
+	uint32_t rkey = ibv_inc_rkey(mw->rkey);
+	struct ibv_send_wr bind = {.wr_id = 8, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr invalidate = {
+	    .wr_id = 9, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = rkey};
+	struct address window = {b.qp->qp_num, rkey, 0};
+	struct ibv_sge sge = sge_of(&a, 0, 4096);
+	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, &sge, window, 0);
+
+	memset(b.buffer, 0, 3 * 4096);
+	bind.bind_mw.mw = mw;
+	bind.bind_mw.rkey = rkey;
+	for (int page = 1; page <= 2; page++) {
+		bind.bind_mw.bind_info = (struct ibv_mw_bind_info){b.mr, (uintptr_t)b.buffer + (uintptr_t)page * 4096, 4096,
+		    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED};
+		post_and_expect(&b, &bind, IBV_WC_SUCCESS);
+		memset(a.buffer, page, 4096);
+		post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+		for (int other = 0; other <= 2; other++)
+			CHECK_EQ(b.buffer[other * 4096], other <= page ? other : 0);
+		post_and_expect(&b, &invalidate, IBV_WC_SUCCESS);
+	}
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+	close_both();
+}
+
 static void window_of_another(void)
 {
 	step("a window is invalidated by the peer of its queue pair, and by no other's");
@@ -662,6 +698,7 @@ int main(void)
 	unreliable_connection();
 	what_it_says();
 	memory_windows();
+	window_bound_anew();
 	window_of_another();
 	named_and_gone();
 	builders();

@@ -87,7 +87,6 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 
 		entry->access = access;
 		entry->pd = pd->handle;
-		entry->kind = backing.kind;
 		entry->iova = iova;
 		entry->length = length;
 		entry->addr = (uint64_t)(uintptr_t)addr;
@@ -104,7 +103,7 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 		    .rkey = key};
 		atomic_fetch_add(&sv_pd(pd)->users, 1);
 		sv_context_get(pd->context);
-		atomic_store_explicit(&entry->key, key, memory_order_release);
+		sv_mr_show(entry, key, (uint16_t)backing.kind);
 	}
 	pthread_mutex_unlock(&sv_process.keys_lock);
 	if (error) {

@@ -84,7 +84,6 @@ static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t 
 
 		entry->access = info->mw_access_flags;
 		entry->pd = from->pd;
-		entry->kind = from->kind;
 		entry->iova = zero_based ? 0 : info->addr;
 		entry->length = info->length;
 		entry->addr = from->addr + skip;
@@ -94,7 +93,7 @@ static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t 
 		entry->qpn = mw->mw.type == IBV_MW_TYPE_2 ? qp->qp.qp_num : 0;
 		mw->region = region;
 		mw->leaving = 0;
-		atomic_store_explicit(&entry->key, key, memory_order_release);
+		sv_mr_show(entry, key, from->kind);
 	}
 	return IBV_WC_SUCCESS;
 }

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 6u
+#define SV_ABI 7u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -44,10 +44,16 @@ enum sv_mr_kind {
 #define SV_KEY_INDEX(key) (((key) >> 8) & 0xffffu)
 
 struct sv_mr_entry {
-	_Atomic uint32_t key; /* 0 while there is no region here; written last at registration, first at dereg */
+	union {
+		struct {
+			_Atomic uint32_t key; /* 0 while there is no region here; written last at registration, first at dereg */
+			uint16_t kind;
+			uint16_t filled; /* counts what has been here: a key may come again, and be of something else */
+		};
+		_Atomic uint64_t meaning; /* all of these, which a peer compares in one load */
+	};
 	uint32_t access;
 	uint32_t pd;
-	uint32_t kind;
 	uint64_t iova; /* address as peers name it */
 	uint64_t length;
 	uint64_t addr;   /* address in the owner */

@@ -31,6 +31,14 @@ static inline struct sv_mr_entry *sv_mr_local(
 	return entry;
 }
 
+/* The entry is there, once all else of it is written. */
+static inline void sv_mr_show(struct sv_mr_entry *entry, uint32_t key, uint16_t kind)
+{
+	const struct sv_mr_entry shown = {.key = key, .kind = kind, .filled = (uint16_t)(entry->filled + 1)};
+
+	atomic_store_explicit(&entry->meaning, shown.meaning, memory_order_release);
+}
+
 /* A memory window. */
 struct sv_mw {
 	struct ibv_mw mw;

@@ -1,7 +1,8 @@
 /*
  * A peer's memory regions as one QP sees them: a small direct-mapped cache, private to the QP (so it needs no lock of
- * its own), of what an rkey means. An entry is valid while the key in the peer's table is still the same; that load
- * is all an operation shares with the owner. The file mappings behind it are shared by all QPs to the peer.
+ * its own), of what an rkey means. An entry is valid while the peer's table has the same key, given the same time: a
+ * window's may be bound anew. That load is all an operation shares with the owner. The file mappings behind it are
+ * shared by all QPs to the peer.
  */
 #include "object/layout.h"
 #include "object/link.h"
@@ -119,8 +120,11 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 	return map;
 }
 
-/* What an empty entry points at: no key is like it. */
-static const _Atomic uint32_t no_key = 0xffffffff;
+/* Of no region. */
+#define NO_KEY 0xffffffffu
+
+/* What an empty entry points at: no meaning is like it. */
+static const _Atomic uint64_t no_meaning = UINT64_MAX;
 
 static void drop(struct sv_peer *peer, struct sv_remote *remote)
 {
@@ -131,7 +135,7 @@ static void drop(struct sv_peer *peer, struct sv_remote *remote)
 		pthread_mutex_unlock(&peer->lock);
 	}
 	memset(remote, 0, sizeof(*remote));
-	remote->live = &no_key;
+	remote->live = &no_meaning;
 }
 
 struct sv_remote *sv_remotes_create(void)
@@ -139,7 +143,7 @@ struct sv_remote *sv_remotes_create(void)
 	struct sv_remote *remotes = calloc(SV_REMOTES, sizeof(*remotes));
 
 	for (int i = 0; remotes && i < SV_REMOTES; i++)
-		remotes[i].live = &no_key;
+		remotes[i].live = &no_meaning;
 	return remotes;
 }
 
@@ -148,15 +152,15 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	struct sv_peer *peer = qp->peer;
 	struct sv_remote *remote = &qp->remotes[SV_KEY_INDEX(key) % SV_REMOTES];
 	struct sv_mr_entry *shared = &peer->segment->mrs[SV_KEY_INDEX(key)];
-	struct sv_mr_entry entry = {.key = key};
+	struct sv_mr_entry entry;
 
 	drop(peer, remote);
-	if (key == 0 || key == no_key || atomic_load_explicit(&shared->key, memory_order_acquire) != key)
+	entry.meaning = atomic_load_explicit(&shared->meaning, memory_order_acquire);
+	if (key == 0 || key == NO_KEY || entry.key != key)
 		return NULL;
 	/* stable while the key is there and our hazard is up, or should be */
 	entry.access = SV_ONCE(shared->access);
 	entry.pd = SV_ONCE(shared->pd);
-	entry.kind = SV_ONCE(shared->kind);
 	entry.iova = SV_ONCE(shared->iova);
 	entry.length = SV_ONCE(shared->length);
 	entry.addr = SV_ONCE(shared->addr);
@@ -169,10 +173,9 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	uint32_t asked = qp->attr.max_rd_atomic ? UINT32_MAX : ~(uint32_t)SV_ANSWERED_ACCESS;
 
 	*remote = (struct sv_remote){.access = granted ? entry.access & asked : 0,
-	    .kind = entry.kind,
 	    .iova = entry.iova,
 	    .length = entry.length,
-	    .live = &shared->key,
+	    .live = &shared->meaning,
 	    .addr = entry.addr};
 	if (peer->self) {
 		remote->base = (uint8_t *)entry.addr;
@@ -186,7 +189,7 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 				remote->length = remote->map->bytes;
 		}
 	}
-	remote->key = key;
+	remote->meaning = entry.meaning;
 	return remote;
 }
 
@@ -208,7 +211,7 @@ static void sweep(struct sv_link *link)
 	for (int i = 0; link->remotes && i < SV_REMOTES; i++) {
 		struct sv_remote *remote = &link->remotes[i];
 
-		if (remote->key && atomic_load_explicit(remote->live, memory_order_acquire) != remote->key)
+		if (remote->key && atomic_load_explicit(remote->live, memory_order_acquire) != remote->meaning)
 			drop(link->peer, remote);
 	}
 }

@@ -9,16 +9,23 @@ struct sv_map;
 struct sv_qp;
 
 struct sv_remote {
-	uint32_t key; /* 0: empty */
+	union {
+		struct {
+			uint32_t key; /* 0: empty */
+			uint16_t kind;
+			uint16_t filled;
+		};
+		uint64_t meaning; /* the entry's, when it was looked up */
+	};
 	uint32_t access;
 	uint64_t iova;
 	uint64_t length;
 	uint8_t *base;                /* where we reach iova, or NULL: through system calls */
-	const _Atomic uint32_t *live; /* the entry's key, in the peer's segment */
+	const _Atomic uint64_t *live; /* the entry's meaning, in the peer's segment */
 	uint64_t addr;
 	struct sv_map *map;
-	uint32_t kind;
 };
+_Static_assert(sizeof(struct sv_remote) == 64, "one line per region");
 
 #define SV_REMOTES 256
 
