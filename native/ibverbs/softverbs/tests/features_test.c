@@ -352,8 +352,8 @@ static void window_bound_anew(void)
 	bind.bind_mw.mw = mw;
 	bind.bind_mw.rkey = rkey;
 	for (int page = 1; page <= 2; page++) {
-		bind.bind_mw.bind_info = (struct ibv_mw_bind_info){b.mr, (uintptr_t)b.buffer + (uintptr_t)page * 4096, 4096,
-		    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED};
+		bind.bind_mw.bind_info = (struct ibv_mw_bind_info){
+		    b.mr, (uintptr_t)b.buffer + (uintptr_t)page * 4096, 4096, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED};
 		post_and_expect(&b, &bind, IBV_WC_SUCCESS);
 		memset(a.buffer, page, 4096);
 		post_and_expect(&a, &wr, IBV_WC_SUCCESS);

@@ -18,8 +18,7 @@ SV_INLINE struct sv_remote *sv_remote_granted(
 {
 	struct sv_remote *remote = &qp->remotes[SV_KEY_INDEX(key) % SV_REMOTES];
 
-	if (unlikely(remote->key != key ||
-	             atomic_load_explicit(remote->live, memory_order_acquire) != remote->meaning)) {
+	if (unlikely(remote->key != key || atomic_load_explicit(remote->live, memory_order_acquire) != remote->meaning)) {
 		remote = sv_remote_load(qp, key);
 		if (!remote)
 			return NULL;

@@ -433,7 +433,12 @@ public final class RemoteMemory implements AutoCloseable {
         try (CloseStack everything = new CloseStack()) {
             everything.add(device);
             everything.add(calls);
-            servers.stream().filter(servers::remove).forEach(everything::add);
+            for (RemoteServer server : List.copyOf(servers)) {
+                // Who detaches it closes it.
+                if (servers.remove(server)) {
+                    everything.add(server);
+                }
+            }
             buffers.forEach(buffer -> everything.add(buffer::free));
             queues.closeWith(everything);
         }
