@@ -261,6 +261,7 @@ public final class FarMap implements AutoCloseable {
      * @throws ControlException where a server does not answer; on the others it has ended all the same
      */
     public void drop() {
+        List.copyOf(futures).forEach(FutureSession::checkNotInAction);
         List<AutoCloseable> ends = new ArrayList<>();
         ends.add(this::endStatistics);
         ends.add(emptier);

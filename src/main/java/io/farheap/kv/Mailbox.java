@@ -126,8 +126,9 @@ final class Mailbox {
             return hopeful();
         }
         if (blocks == IDLE && hopeful()) {
-            askAhead(wantedClass);
+            ahead = true;
             beside = true;
+            post(wantedClass, SizeClasses.near(wantedClass), MapCalls.FIRST);
         }
         return false;
     }

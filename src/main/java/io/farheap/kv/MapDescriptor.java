@@ -33,7 +33,7 @@ public record MapDescriptor(
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     static final int DISAGGREGATED = 1;
 
     private static final int BYTES = 64;

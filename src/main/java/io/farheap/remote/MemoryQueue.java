@@ -198,6 +198,11 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         links().forget(server);
     }
 
+    /** Inside the gate, or with it claimed. */
+    final boolean isClosed() {
+        return closed;
+    }
+
     final void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the queue is closed");

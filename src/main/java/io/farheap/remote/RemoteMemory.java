@@ -338,8 +338,12 @@ public final class RemoteMemory implements AutoCloseable {
     private <Q extends MemoryQueue> Q open(Function<CloseStack, Q> make) {
         Q queue = add(make);
         try {
-            // Those that come meanwhile are connected by who connects all queues to them.
-            servers.forEach(server -> tolerating(() -> queue.join(server)));
+            List<RemoteServer> joined = List.of();
+            // Some may come meanwhile.
+            for (List<RemoteServer> now = List.copyOf(servers); !joined.containsAll(now); now = List.copyOf(servers)) {
+                now.forEach(server -> tolerating(() -> queue.join(server)));
+                joined = now;
+            }
             checkOpen();
             return queue;
         } catch (Throwable e) {

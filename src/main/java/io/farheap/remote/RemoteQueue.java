@@ -403,6 +403,10 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     private void add(RemoteServer owner, Connection connection) {
+        if (isClosed()) {
+            // The links end it.
+            return;
+        }
         int server = owner.index();
         connections.add(server, connection);
         // Either this sees the loss, or whoever fails what is lost sees the connection.

@@ -77,6 +77,10 @@ public final class RpcQueue extends MemoryQueue {
 
     /** With the gate claimed, or inside it. */
     private void add(RemoteServer owner, BatchConnection connection) {
+        if (isClosed()) {
+            // The links end it.
+            return;
+        }
         int server = owner.index();
         if (server >= byServer.length) {
             byServer = Arrays.copyOf(byServer, server + 1);

@@ -82,8 +82,11 @@ final class SessionGate {
         return epochs.inside(epoch);
     }
 
-    /** @throws IllegalStateException where the session is closed; it is outside then */
+    /** @throws IllegalStateException where the session is closed, or the thread polls it already; it is outside then */
     void enterPoll() {
+        if ((long) POLLING.getOpaque(this) == Thread.currentThread().threadId()) {
+            throw new IllegalStateException("a callback cannot poll its session: poll when that has returned");
+        }
         POLLING.setOpaque(this, Thread.currentThread().threadId());
         AsymmetricFence.light();
         if (closed) {

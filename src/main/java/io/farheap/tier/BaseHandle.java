@@ -134,13 +134,14 @@ abstract class BaseHandle implements DeviceHandle {
         enterOutsideCallback();
         closing = true;
         beginEnd();
-        RuntimeException first = null;
+        Throwable first = null;
         while (slots.used() > 0) {
             try {
                 if (progress() == 0) {
                     sleep();
                 }
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
+                // What is pending uses memory that is freed next.
                 first = first == null ? e : suppress(first, e);
             }
         }
@@ -150,12 +151,15 @@ abstract class BaseHandle implements DeviceHandle {
         } finally {
             registry.forget(this);
         }
+        if (first instanceof Error error) {
+            throw error;
+        }
         if (first != null) {
-            throw first;
+            throw (RuntimeException) first;
         }
     }
 
-    private static RuntimeException suppress(RuntimeException first, RuntimeException next) {
+    private static Throwable suppress(Throwable first, Throwable next) {
         if (first != next) {
             first.addSuppressed(next);
         }

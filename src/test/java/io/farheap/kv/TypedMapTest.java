@@ -176,7 +176,9 @@ class TypedMapTest {
                     return false;
                 }
                 acting.countDown();
-                return awaits(go) && assertThrows(IllegalStateException.class, space.map::close) != null;
+                return awaits(go)
+                        && assertThrows(IllegalStateException.class, space.map::close) != null
+                        && assertThrows(IllegalStateException.class, space.map::drop) != null;
             });
         } while (closes.isDone());
         acting.await();

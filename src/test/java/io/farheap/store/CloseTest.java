@@ -119,8 +119,11 @@ class CloseTest {
                 new BlockingSession(session).upsert(key, memory, 0, 24);
             }
             List<String> told = new ArrayList<>();
-            StoreCompletion closes = (token, status, bytes) -> told.add(
-                    assertThrows(IllegalStateException.class, session::close).getMessage());
+            StoreCompletion closes = (token, status, bytes) -> {
+                assertThrows(IllegalStateException.class, session::poll);
+                told.add(assertThrows(IllegalStateException.class, session::close)
+                        .getMessage());
+            };
             assertEquals(StoreStatus.PENDING, session.read(1, memory, 0, 64, closes, 0));
             assertEquals(StoreStatus.PENDING, session.read(2, memory, 0, 64, closes, 0));
             session.drain();

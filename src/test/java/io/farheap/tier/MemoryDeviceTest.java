@@ -141,6 +141,22 @@ class MemoryDeviceTest extends BoundedDeviceContract {
         assertEquals(IoStatus.OK, pending.status(1));
     }
 
+    /** All that is pending is called back nevertheless, and the handle does not keep its device open. */
+    @Test
+    void aHandleIsClosedThoughACallbackThrows() {
+        append(0, 64);
+        DeviceHandle closing = device.open();
+        Calls pending = new Calls();
+        IoCompletion throwing = (token, status) -> {
+            throw new AssertionError("of the test");
+        };
+        assertTrue(closing.read(0, memory, 0, 64, throwing, 1));
+        assertTrue(closing.read(0, memory, 0, 64, pending, 2));
+        assertThrows(AssertionError.class, closing::close);
+        assertEquals(IoStatus.OK, pending.status(2));
+        closing.close();
+    }
+
     @Test
     void wrongShapesAreRefused() {
         Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
