@@ -9,6 +9,7 @@ import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** Memory servers in this process, reached over the loopback interface. */
 final class TestServers implements AutoCloseable {
@@ -20,6 +21,17 @@ final class TestServers implements AutoCloseable {
     private record Node(MemoryServer memory, ControlServer control) {}
 
     private final List<Node> nodes = new ArrayList<>();
+    private UnaryOperator<ControlPlane> before = UnaryOperator.identity();
+
+    /** Servers behind something of a test's. */
+    static TestServers behind(UnaryOperator<ControlPlane> what, int... regions) {
+        TestServers servers = new TestServers();
+        servers.before = what;
+        for (int count : regions) {
+            servers.add(count, TestDevice.server());
+        }
+        return servers;
+    }
 
     /** @param regions how many regions each of the servers has */
     TestServers(int... regions) {
@@ -41,7 +53,7 @@ final class TestServers implements AutoCloseable {
         MemoryServer memory =
                 MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
         try {
-            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", memory)));
+            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", before.apply(memory))));
         } catch (RuntimeException e) {
             memory.close();
             throw e;
