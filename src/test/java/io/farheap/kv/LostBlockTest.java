@@ -1,7 +1,7 @@
 package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;
@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 /** A set whose key has a block on a server that is lost, while table and new block are on another. */
 class LostBlockTest {
 
-    private static final long REGION_BYTES = 4 << 20;
-    private static final int[] SIZES = {100, 300, 700, 1500, 3000, 6000};
+    private static final long REGION_BYTES = 1 << 20;
+    private static final int BYTES = 6000;
 
     /** The set looks at that block only to learn whose it was. */
     @Test
@@ -23,31 +23,23 @@ class LostBlockTest {
                 RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
                 RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
                 Session session = space.map.openSession()) {
-            byte[] key = keyOnTheFirst(space, memory);
-            byte[] there = null;
-            byte[] lost = null;
-            for (int size : SIZES) {
-                byte[] value = new byte[size];
-                session.set(key, value);
-                boolean first = space.space.serverOf(word(space, queue, memory, key)) == 0;
-                there = first ? value : there;
-                lost = first ? lost : value;
+            byte[] set = null;
+            byte[] other = null;
+            for (int number = 0; set == null || other == null; number++) {
+                byte[] key = TestServers.key(number);
+                session.set(key, TestServers.value(number, BYTES));
+                long hash = hash(memory, key);
+                int table = space.shape.bucketRegion(hash);
+                int block = space.space.serverOf(word(space, queue, memory, hash));
+                set = table == 0 && block == 1 ? key : set;
+                other = block == 0 ? key : other;
             }
-            assertTrue(there != null && lost != null, "all blocks are on one server");
-            session.set(key, lost);
-            assertTrue(space.space.serverOf(word(space, queue, memory, key)) == 1);
+            // The one free block that the session has of that size, which it takes first.
+            session.delete(other);
             space.stop(1);
-            session.set(key, there);
-            assertArrayEquals(there, session.get(key));
-        }
-    }
-
-    private static byte[] keyOnTheFirst(TestSpace space, RegisteredBuffer memory) {
-        for (int number = 0; ; number++) {
-            byte[] key = TestServers.key(number);
-            if (space.shape.bucketRegion(hash(memory, key)) == 0) {
-                return key;
-            }
+            byte[] value = TestServers.value(-1, BYTES);
+            session.set(set, value);
+            assertArrayEquals(value, session.get(set));
         }
     }
 
@@ -56,11 +48,11 @@ class LostBlockTest {
         return KeyHash.of(memory.segment(), 0, key.length, 0);
     }
 
-    private static long word(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, byte[] key) {
-        long hash = hash(memory, key);
+    private static long word(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, long hash) {
         long at = space.shape.bucketAt(hash);
-        int posting = queue.execute(false, space.regions.getFirst(), at, memory, 0, SpaceShape.BUCKET_BYTES, 0);
-        assertTrue(posting == Posting.DONE);
+        var region = space.regions.get(space.shape.bucketRegion(hash));
+        int posting = queue.execute(false, region, at, memory, 0, SpaceShape.BUCKET_BYTES, 0);
+        assertEquals(Posting.DONE, posting);
         long bucket = memory.segment().address();
         return Bucket.word(bucket, Bucket.find(bucket, hash, 0));
     }
