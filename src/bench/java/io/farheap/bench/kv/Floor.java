@@ -32,6 +32,8 @@ final class Floor implements AutoCloseable {
     private static final int BLOCK_AT = 1024;
     private static final int OLD_AT = 4096 - 64;
     private static final int METADATA_AT = 768;
+    private static final int HEAD_AT = 896;
+    private static final int HEAD_BYTES = 40;
 
     private final RemoteMemory memory;
     private final RemoteServer server;
@@ -182,17 +184,16 @@ final class Floor implements AutoCloseable {
                                 queue.write(region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
                         queue.postList();
                     }
-                    case 1 ->
-                        note(
-                                place,
-                                queue.compareAndSwap(
-                                        region,
-                                        bucketAt[place] + (long) random.nextInt(SLOTS) * SLOT_BYTES,
-                                        0,
-                                        0,
-                                        buffer,
-                                        at(place, OLD_AT),
-                                        place));
+                    case 1 -> {
+                        if (one == Shape.SET_UPDATE) {
+                            queue.beginList();
+                            readHead(place);
+                            swap(place);
+                            queue.postList();
+                        } else {
+                            swap(place);
+                        }
+                    }
                     default -> {
                         queue.beginList();
                         note(
@@ -218,6 +219,17 @@ final class Floor implements AutoCloseable {
 
     private void readBucket(int place) {
         note(place, queue.execute(false, region, bucketAt[place], buffer, at(place, 0), BUCKET_BYTES, place));
+    }
+
+    /** Of the block that an update replaces. */
+    private void readHead(int place) {
+        long replaced = blocksAt + (long) random.nextInt(blocks) * blockBytes;
+        note(place, queue.read(region, replaced, buffer, at(place, HEAD_AT), HEAD_BYTES, place));
+    }
+
+    private void swap(int place) {
+        long slot = bucketAt[place] + (long) random.nextInt(SLOTS) * SLOT_BYTES;
+        note(place, queue.compareAndSwap(region, slot, 0, 0, buffer, at(place, OLD_AT), place));
     }
 
     private void note(int place, int posting) {
