@@ -44,7 +44,7 @@ public final class FutureSession implements AutoCloseable {
      */
     private final Deque<FutureRequest> deferred = new ArrayDeque<>();
 
-    /** Since when nothing has ended while it is to close, and when that was looked at last; the thread's. */
+    /** For how long nothing has ended while it is to close, and when that was looked at last; the thread's. */
     private long idle;
 
     private long looked = System.nanoTime();
