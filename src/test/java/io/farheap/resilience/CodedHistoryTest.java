@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.farheap.remote.RemoteServer;
 import io.farheap.testing.TestDevice;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -21,6 +22,9 @@ class CodedHistoryTest {
 
     private static final int PAGES = 5;
     private static final int SESSIONS = 3;
+    /** What is late for no other reason than that the machine is busy makes no slab void. */
+    private static final Duration PATIENT = Duration.ofSeconds(60);
+
     private static final long SEED = Long.getLong("farheap.seed", System.nanoTime());
 
     static List<Resilience> modes() {
@@ -48,7 +52,7 @@ class CodedHistoryTest {
     private static void run(Resilience resilience, int kills) throws Exception {
         int splits = resilience.splits();
         try (CodedServers servers = new CodedServers(splits + 2 * kills, 3);
-                CodedSpace space = servers.space(resilience, (long) PAGES * resilience.pageBytes())) {
+                CodedSpace space = servers.space(resilience.timeout(PATIENT), (long) PAGES * resilience.pageBytes())) {
             AtomicBoolean stop = new AtomicBoolean();
             AtomicReference<Throwable> failure = new AtomicReference<>();
             List<Thread> threads = new ArrayList<>();
