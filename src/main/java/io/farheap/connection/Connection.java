@@ -54,6 +54,7 @@ public final class Connection implements AutoCloseable {
     private final OneOperation now;
     private final int nowSlot;
     private final AdoptedOperation adopted = new AdoptedOperation();
+    private final UsedKeys used;
 
     private boolean failed;
 
@@ -72,6 +73,7 @@ public final class Connection implements AutoCloseable {
             now.close();
             throw e;
         }
+        this.used = new UsedKeys(ring, requests, adopted);
         this.outstandingReads = new OutstandingReads(requests, flushSlot);
         for (int slot = 0; slot < nowSlot; slot++) {
             requests.id(slot, id(slot));
@@ -397,14 +399,9 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Whether an operation that has not been taken uses local memory that is registered under a key. */
-    public boolean usesLocal(int localKey) {
-        return adopted.usesLocal(localKey) || ring.any(slot -> requests.localKey(slot) == localKey);
-    }
-
-    /** Whether an operation that has not been taken uses remote memory under a key. */
-    public boolean usesRemote(int remoteKey) {
-        return adopted.usesRemote(remoteKey) || ring.any(slot -> requests.remoteKey(slot) == remoteKey);
+    /** The keys of the operations that have not been taken. */
+    public UsedKeys used() {
+        return used;
     }
 
     /**

@@ -473,7 +473,7 @@ final class BlockAllocator {
 
     /** All free blocks, those that are not cut yet too, as words without a fingerprint. */
     void forEachFree(LongConsumer consumer) {
-        aside.forEach(consumer);
+        aside.forEachBut(space::hasLeft, consumer);
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
             long[] ring = free[sizeClass];
             for (int i = 0; i < count[sizeClass]; i++) {

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *       none of its blocks into use, and it knows when no request in flight has begun before: no slot will name one
  *       anew.
  *   <li>What slots name there is moved, the latest used first, until a quarter of the time is left, or the rest is
- *       colder than what the smaller map would keep ({@link ServerScan}); {@link MoveSteps} has how.
- *   <li>What is left is evicted. One READ of the whole table finds nothing.
+ *       colder than what the smaller map would keep ({@link TableSample}); {@link MoveSteps} has how.
+ *   <li>What is left is evicted: nothing is known to be there any more.
  *   <li>The server is told that it has left, and the map's first server notes it. Each process forgets its regions,
  *       says so once no request in flight may know of them, and gives its lease up. When all have, the space there is
  *       dropped.
@@ -34,8 +34,6 @@ final class DrainServer {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-    /** Looks at the whole table that find no fewer objects there than one before. */
-    private static final int LOOKS_IN_VAIN = 10;
 
     private final MapServers servers;
     private final SpaceMemory space;
@@ -64,7 +62,20 @@ final class DrainServer {
         if (number < 0) {
             throw new IllegalArgumentException("server " + hostPort + " is not one of the map's any more");
         }
-        MapDrain[] done = new MapDrain[1];
+        try (ServerObjects objects = new ServerObjects(servers.remote(), space, number, sessions)) {
+            takeOut(hostPort, leaving, number, objects, within, progress);
+            endSpace(hostPort, leaving);
+            return objects.done();
+        }
+    }
+
+    private void takeOut(
+            String hostPort,
+            @Nullable MapServer leaving,
+            int number,
+            ServerObjects objects,
+            Duration within,
+            Consumer<MapDrain> progress) {
         memory.change(before -> {
             if (before.hasLeft(number)) {
                 throw new IllegalArgumentException("server " + hostPort + " has left the map already");
@@ -74,7 +85,7 @@ final class DrainServer {
                 requireSilent(hostPort);
             }
             try {
-                done[0] = empty(number, leaving, within.toNanos(), progress);
+                empty(objects, leaving, within.toNanos(), progress);
             } catch (Throwable e) {
                 takeBack(leaving, e);
                 throw e;
@@ -87,8 +98,6 @@ final class DrainServer {
             Layout.Growth leaves = Layout.Growth.leaving(number, before.regionsOf(number));
             return memory.tell(before, leaves, MoreMemory.NO_ADDRESS);
         });
-        endSpace(hostPort, leaving);
-        return done[0];
     }
 
     /** A server that is lost to this process alone hands out blocks to others: that is drained like any other. */
@@ -120,28 +129,14 @@ final class DrainServer {
     }
 
     /** @param leaving null where the map was opened without it */
-    private MapDrain empty(int number, @Nullable MapServer leaving, long within, Consumer<MapDrain> progress) {
+    private void empty(ServerObjects objects, @Nullable MapServer leaving, long within, Consumer<MapDrain> progress) {
         boolean lost = isLost(leaving);
-        if (leaving != null && !lost) {
-            refuseBlocks(leaving.line());
-        }
-        try (ServerObjects objects =
-                new ServerObjects(servers.remote(), space, number, lost, sessions.get(), progress)) {
-            if (!lost) {
-                objects.move(within);
-            }
-            int left = Integer.MAX_VALUE;
-            for (int inVain = 0; left > 0 && inVain < LOOKS_IN_VAIN; ) {
-                int found = objects.evict();
-                inVain = found < left ? 0 : inVain + 1;
-                left = Math.min(left, found);
-            }
-            // Of a lost server some stay: misses, which go as whatever names no region of the map.
-            if (left > 0 && !lost) {
-                throw new MapException("after " + LOOKS_IN_VAIN + " looks at the table there are still " + left
-                        + " objects on the server, which stays in the map; see farheap kv audit, and try again");
-            }
-            return objects.done();
+        Runnable refuse = leaving == null || lost ? () -> {} : () -> refuseBlocks(leaving.line());
+        long left = objects.empty(lost, refuse, within, progress);
+        // Of a lost server some stay: misses, which go as whatever names no region of the map.
+        if (left > 0 && !lost) {
+            throw new MapException("after " + DrainPart.LOOKS_IN_VAIN + " looks at the table there are still " + left
+                    + " objects on the server, which stays in the map; see farheap kv audit, and try again");
         }
     }
 

@@ -1,18 +1,21 @@
 package io.farheap.kv;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 
 /**
  * Objects as they were found in the table: slots, their words, and when they were used last. A row of three words each,
- * so that they are sorted together. One thread.
+ * in chunks that are kept, so that no row is copied while their number grows. One thread.
  */
 final class FoundObjects {
 
     private static final int ROW = 3;
-    private static final int FIRST_ROWS = 1024;
+    private static final int CHUNK_BITS = 12;
+    private static final int CHUNK_ROWS = 1 << CHUNK_BITS;
 
-    private long[] rows = new long[ROW * FIRST_ROWS];
+    private final List<long[]> chunks = new ArrayList<>();
     private int count;
     /** Those whose slots may be emptied as they are ({@link Bucket#mayEvict}). */
     private final BitSet alone = new BitSet();
@@ -24,13 +27,22 @@ final class FoundObjects {
 
     /** @param slot as {@link MoveSteps#slot} has it */
     void add(long slot, long word, long usedLast) {
-        if (ROW * count == rows.length) {
-            rows = Arrays.copyOf(rows, 2 * rows.length);
+        if (count == chunks.size() * CHUNK_ROWS) {
+            chunks.add(new long[ROW * CHUNK_ROWS]);
         }
-        int at = ROW * count++;
-        rows[at] = slot;
-        rows[at + 1] = word;
-        rows[at + 2] = usedLast;
+        long[] chunk = chunks.get(count >>> CHUNK_BITS);
+        int at = at(count++);
+        chunk[at] = slot;
+        chunk[at + 1] = word;
+        chunk[at + 2] = usedLast;
+    }
+
+    private static int at(int number) {
+        return ROW * (number & CHUNK_ROWS - 1);
+    }
+
+    private long get(int number, int column) {
+        return chunks.get(number >>> CHUNK_BITS)[at(number) + column];
     }
 
     /** The one that was added last may be evicted as it is. */
@@ -47,15 +59,15 @@ final class FoundObjects {
     }
 
     long slot(int number) {
-        return rows[ROW * number];
+        return get(number, 0);
     }
 
     long word(int number) {
-        return rows[ROW * number + 1];
+        return get(number, 1);
     }
 
     long used(int number) {
-        return rows[ROW * number + 2];
+        return get(number, 2);
     }
 
     /**
@@ -69,8 +81,9 @@ final class FoundObjects {
         long[] keys = new long[count];
         int n = 0;
         for (int i = 0; i < count; i++) {
-            if (used(i) >= oldest) {
-                keys[n++] = (-1L - used(i)) >> bits << bits | i;
+            long used = used(i);
+            if (used >= oldest) {
+                keys[n++] = (-1L - used) >> bits << bits | i;
             }
         }
         Arrays.sort(keys, 0, n);

@@ -8,7 +8,8 @@ record KindSteps(GetSteps gets, ChangeSteps changes, TouchSteps touches, DeleteS
             case Operations.GET -> gets;
             case Operations.DELETE -> deletes;
             case Operations.TOUCH -> touches;
-            case Operations.MOVE, Operations.EVICT, Operations.EVICT_ALONE, Operations.COMPACT -> moves;
+            case Operations.MOVE, Operations.EVICT, Operations.EVICT_ALONE, Operations.MAKE_ROOM, Operations.COMPACT ->
+                moves;
             default -> changes;
         };
     }

@@ -7,9 +7,10 @@ import java.lang.foreign.MemorySegment;
  * What takes objects off a server that is to leave the map, or out of a segment that is being emptied. A move is a READ
  * of the block that a slot names, a WRITE of the same, under the same version and expiry, to a block elsewhere, and a
  * compare-and-swap of the slot's word, as a touch: it takes effect on nothing but where the object lies. An eviction is
- * a READ of the slot's bucket, as only a slot with no higher one of its fingerprint may be emptied, and a
- * compare-and-swap; this alone where whoever asks has read the bucket. What has come to a higher slot since then is of
- * an insertion that had not ended, which looks at the bucket again.
+ * a READ of the slot's bucket, as only a slot with no higher one of its key may be emptied, one of the heads of the
+ * blocks that higher slots of its fingerprint name, and a compare-and-swap; this alone where whoever asks has read the
+ * bucket and there is no such slot. What has come to a higher slot since then is of an insertion that had not ended,
+ * which looks at the bucket again.
  */
 final class MoveSteps implements Steps {
 
@@ -20,6 +21,7 @@ final class MoveSteps implements Steps {
     private static final int BUCKET = Operations.OWN_STEPS + 4;
     private static final int EVICTED = Operations.OWN_STEPS + 5;
     private static final int BLOCK_AGAIN = Operations.OWN_STEPS + 6;
+    private static final int TWINS = Operations.OWN_STEPS + 7;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final int SLOT_BITS = 4;
@@ -34,6 +36,8 @@ final class MoveSteps implements Steps {
     private final Reclaimer reclaimer;
     /** What the slot had when it was found; whoever makes room has {@link Operations#word} meanwhile. */
     private final long[] words;
+
+    private final Twins twins;
 
     MoveSteps(
             Operations operations,
@@ -51,6 +55,7 @@ final class MoveSteps implements Steps {
         this.allocator = allocator;
         this.reclaimer = reclaimer;
         words = new long[operations.count];
+        twins = new Twins(operations);
     }
 
     /** A slot of the table, as requests are given it. */
@@ -79,7 +84,7 @@ final class MoveSteps implements Steps {
             posts.readSample(place, region(place), bucket(place), 1, 0);
             return;
         }
-        if (operations.kind[place] == Operations.EVICT_ALONE) {
+        if (operations.kind[place] == Operations.EVICT_ALONE || operations.kind[place] == Operations.MAKE_ROOM) {
             operations.step[place] = EVICTED;
             swap(place, SlotWord.EMPTY);
             return;
@@ -102,6 +107,7 @@ final class MoveSteps implements Steps {
             }
             case MOVED -> moved(place);
             case BUCKET -> evict(place);
+            case TWINS -> evictOrLeave(place, twins.goes(place) == 0);
             case EVICTED -> {
                 boolean done = posts.found(place) == words[place];
                 if (done) {
@@ -212,17 +218,27 @@ final class MoveSteps implements Steps {
             ending.end(place, KvStatus.CHANGED);
             return;
         }
-        if (!Bucket.mayEvict(copy, slot(place))) {
-            ending.end(place, KvStatus.EXISTS);
-            return;
+        if (twins.find(place, copy, slot(place), space)) {
+            operations.step[place] = TWINS;
+            twins.readHeads(place, posts);
+        } else {
+            evictOrLeave(place, twins.isAlone(place));
         }
-        operations.step[place] = EVICTED;
-        swap(place, SlotWord.EMPTY);
     }
 
+    private void evictOrLeave(int place, boolean mayGo) {
+        if (mayGo) {
+            operations.step[place] = EVICTED;
+            swap(place, SlotWord.EMPTY);
+        } else {
+            ending.end(place, KvStatus.EXISTS);
+        }
+    }
+
+    /** Of heads that cannot be read nothing is known. */
     @Override
     public void abandon(int place) {
         room.abandon(place);
-        ending.end(place, KvStatus.LOST);
+        ending.end(place, operations.step[place] == TWINS ? KvStatus.EXISTS : KvStatus.LOST);
     }
 }

@@ -32,8 +32,10 @@ final class Operations {
 
     /** An eviction from a slot that no higher one had the fingerprint of when it was read. */
     static final int EVICT_ALONE = 12;
+    /** The same, for a block that a move is to have. */
+    static final int MAKE_ROOM = 13;
 
-    static final int KINDS = 13;
+    static final int KINDS = 14;
 
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
     static final int DONE = 0;

@@ -381,27 +381,14 @@ final class Room {
      */
     private void evictOrLook(int place, long copy, int slot) {
         operations.block[place] = victims.experts();
-        twins.clear(place);
-        int highest = slot;
-        boolean readable = true;
-        for (int at = slot; at != Bucket.NONE; at = Bucket.findTwin(copy, slot, at)) {
-            twins.add(place, at, Bucket.word(copy, at));
-            highest = at;
-            readable &= space.holdsBlock(Bucket.word(copy, at));
-        }
-        int count = twins.count(place);
-        if (count == 1 || twins.tooMany(place) || !readable) {
+        if (!twins.find(place, copy, slot, space)) {
+            int highest = twins.highest(place);
             evict(place, highest, Bucket.word(copy, highest));
             return;
         }
         state[place] = TWINS;
         promise(place);
-        posts.beginList();
-        for (int twin = 0; twin < count; twin++) {
-            ALL.set(JAVA_LONG, operations.sampledHead(place, twin), 0);
-            posts.readHead(place, twins.word(place, twin), Operations.sampledHeadAt(place, twin), 0);
-        }
-        posts.endList();
+        twins.readHeads(place, posts);
     }
 
     /**

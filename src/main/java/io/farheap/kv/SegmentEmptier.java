@@ -136,7 +136,7 @@ final class SegmentEmptier implements AutoCloseable {
         gone.clear();
         all(session, Operations.COMPACT, scan.whole);
         all(session, Operations.EVICT, scan.whole);
-        // What is below a slot of its fingerprint cannot be evicted.
+        // What is below a slot that may have its key cannot be evicted.
         all(session, Operations.MOVE, scan.whole);
         gone.clear();
         for (int i = 0; i < scan.pieced.size() && !closed; i++) {

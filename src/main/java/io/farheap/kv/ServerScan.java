@@ -2,77 +2,88 @@ package io.farheap.kv;
 
 import io.farheap.remote.RemoteMemory;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.SplittableRandom;
-import java.util.TreeMap;
 
 /**
- * Reads a map's whole table and finds what has a block on one server. One thread.
- *
- * <p>The other servers have room for a part of what the map has. It finds the time, too, since which so much was used:
- * those objects that were used last and fill that part are worth moving. The rest would only make room for itself by
- * evicting what is worth more.
+ * Reads a part of a map's table, step by step, and finds what has a block on one server. What was used last before a
+ * given time, and may be evicted as it is, is of a step alone; the rest is kept. So is as much of what was used before
+ * that time and lies on other servers: to be evicted for what moves there. One thread.
  */
 final class ServerScan implements AutoCloseable {
-
-    /** Objects of the whole map, by which that time is found. */
-    private static final int SAMPLE = 1 << 16;
-    /** Of the other servers' segments, what is filled: sessions hold free blocks. */
-    private static final double FILLED = 0.97;
 
     private final SpaceMemory space;
     private final int server;
     private final boolean lost;
     private final TableReader table;
-    private final SplittableRandom random = new SplittableRandom();
+    private final TableChunks chunks;
+    private final int first;
+    private final int end;
+
+    /** What the last step has found of what was used before that time and may be evicted as it is. */
+    final FoundObjects cold = new FoundObjects();
 
     final FoundObjects whole = new FoundObjects();
+    /** On other servers: what was used before that time and may be evicted as it is. */
+    final FoundObjects elsewhere = new FoundObjects();
+
     /** Those that have a piece on the server, or their index. */
     final FoundObjects inPieces = new FoundObjects();
     /** Of these the keys by their numbers. */
     final List<byte[]> pieced = new ArrayList<>();
 
-    private final long[] sampledUse = new long[SAMPLE];
-    private final int[] sampledUnits = new int[SAMPLE];
-    private long seen;
-    private long seenUnits;
+    private long oldest;
+    private int next;
 
-    /** @param lost whether nothing can be read of the server */
-    ServerScan(RemoteMemory remote, SpaceMemory space, int server, boolean lost) {
+    /**
+     * @param lost whether nothing can be read of the server
+     * @param part of the table, one of {@code parts}
+     */
+    ServerScan(RemoteMemory remote, SpaceMemory space, int server, boolean lost, int part, int parts) {
         this.space = space;
         this.server = server;
         this.lost = lost;
+        chunks = new TableChunks(space.shape());
+        first = (int) ((long) chunks.count() * part / parts);
+        end = (int) ((long) chunks.count() * (part + 1) / parts);
         table = new TableReader(remote, space);
     }
 
-    int count() {
-        return whole.count() + inPieces.count();
+    /** The time since which so much was used that the other servers have room for it. */
+    long usedSince() {
+        return TableSample.usedSince(table, space, server);
     }
 
-    /** @throws MapException where another server is lost */
-    void run() {
+    /** Begins anew. @param since what was used last before then is not kept where it may be evicted as it is */
+    void begin(long since) {
         whole.clear();
+        elsewhere.clear();
         inPieces.clear();
         pieced.clear();
-        seen = 0;
-        seenUnits = 0;
-        SpaceShape shape = space.shape();
-        for (int region = 0; region < shape.tableRegions(); region++) {
-            for (int bucket = 0; bucket < shape.bucketsPerRegion(); bucket += TableReader.MOST_BUCKETS) {
-                look(region, bucket);
-            }
-        }
+        oldest = since;
+        next = first;
     }
 
-    private void look(int region, int bucket) {
+    /**
+     * Looks at some buckets more.
+     *
+     * @return false where there are no more
+     * @throws MapException where another server is lost
+     */
+    boolean step() {
+        cold.clear();
+        if (next == end) {
+            return false;
+        }
+        int region = chunks.region(next);
+        int bucket = chunks.bucket(next);
         int slots = table.readSlots(region, bucket);
         for (int slot = 0; slot < slots; slot++) {
             if (SlotWord.isLive(table.word(slot))) {
                 look(region, bucket + slot / SpaceShape.BUCKET_SLOTS, slot);
             }
         }
+        next++;
+        return true;
     }
 
     /** @param read number of the slot among those that were read */
@@ -80,7 +91,6 @@ final class ServerScan implements AutoCloseable {
         int slot = read % SpaceShape.BUCKET_SLOTS;
         long word = table.word(read);
         long used = table.usedLast(read);
-        sample(used, Pieces.objectUnits(word));
         while (SlotWord.isIndex(word) && !(lost && isHere(word))) {
             int pieces = table.readIndex(word);
             if (pieces > 0) {
@@ -94,11 +104,26 @@ final class ServerScan implements AutoCloseable {
             }
             word = now;
         }
-        if (SlotWord.isLive(word) && isHere(word)) {
-            whole.add(MoveSteps.slot(region, bucket, slot), word, used);
-            if (word == table.word(read) && table.mayEvict(read)) {
-                whole.lastIsAlone();
+        if (SlotWord.isLive(word)) {
+            keep(read, MoveSteps.slot(region, bucket, slot), word, used);
+        }
+    }
+
+    private void keep(int read, long slot, long word, long used) {
+        boolean isHere = isHere(word);
+        boolean isCold = used < oldest;
+        if (!isHere && (!isCold || SlotWord.isIndex(word) || elsewhere.count() >= whole.count())) {
+            return;
+        }
+        boolean alone = word == table.word(read) && table.mayEvict(read);
+        if (isHere) {
+            FoundObjects found = alone && isCold ? cold : whole;
+            found.add(slot, word, used);
+            if (alone) {
+                found.lastIsAlone();
             }
+        } else if (alone) {
+            elsewhere.add(slot, word, used);
         }
     }
 
@@ -116,49 +141,6 @@ final class ServerScan implements AutoCloseable {
             inPieces.add(slot, word, used);
             pieced.add(table.indexKey());
         }
-    }
-
-    private void sample(long used, int units) {
-        long at = seen < SAMPLE ? seen : random.nextLong(seen + 1);
-        if (at < SAMPLE) {
-            sampledUse[(int) at] = used;
-            sampledUnits[(int) at] = units;
-        }
-        seen++;
-        seenUnits += units;
-    }
-
-    /** What was used then or later has room on the other servers. */
-    long usedSince() {
-        SpaceShape shape = space.shape();
-        long room = 0;
-        for (int region = 0; region < space.regions(); region++) {
-            if (space.hasRegion(region) && space.layout().serverOf(region) != server) {
-                room += shape.segments(region) * shape.segmentBytes() / BlockFormat.UNIT_BYTES;
-            }
-        }
-        double share = FILLED * room / Math.max(1, seenUnits);
-        int n = (int) Math.min(SAMPLE, seen);
-        if (share >= 1 || n == 0) {
-            return Long.MIN_VALUE;
-        }
-        // By their times; what was used at the same time stays or goes together.
-        TreeMap<Long, Long> unitsAt = new TreeMap<>(Comparator.reverseOrder());
-        long all = 0;
-        for (int i = 0; i < n; i++) {
-            unitsAt.merge(sampledUse[i], (long) sampledUnits[i], Long::sum);
-            all += sampledUnits[i];
-        }
-        long since = Long.MAX_VALUE;
-        long sum = 0;
-        for (Map.Entry<Long, Long> each : unitsAt.entrySet()) {
-            sum += each.getValue();
-            if (sum > share * all) {
-                break;
-            }
-            since = each.getKey();
-        }
-        return since;
     }
 
     @Override

@@ -253,7 +253,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
     /**
      * Begins to write an object's block anew, on a server that does not leave the map; or to evict the object. It ends
      * as {@link KvStatus#CHANGED} where the slot has changed, and an eviction as {@link KvStatus#EXISTS} where a higher
-     * slot has its fingerprint.
+     * slot may have its key.
      *
      * @param kind {@link Operations#MOVE} or {@link Operations#COMPACT}, of an object without pieces, or
      *     {@link Operations#EVICT}

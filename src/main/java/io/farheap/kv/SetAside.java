@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 /**
  * A session's free blocks on servers that are to leave the map. Nobody needs them there: they end with the server's
@@ -48,9 +49,12 @@ final class SetAside {
         WORDS.setRelease(blocks, --count, BlockAllocator.NONE);
     }
 
-    void forEach(LongConsumer consumer) {
+    /** @param but not those that it accepts */
+    void forEachBut(LongPredicate but, LongConsumer consumer) {
         for (int i = 0; i < count; i++) {
-            consumer.accept(blocks[i]);
+            if (!but.test(blocks[i])) {
+                consumer.accept(blocks[i]);
+            }
         }
     }
 

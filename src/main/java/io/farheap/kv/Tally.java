@@ -71,7 +71,7 @@ final class Tally {
                 ofAll(sum, KvStatus.LOST),
                 sum[Counts.READ_AGAIN],
                 sum[Counts.SWAPS_LOST],
-                sum[Counts.EVICTED],
+                sum[Counts.EVICTED] + sum[Counts.endedAs(Operations.MAKE_ROOM, KvStatus.DONE)],
                 sum[Counts.CROWDED_OUT],
                 sum[Counts.VICTIMS_LOST],
                 sum[Counts.UNLINKED],

@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
 import static io.farheap.memory.NativeMemory.ALL;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * For each request the slots of a bucket that may have the key of its victim: the victim's own, and live ones of its
@@ -15,33 +16,58 @@ final class Twins {
     private final int[] counts;
     private final int[] slots;
     private final long[] words;
+    private final int[] highest;
 
     Twins(Operations operations) {
         this.operations = operations;
         counts = new int[operations.count];
         slots = new int[operations.count * MOST];
         words = new long[operations.count * MOST];
+        highest = new int[operations.count];
     }
 
-    void clear(int place) {
-        counts[place] = 0;
-    }
-
-    void add(int place, int slot, long word) {
-        int number = counts[place]++;
-        if (number < MOST) {
-            slots[place * MOST + number] = slot;
-            words[place * MOST + number] = word;
+    /**
+     * Finds those of a slot.
+     *
+     * @return whether there are others than the slot itself, no more than are kept, and of blocks that can be: then
+     *     their heads say which may go
+     */
+    boolean find(int place, long bucketCopy, int slot, SpaceMemory space) {
+        int count = 0;
+        boolean readable = true;
+        for (int at = slot; at != Bucket.NONE; at = Bucket.findTwin(bucketCopy, slot, at)) {
+            long word = Bucket.word(bucketCopy, at);
+            if (count < MOST) {
+                slots[place * MOST + count] = at;
+                words[place * MOST + count] = word;
+            }
+            count++;
+            highest[place] = at;
+            readable &= space.holdsBlock(word);
         }
+        counts[place] = count;
+        return count > 1 && count <= MOST && readable;
     }
 
-    int count(int place) {
-        return counts[place];
+    /** Whether the slot is the only one. */
+    boolean isAlone(int place) {
+        return counts[place] == 1;
     }
 
-    /** Whether there are more than are kept. */
-    boolean tooMany(int place) {
-        return counts[place] > MOST;
+    /** The highest slot that was found. */
+    int highest(int place) {
+        return highest[place];
+    }
+
+    /** Posts the READs of their heads, as one list. */
+    void readHeads(int place, Posts posts) {
+        posts.beginList();
+        for (int number = 0; number < counts[place]; number++) {
+            // Where one cannot be read, it is of no incarnation that there is.
+            ALL.set(JAVA_LONG, operations.sampledHead(place, number), 0);
+            posts.readHead(place, word(place, number), Operations.sampledHeadAt(place, number), 0);
+        }
+        posts.endList();
     }
 
     int slot(int place, int number) {

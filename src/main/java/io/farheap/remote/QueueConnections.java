@@ -71,7 +71,7 @@ final class QueueConnections {
 
     boolean usesLocal(int localKey) {
         for (Connection connection : byNumber) {
-            if (connection != null && connection.usesLocal(localKey)) {
+            if (connection != null && connection.used().local(localKey)) {
                 return true;
             }
         }
@@ -82,7 +82,9 @@ final class QueueConnections {
     boolean usesRemote(int server, int remoteKey) {
         for (int number = 0; number < byNumber.length; number++) {
             Connection connection = byNumber[number];
-            if (connection != null && serverOf[number] == server && connection.usesRemote(remoteKey)) {
+            if (connection != null
+                    && serverOf[number] == server
+                    && connection.used().remote(remoteKey)) {
                 return true;
             }
         }

@@ -360,7 +360,7 @@ public final class RemoteQueue extends MemoryQueue {
 
     /**
      * Fails the connection to a server, if there is one, and stashes its completions: destroying a queue pair would
-     * drop them.
+     * drop them, and free what says which memory they used.
      */
     @Override
     void detach(int server) {
@@ -372,6 +372,7 @@ public final class RemoteQueue extends MemoryQueue {
         connection.abandonList();
         connection.fail();
         ended.stashFailed(connection, DRAIN_NANOS);
+        connection.used().keep();
     }
 
     @Override

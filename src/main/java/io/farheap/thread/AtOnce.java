@@ -3,6 +3,7 @@ package io.farheap.thread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
@@ -18,8 +19,13 @@ public final class AtOnce {
      * @throws RuntimeException or an error: what the first of those that failed has thrown
      */
     public static void run(int count, IntConsumer call) {
+        run(count, Thread::startVirtualThread, call);
+    }
+
+    /** The same. @param starter starts a thread for each of the others */
+    public static void run(int count, Executor starter, IntConsumer call) {
         List<CompletableFuture<Void>> others = IntStream.range(1, count)
-                .mapToObj(i -> CompletableFuture.runAsync(() -> call.accept(i), Thread::startVirtualThread))
+                .mapToObj(i -> CompletableFuture.runAsync(() -> call.accept(i), starter))
                 .toList();
         List<CompletableFuture<Void>> all = new ArrayList<>();
         all.add(CompletableFuture.runAsync(() -> call.accept(0), Runnable::run));

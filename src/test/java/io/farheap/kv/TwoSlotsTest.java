@@ -108,6 +108,52 @@ class TwoSlotsTest {
         }
     }
 
+    /** Who takes a server out of the map evicts what a slot names. */
+    @Test
+    void aSlotBelowOneOfItsKeyIsNotEvicted() {
+        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, 1);
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
+                Session session = space.map.openSession()) {
+            session.set(key(0), value(0));
+            byte[] older = slot(space, queue, memory);
+            write(space, queue, memory, 0, new byte[Slot.BYTES]);
+            session.set(key(0), value(1));
+            write(space, queue, memory, HIGHER_SLOT, older);
+            assertEquals(KvStatus.EXISTS, evict(session, word(space, queue, memory, 0)));
+            assertArrayEquals(value(1), session.get(key(0)));
+        }
+    }
+
+    @Test
+    void aSlotBelowOneOfItsFingerprintAloneIsEvicted() {
+        long[] keys = TestKeys.of(2, true);
+        byte[] lower = TestKeys.bytes(keys[0]);
+        byte[] higher = TestKeys.bytes(keys[1]);
+        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, 1);
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
+                Session session = space.map.openSession()) {
+            session.set(lower, new byte[] {1});
+            session.set(higher, new byte[] {2});
+            long word = word(space, queue, memory, 0);
+            assertEquals(SlotWord.fingerprint(word), SlotWord.fingerprint(word(space, queue, memory, 1)));
+            assertEquals(KvStatus.DONE, evict(session, word));
+            assertNull(session.get(lower));
+            assertArrayEquals(new byte[] {2}, session.get(higher));
+        }
+    }
+
+    /** @return how the eviction of the lowest slot ended */
+    private static int evict(Session session, long word) {
+        int[] ended = {-1};
+        assertTrue(session.move(Operations.EVICT, MoveSteps.slot(0, 0, 0), word, 0));
+        while (session.inFlight() > 0) {
+            session.poll((tag, status, found, at, bytes) -> ended[0] = status);
+        }
+        return ended[0];
+    }
+
     private static byte[] slot(TestSpace space, RemoteQueue queue, RegisteredBuffer memory) {
         word(space, queue, memory, 0);
         return memory.segment().asSlice(0, Slot.BYTES).toArray(JAVA_BYTE);

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.TestDevice;
@@ -63,6 +64,23 @@ class RemoteMemoryTest {
         assertEquals(Posting.OK, queue.fetchAndAdd(first, 0, 1, buffer, 24, 6));
         tags.await(queue, 4);
         assertEquals(1, buffer.segment().get(JAVA_LONG, 24));
+    }
+
+    /** What has ended there is still to be handed over, though its connection is gone. */
+    @Test
+    void buffersAreClosedWhileAQueueHasNotBeenPolledSinceItsServerWasDetached() {
+        RemoteServer server = memory.attach(servers.address(0));
+        RemoteRegion region = memory.allocate(server, 1).getFirst();
+        RegisteredBuffer used = memory.register(64);
+        RegisteredBuffer other = memory.register(64);
+        try (RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT)) {
+            assertEquals(Posting.OK, queue.fetchAndAdd(region, 0, 1, used, 0, 1));
+            memory.detach(server);
+            other.close();
+            assertThrows(IllegalStateException.class, used::close);
+            new Tags().await(queue, 1);
+            used.close();
+        }
     }
 
     /** Whoever closes a buffer asks all queues whether they use it, and so waits for a handler that is running. */

@@ -1,0 +1,18 @@
+package io.farheap.kv;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What the threads of a drain have done together. */
+final class DrainTotals {
+
+    final LongAdder objects = new LongAdder();
+    final LongAdder moved = new LongAdder();
+    final LongAdder movedBytes = new LongAdder();
+    final LongAdder evicted = new LongAdder();
+    /** Whether a thread has failed, so that the others end soon. */
+    volatile boolean failed;
+
+    MapDrain now() {
+        return new MapDrain(objects.sum(), moved.sum(), evicted.sum(), movedBytes.sum());
+    }
+}
