@@ -13,7 +13,7 @@ final class DrainPart {
     /** Tag of what has no number. */
     private static final long COLD = -1;
 
-    /** Evictions ahead of the moves that have their blocks. */
+    /** Moves for which there is room ahead. */
     private static final int AHEAD = 64;
 
     private final Session session;
@@ -91,11 +91,15 @@ final class DrainPart {
         }
         int[] order = scan.whole.latestFirst(since);
         int evictions = 0;
+        long room = 0;
         for (int i = 0; i < order.length && System.nanoTime() - movingUntil < 0 && !totals.failed; i++) {
-            for (; evictions < Math.min(i + AHEAD, scan.elsewhere.count()); evictions++) {
-                begin(Operations.MAKE_ROOM, scan.elsewhere, evictions, COLD, afterMove);
+            int units = SlotWord.units(scan.whole.word(order[i]));
+            while (room < (long) AHEAD * units && evictions < scan.elsewhere.count()) {
+                room += SlotWord.units(scan.elsewhere.word(evictions));
+                begin(Operations.MAKE_ROOM, scan.elsewhere, evictions++, COLD, afterMove);
             }
             begin(Operations.MOVE, scan.whole, order[i], order[i], afterMove);
+            room -= units;
         }
         drain(afterMove);
         for (int i = 0; i < scan.pieced.size() && System.nanoTime() - movingUntil < 0; i++) {

@@ -103,9 +103,15 @@ final class ServerObjects implements AutoCloseable {
     }
 
     private void tell(AtomicInteger running, Consumer<MapDrain> progress) {
+        boolean interrupted = false;
         while (running.get() > 0) {
             LockSupport.parkNanos(TELL_NANOS);
+            // Else it would not rest any more.
+            interrupted |= Thread.interrupted();
             progress.accept(done());
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
