@@ -67,7 +67,8 @@ class RegionHeatTest {
                 long right =
                         orders.stream().filter(order -> order.getFirst() == 4).count();
                 assertTrue(right > LOOKS / 2, () -> "the orders: " + orders);
-                orders.forEach(order -> assertEquals(ALL, order.stream().sorted().toList()));
+                orders.forEach(
+                        order -> assertEquals(ALL, order.stream().sorted().toList()));
             } finally {
                 stop.set(true);
                 load.join();

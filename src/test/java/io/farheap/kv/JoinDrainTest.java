@@ -131,9 +131,13 @@ class JoinDrainTest {
             int hot = found(session, from, to);
             assertTrue(hot > 200, hot + " of those used");
             found(session, from, to);
+            long there = map.stats().objects();
+            long before = map.counts().evicted();
             MapDrain drained = map.drain(second, LONG);
             assertTrue(drained.evicted() > 0, drained::toString);
             assertTrue(drained.moved() > 0, drained::toString);
+            long forRoom = map.counts().evicted() - before;
+            assertEquals(there - drained.evicted() - forRoom, map.stats().objects(), drained::toString);
             int kept = found(session, from, to);
             assertTrue(kept >= hot * 9 / 10, kept + " of " + hot + ": " + drained);
             assertSound(map);

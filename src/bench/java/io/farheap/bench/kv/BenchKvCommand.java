@@ -10,6 +10,7 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -71,6 +72,14 @@ public final class BenchKvCommand implements Callable<Integer> {
                     "elasticity: of the map that a second server joins and is drained from, a half of it on each; "
                             + "a power of two (default: what --keys take)")
     private long memory;
+
+    @Option(
+            names = "--within",
+            paramLabel = "SECONDS",
+            defaultValue = "5",
+            description = "elasticity: what moving and evicting may take when the server is drained "
+                    + "(default: ${DEFAULT-VALUE})")
+    private int within;
 
     @Option(
             names = "--turns",
@@ -164,6 +173,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--memory " + memory + ": a power of two, of at least "
                     + BenchMaps.powerOfTwo(2 * DrainedMap.LEAST_BYTES) + " bytes");
         }
+        if (within < 0) {
+            throw new IllegalArgumentException("--within " + within + ": 0 seconds or more");
+        }
         if (seconds < 0) {
             throw new IllegalArgumentException("--seconds " + seconds + ": 0 or more");
         }
@@ -204,7 +216,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             GrowingMap growing = new GrowingMap(report, out, keys, turns);
             growing.run();
             plots.add(growing.plot());
-            DrainedMap drained = new DrainedMap(report, out, keys, memory / 2, turns);
+            DrainedMap drained = new DrainedMap(report, out, keys, memory / 2, Duration.ofSeconds(within), turns);
             drained.run();
             plots.add(drained.plot());
             new MixedSizes(report, out, keys).run();

@@ -13,12 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rate and hits over time while a second server, of as much memory, joins a map, and while it is drained again within
- * five seconds: how long each takes, what is moved, and how many of the hottest tenth of the keys are still there.
+ * Rate and hits over time while a second server, of as much memory, joins a map, and while it is drained again within a
+ * time: how long each takes, what is moved, and how many of the hottest tenth of the keys are still there.
  */
 final class DrainedMap {
 
-    private static final Duration WITHIN = Duration.ofSeconds(5);
     private static final int CLIENTS = 2;
     /** A key in so many is hot. */
     private static final int HOT = 10;
@@ -34,6 +33,7 @@ final class DrainedMap {
     private final BenchReport report;
     private final PrintStream out;
     private final long memory;
+    private final Duration within;
     private final int windows;
     private long objects;
     private @Nullable Plot plot;
@@ -41,12 +41,14 @@ final class DrainedMap {
     /**
      * @param least objects that there are to be at least
      * @param bytes of each server, a power of two; 0: what that many objects take
+     * @param within what moving and evicting may take
      * @param windows of 0.1 s before, between and after
      */
-    DrainedMap(BenchReport report, PrintStream out, long least, long bytes, int windows) {
+    DrainedMap(BenchReport report, PrintStream out, long least, long bytes, Duration within, int windows) {
         this.report = report;
         this.out = out;
         memory = bytes > 0 ? bytes : BenchMaps.powerOfTwo(least * OBJECT_BYTES / 2 + LEAST_BYTES);
+        this.within = within;
         this.windows = windows;
     }
 
@@ -77,7 +79,7 @@ final class DrainedMap {
             long quiet = load.windows(windows, 2 * memory);
             long begun = System.nanoTime();
             CompletableFuture<MapDrain> drained =
-                    CompletableFuture.supplyAsync(() -> map.drain(second.address(), WITHIN));
+                    CompletableFuture.supplyAsync(() -> map.drain(second.address(), within));
             long longest = 0;
             while (!drained.isDone()) {
                 longest = Math.max(longest, load.windows(1, 2 * memory));
@@ -110,6 +112,7 @@ final class DrainedMap {
         report.row()
                 .put("part", "elasticity")
                 .put("case", "drain")
+                .put("within_ms", (double) within.toMillis())
                 .put("milliseconds", millis)
                 .put("moved", drained.moved())
                 .put("evicted", drained.evicted())
