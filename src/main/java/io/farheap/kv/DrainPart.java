@@ -29,8 +29,11 @@ final class DrainPart {
     /** Of what was found in pieces by number: what cannot be evicted. */
     private final BitSet stay = new BitSet();
 
-    /** By the last look. */
-    private long found;
+    /** Of these: what was moved. */
+    private final BitSet movedPieces = new BitSet();
+
+    /** Whether what was found has been. */
+    private boolean counted;
 
     private long left;
 
@@ -50,13 +53,29 @@ final class DrainPart {
      */
     long empty(long since, long movingUntil) {
         long fewest = look(since, movingUntil);
-        totals.objects.add(found);
+        counted = true;
         for (int inVain = 0; fewest > 0 && inVain < LOOKS_IN_VAIN && !totals.failed; ) {
             long again = look(Long.MAX_VALUE, System.nanoTime());
             inVain = again < fewest ? 0 : inVain + 1;
             fewest = Math.min(fewest, again);
         }
+        rest();
         return fewest;
+    }
+
+    /** Also of the indexes that are to say which pieces are free: when the server has left, they cannot be read. */
+    private void rest() {
+        while (!session.rests()) {
+            if (session.poll(afterEviction) == 0) {
+                session.await(SLEEP_NANOS);
+            }
+        }
+    }
+
+    private void found(long objects) {
+        if (!counted) {
+            totals.objects.add(objects);
+        }
     }
 
     /**
@@ -70,16 +89,16 @@ final class DrainPart {
         gone.clear();
         stay.clear();
         left = 0;
-        found = 0;
+        movedPieces.clear();
         scan.begin(since);
         while (scan.step() && !totals.failed) {
-            found += scan.cold.count();
+            found(scan.cold.count());
             for (int i = 0; i < scan.cold.count(); i++) {
                 begin(Operations.EVICT_ALONE, scan.cold, i, COLD, afterEviction);
             }
         }
         drain(afterEviction);
-        found += scan.whole.count() + scan.inPieces.count();
+        found(scan.whole.count() + (long) scan.inPieces.count());
         moveLatest(since, movingUntil);
         evictRest();
         return left + scan.whole.count() - gone.cardinality();
@@ -102,7 +121,7 @@ final class DrainPart {
             room -= units;
         }
         drain(afterMove);
-        for (int i = 0; i < scan.pieced.size() && System.nanoTime() - movingUntil < 0; i++) {
+        for (int i = 0; i < scan.pieced.size() && System.nanoTime() - movingUntil < 0 && !totals.failed; i++) {
             if (scan.inPieces.used(i) >= since) {
                 moveInPieces(i);
             }
@@ -125,11 +144,14 @@ final class DrainPart {
         }
         drain(afterMove);
         for (int i = 0; i < scan.inPieces.count() && !totals.failed; i++) {
-            begin(Operations.EVICT, scan.inPieces, i, i, afterPieces);
+            if (!movedPieces.get(i)) {
+                begin(Operations.EVICT, scan.inPieces, i, i, afterPieces);
+            }
         }
         drain(afterPieces);
         for (int i = stay.nextSetBit(0); i >= 0 && !lost && !totals.failed; i = stay.nextSetBit(i + 1)) {
             moveInPieces(i);
+            left -= movedPieces.get(i) ? 1 : 0;
         }
     }
 
@@ -157,6 +179,7 @@ final class DrainPart {
         }
         try {
             if (session.restore(key, found.value(), found.version())) {
+                movedPieces.set(number);
                 moved(Pieces.objectUnits(scan.inPieces.word(number)));
             }
         } catch (MapException e) {

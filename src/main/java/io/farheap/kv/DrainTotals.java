@@ -13,6 +13,9 @@ final class DrainTotals {
     volatile boolean failed;
 
     MapDrain now() {
-        return new MapDrain(objects.sum(), moved.sum(), evicted.sum(), movedBytes.sum());
+        // What has gone was found before.
+        long gone = moved.sum();
+        long lost = evicted.sum();
+        return new MapDrain(objects.sum(), gone, lost, movedBytes.sum());
     }
 }

@@ -34,6 +34,9 @@ final class ServerObjects implements AutoCloseable {
 
     private final DrainTotals totals = new DrainTotals();
     private final LongAdder left = new LongAdder();
+    /** Whether the caller was, meanwhile: what is to be said of a server that is empty cannot wait for less. */
+    private boolean interrupted;
+
     /** Has an end when nothing is stored on the server any more. */
     private final CompletableFuture<Void> refused = new CompletableFuture<>();
 
@@ -53,36 +56,33 @@ final class ServerObjects implements AutoCloseable {
      *
      * @param lost whether the server is, so that nothing can be moved
      * @param refuse returns when nothing is stored on the server any more; what can be done before is
-     * @param withinNanos for all of it
+     * @param withinNanos for that, from when the server has refused
      * @param progress told now and then, on this thread
      * @return how many objects may be there still
      * @throws MapException where another server is lost
      */
     long empty(boolean lost, Runnable refuse, long withinNanos, Consumer<MapDrain> progress) {
-        long movingUntil = System.nanoTime() + (long) (MOVING * withinNanos);
+        long movingNanos = (long) (MOVING * withinNanos);
         int threads = threads();
         AtomicInteger running = new AtomicInteger(threads);
         Thread caller = Thread.currentThread();
-        AtOnce.run(
-                1 + threads,
-                task -> Thread.ofPlatform().name("farheap-map-drain").start(task),
-                part -> {
-                    try {
-                        if (part == 0) {
-                            refuse(refuse);
-                            tell(running, progress);
-                        } else {
-                            empty(part - 1, threads, lost, movingUntil);
-                        }
-                    } catch (Throwable e) {
-                        totals.failed = true;
-                        throw e;
-                    } finally {
-                        if (part > 0 && running.decrementAndGet() == 0) {
-                            LockSupport.unpark(caller);
-                        }
-                    }
-                });
+        AtOnce.run(1 + threads, this::start, part -> {
+            try {
+                if (part == 0) {
+                    refuse(refuse);
+                    tell(running, progress);
+                } else {
+                    empty(part - 1, threads, lost, movingNanos);
+                }
+            } catch (Throwable e) {
+                totals.failed = true;
+                throw e;
+            } finally {
+                if (part > 0 && running.decrementAndGet() == 0) {
+                    LockSupport.unpark(caller);
+                }
+            }
+        });
         return left.sum();
     }
 
@@ -103,35 +103,47 @@ final class ServerObjects implements AutoCloseable {
     }
 
     private void tell(AtomicInteger running, Consumer<MapDrain> progress) {
-        boolean interrupted = false;
-        while (running.get() > 0) {
+        while (running.get() > 0 && !totals.failed) {
             LockSupport.parkNanos(TELL_NANOS);
-            // Else it would not rest any more.
             interrupted |= Thread.interrupted();
             progress.accept(done());
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        interrupted |= Thread.interrupted();
+    }
+
+    private void start(Runnable task) {
+        try {
+            Thread.ofPlatform().daemon().name("farheap-map-drain").start(task);
+        } catch (Throwable e) {
+            totals.failed = true;
+            throw e;
         }
     }
 
-    private void empty(int part, int parts, boolean lost, long movingUntil) {
+    private void empty(int part, int parts, boolean lost, long movingNanos) {
         Session session = sessions.get();
         opened.add(session);
         try (ServerScan scan = new ServerScan(remote, space, server, lost, part, parts)) {
             // Of a lost server nothing is worth moving.
             long since = lost ? Long.MAX_VALUE : scan.usedSince();
             refused.join();
-            left.add(new DrainPart(session, scan, lost, totals).empty(since, movingUntil));
+            left.add(new DrainPart(session, scan, lost, totals).empty(since, System.nanoTime() + movingNanos));
         }
     }
 
+    /** How far it is. */
     MapDrain done() {
         return totals.now();
     }
 
     @Override
     public void close() {
-        Closing.all(opened);
+        try {
+            Closing.all(opened);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

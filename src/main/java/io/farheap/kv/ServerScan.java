@@ -112,7 +112,9 @@ final class ServerScan implements AutoCloseable {
     private void keep(int read, long slot, long word, long used) {
         boolean isHere = isHere(word);
         boolean isCold = used < oldest;
-        if (!isHere && (!isCold || SlotWord.isIndex(word) || elsewhere.count() >= whole.count())) {
+        boolean makesRoom =
+                isCold && elsewhere.count() < whole.count() && !SlotWord.isIndex(word) && space.mayUse(word);
+        if (!isHere && !makesRoom) {
             return;
         }
         boolean alone = word == table.word(read) && table.mayEvict(read);

@@ -25,7 +25,7 @@ public final class AtOnce {
     /** The same. @param starter starts a thread for each of the others */
     public static void run(int count, Executor starter, IntConsumer call) {
         List<CompletableFuture<Void>> others = IntStream.range(1, count)
-                .mapToObj(i -> CompletableFuture.runAsync(() -> call.accept(i), starter))
+                .mapToObj(i -> start(starter, () -> call.accept(i)))
                 .toList();
         List<CompletableFuture<Void>> all = new ArrayList<>();
         all.add(CompletableFuture.runAsync(() -> call.accept(0), Runnable::run));
@@ -37,6 +37,15 @@ public final class AtOnce {
             if (each.isCompletedExceptionally()) {
                 rethrow(each.exceptionNow());
             }
+        }
+    }
+
+    /** One that cannot be started has failed; those that have been are waited for. */
+    private static CompletableFuture<Void> start(Executor starter, Runnable call) {
+        try {
+            return CompletableFuture.runAsync(call, starter);
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
         }
     }
 
