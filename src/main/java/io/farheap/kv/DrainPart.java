@@ -28,11 +28,10 @@ final class DrainPart {
     private final BitSet gone = new BitSet();
     /** Of what was found in pieces by number: what cannot be evicted. */
     private final BitSet stay = new BitSet();
-
-    /** Of these: what was moved. */
+    /** Of the same: what was moved. */
     private final BitSet movedPieces = new BitSet();
 
-    /** Whether what was found has been. */
+    /** Whether the objects that there are have been: by the first look. */
     private boolean counted;
 
     private long left;
@@ -97,7 +96,7 @@ final class DrainPart {
                 begin(Operations.EVICT_ALONE, scan.cold, i, COLD, afterEviction);
             }
         }
-        drain(afterEviction);
+        session.awaitAll(afterEviction);
         found(scan.whole.count() + (long) scan.inPieces.count());
         moveLatest(since, movingUntil);
         evictRest();
@@ -120,7 +119,7 @@ final class DrainPart {
             begin(Operations.MOVE, scan.whole, order[i], order[i], afterMove);
             room -= units;
         }
-        drain(afterMove);
+        session.awaitAll(afterMove);
         for (int i = 0; i < scan.pieced.size() && System.nanoTime() - movingUntil < 0 && !totals.failed; i++) {
             if (scan.inPieces.used(i) >= since) {
                 moveInPieces(i);
@@ -136,19 +135,19 @@ final class DrainPart {
                 begin(kind, scan.whole, i, i, afterEviction);
             }
         }
-        drain(afterEviction);
+        session.awaitAll(afterEviction);
         for (int i = 0; i < scan.whole.count() && !lost && !totals.failed; i++) {
             if (!gone.get(i)) {
                 begin(Operations.MOVE, scan.whole, i, i, afterMove);
             }
         }
-        drain(afterMove);
+        session.awaitAll(afterMove);
         for (int i = 0; i < scan.inPieces.count() && !totals.failed; i++) {
             if (!movedPieces.get(i)) {
                 begin(Operations.EVICT, scan.inPieces, i, i, afterPieces);
             }
         }
-        drain(afterPieces);
+        session.awaitAll(afterPieces);
         for (int i = stay.nextSetBit(0); i >= 0 && !lost && !totals.failed; i = stay.nextSetBit(i + 1)) {
             moveInPieces(i);
             left -= movedPieces.get(i) ? 1 : 0;
@@ -160,14 +159,6 @@ final class DrainPart {
             session.poll(after);
         }
         session.poll(after);
-    }
-
-    private void drain(KvHandler after) {
-        while (session.inFlight() > 0) {
-            if (session.poll(after) == 0) {
-                session.await(SLEEP_NANOS);
-            }
-        }
     }
 
     /** It is stored again as it is, with the expiry that it has then; its version is another. */

@@ -14,8 +14,8 @@ final class DrainTotals {
 
     MapDrain now() {
         // What has gone was found before.
-        long gone = moved.sum();
-        long lost = evicted.sum();
-        return new MapDrain(objects.sum(), gone, lost, movedBytes.sum());
+        long movedSoFar = moved.sum();
+        long evictedSoFar = evicted.sum();
+        return new MapDrain(objects.sum(), movedSoFar, evictedSoFar, movedBytes.sum());
     }
 }

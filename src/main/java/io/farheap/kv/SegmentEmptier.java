@@ -154,11 +154,7 @@ final class SegmentEmptier implements AutoCloseable {
             i += begun ? 1 : 0;
             session.poll(handler);
         }
-        while (session.inFlight() > 0) {
-            if (session.poll(handler) == 0) {
-                session.await(SLEEP_NANOS);
-            }
-        }
+        session.awaitAll(handler);
     }
 
     /** An object in pieces is stored again as it is, with the expiry that it has then; its version is another. */

@@ -102,12 +102,13 @@ final class ServerObjects implements AutoCloseable {
         }
     }
 
+    /** At least once, however fast the others are. */
     private void tell(AtomicInteger running, Consumer<MapDrain> progress) {
-        while (running.get() > 0 && !totals.failed) {
+        do {
             LockSupport.parkNanos(TELL_NANOS);
             interrupted |= Thread.interrupted();
             progress.accept(done());
-        }
+        } while (running.get() > 0 && !totals.failed);
         interrupted |= Thread.interrupted();
     }
 

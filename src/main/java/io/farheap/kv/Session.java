@@ -256,7 +256,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
      * slot may have its key.
      *
      * @param kind {@link Operations#MOVE} or {@link Operations#COMPACT}, of an object without pieces, or
-     *     {@link Operations#EVICT}
+     *     {@link Operations#EVICT}, {@link Operations#EVICT_ALONE} or {@link Operations#MAKE_ROOM}
      * @param slot as {@link MoveSteps#slot} has it
      * @param word of the slot
      * @return false where too many requests are in flight
@@ -417,6 +417,15 @@ public final class Session extends BlockingSession implements AutoCloseable {
                     reader,
                     () -> keeper.closed(
                             mailbox, allocator, operations.inUse() == 0 && reclaimer.isIdle() && allocator.knowsAll()));
+        }
+    }
+
+    /** Returns when all requests have ended; nobody else begins one meanwhile. */
+    void awaitAll(KvHandler handler) {
+        while (inFlight() > 0) {
+            if (poll(handler) == 0) {
+                await(SLEEP_NANOS);
+            }
         }
     }
 

@@ -68,17 +68,16 @@ final class TableReader implements AutoCloseable {
                 segments += shape.segments(region);
             }
         }
-        for (int region = 0; region < shape.tableRegions(); region++) {
-            for (int bucket = 0; bucket < shape.bucketsPerRegion(); bucket += MOST_BUCKETS) {
-                int slots = readSlots(region, bucket);
-                for (int slot = 0; slot < slots; slot++) {
-                    long word = word(slot);
-                    if (SlotWord.isLive(word)) {
-                        objects++;
-                        units += Pieces.objectUnits(word);
-                    } else if (SlotWord.isHistory(word)) {
-                        history++;
-                    }
+        TableChunks chunks = new TableChunks(shape);
+        for (int chunk = 0; chunk < chunks.count(); chunk++) {
+            int slots = readSlots(chunks.region(chunk), chunks.bucket(chunk));
+            for (int slot = 0; slot < slots; slot++) {
+                long word = word(slot);
+                if (SlotWord.isLive(word)) {
+                    objects++;
+                    units += Pieces.objectUnits(word);
+                } else if (SlotWord.isHistory(word)) {
+                    history++;
                 }
             }
         }

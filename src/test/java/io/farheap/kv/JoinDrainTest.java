@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.SpacePlane;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.testing.TestDevice;
@@ -212,13 +213,7 @@ class JoinDrainTest {
     void whoOpensAMapKnowsAtOnceWhichServerIsToLeave() {
         String first = start(8);
         String second = start(8);
-        try (FarMap map = servers.named(first)
-                        .memory(4 * REGION_BYTES)
-                        .objects(8000)
-                        .create();
-                Session session = map.openSession()) {
-            map.addServer(second, 4 * REGION_BYTES);
-            storeSmall(session, 8000);
+        try (FarMap map = mapOfSmall(first, second)) {
             List<Boolean> known = new ArrayList<>();
             map.drain(second, LONG, soFar -> {
                 try (FarMap late = servers.named(first).open()) {
@@ -233,13 +228,7 @@ class JoinDrainTest {
     void whoDrainsIsInterruptedAndItIsDrained() {
         String first = start(8);
         String second = start(8);
-        try (FarMap map = servers.named(first)
-                        .memory(4 * REGION_BYTES)
-                        .objects(8000)
-                        .create();
-                Session session = map.openSession()) {
-            map.addServer(second, 4 * REGION_BYTES);
-            storeSmall(session, 8000);
+        try (FarMap map = mapOfSmall(first, second)) {
             List<MapDrain> told = new ArrayList<>();
             map.drain(second, LONG, soFar -> {
                 told.add(soFar);
@@ -259,13 +248,7 @@ class JoinDrainTest {
     void aDrainWhoseProgressFailsIsGivenUp() {
         String first = start(8);
         String second = start(8);
-        try (FarMap map = servers.named(first)
-                        .memory(4 * REGION_BYTES)
-                        .objects(8000)
-                        .create();
-                Session session = map.openSession()) {
-            map.addServer(second, 4 * REGION_BYTES);
-            storeSmall(session, 8000);
+        try (FarMap map = mapOfSmall(first, second)) {
             IllegalStateException failure = new IllegalStateException("no more");
             assertEquals(
                     failure,
@@ -278,6 +261,20 @@ class JoinDrainTest {
             map.drain(second, LONG);
             assertEquals(List.of(first), map.servers());
             assertSound(map);
+        }
+    }
+
+    /** On the first server, which the second has joined; small objects are on both. */
+    private FarMap mapOfSmall(String first, String second) {
+        try (CloseStack stack = new CloseStack()) {
+            FarMap map = stack.add(
+                    servers.named(first).memory(4 * REGION_BYTES).objects(8000).create());
+            map.addServer(second, 4 * REGION_BYTES);
+            try (Session session = map.openSession()) {
+                storeSmall(session, 8000);
+            }
+            stack.keep();
+            return map;
         }
     }
 

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
 import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
@@ -39,27 +41,25 @@ class TwoSlotsTest {
 
     @Test
     void theHigherOneIsEvictedFirst() {
-        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, 1, CachePolicy.of("lru"));
-                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
-                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
-                Session first = space.map.openSession();
-                Session second = space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(CachePolicy.of("lru"));
+                Session first = bucket.space.map.openSession();
+                Session second = bucket.space.map.openSession()) {
             first.set(key(0), value(0));
-            long older = word(space, queue, memory, 0);
-            byte[] slot = slot(space, queue, memory);
-            write(space, queue, memory, 0, new byte[Slot.BYTES]);
+            long older = bucket.word(0);
+            byte[] slot = bucket.slot();
+            bucket.write(0, new byte[Slot.BYTES]);
             first.set(key(0), value(1));
-            long newer = word(space, queue, memory, 0);
+            long newer = bucket.word(0);
             assertNotEquals(older, newer);
             // It was read last.
             MemorySegment copy = MemorySegment.ofArray(slot);
             copy.set(JAVA_LONG_UNALIGNED, Slot.ACCESSED, copy.get(JAVA_LONG_UNALIGNED, Slot.ACCESSED) + 1000);
-            write(space, queue, memory, HIGHER_SLOT, slot);
+            bucket.write(HIGHER_SLOT, slot);
             boolean gone = false;
             for (int other = 1; other <= OTHERS && !gone; other++) {
                 second.set(key(other), value(other));
-                gone = word(space, queue, memory, 0) != newer;
-                assertTrue(!gone || word(space, queue, memory, HIGHER_SLOT) != older, "the older value is back");
+                gone = bucket.word(0) != newer;
+                assertTrue(!gone || bucket.word(HIGHER_SLOT) != older, "the older value is back");
             }
             assertTrue(gone, "nothing was evicted");
             assertNull(second.get(key(0)));
@@ -75,11 +75,9 @@ class TwoSlotsTest {
         long[] keys = TestKeys.of(2, true);
         byte[] mine = TestKeys.bytes(keys[0]);
         byte[] other = TestKeys.bytes(keys[1]);
-        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, 1);
-                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
-                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
-                Session first = space.map.openSession();
-                Session second = space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session first = bucket.space.map.openSession();
+                Session second = bucket.space.map.openSession()) {
             // It has blocks from now on.
             second.set(mine, new byte[] {0});
             second.delete(mine);
@@ -89,20 +87,20 @@ class TwoSlotsTest {
                 first.delete(mine);
                 first.delete(other);
                 first.set(mine, new byte[] {1});
-                byte[] older = slot(space, queue, memory);
-                write(space, queue, memory, 0, new byte[Slot.BYTES]);
+                byte[] older = bucket.slot();
+                bucket.write(0, new byte[Slot.BYTES]);
                 first.set(other, new byte[] {2});
                 // As if its session had not written the metadata yet.
-                byte[] stale = slot(space, queue, memory);
+                byte[] stale = bucket.slot();
                 System.arraycopy(older, Slot.HASH, stale, Slot.HASH, Long.BYTES);
-                write(space, queue, memory, 0, stale);
+                bucket.write(0, stale);
                 assertTrue(second.set(MemorySegment.ofArray(mine), MemorySegment.ofArray(new byte[] {3}), 0, 1));
-                write(space, queue, memory, HIGHER_SLOT, older);
+                bucket.write(HIGHER_SLOT, older);
                 while (second.inFlight() > 0) {
                     second.poll((tag, status, found, at, bytes) -> assertEquals(KvStatus.DONE, status));
                 }
             }
-            assertEquals(SlotWord.EMPTY, word(space, queue, memory, HIGHER_SLOT));
+            assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT));
             assertArrayEquals(new byte[] {3}, first.get(mine));
             assertNull(first.get(other));
         }
@@ -111,16 +109,14 @@ class TwoSlotsTest {
     /** Who takes a server out of the map evicts what a slot names. */
     @Test
     void aSlotBelowOneOfItsKeyIsNotEvicted() {
-        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, 1);
-                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
-                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
-                Session session = space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session session = bucket.space.map.openSession()) {
             session.set(key(0), value(0));
-            byte[] older = slot(space, queue, memory);
-            write(space, queue, memory, 0, new byte[Slot.BYTES]);
+            byte[] older = bucket.slot();
+            bucket.write(0, new byte[Slot.BYTES]);
             session.set(key(0), value(1));
-            write(space, queue, memory, HIGHER_SLOT, older);
-            assertEquals(KvStatus.EXISTS, evict(session, word(space, queue, memory, 0)));
+            bucket.write(HIGHER_SLOT, older);
+            assertEquals(KvStatus.EXISTS, evict(session, bucket.word(0)));
             assertArrayEquals(value(1), session.get(key(0)));
         }
     }
@@ -130,14 +126,12 @@ class TwoSlotsTest {
         long[] keys = TestKeys.of(2, true);
         byte[] lower = TestKeys.bytes(keys[0]);
         byte[] higher = TestKeys.bytes(keys[1]);
-        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, 1);
-                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
-                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
-                Session session = space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session session = bucket.space.map.openSession()) {
             session.set(lower, new byte[] {1});
             session.set(higher, new byte[] {2});
-            long word = word(space, queue, memory, 0);
-            assertEquals(SlotWord.fingerprint(word), SlotWord.fingerprint(word(space, queue, memory, 1)));
+            long word = bucket.word(0);
+            assertEquals(SlotWord.fingerprint(word), SlotWord.fingerprint(bucket.word(1)));
             assertEquals(KvStatus.DONE, evict(session, word));
             assertNull(session.get(lower));
             assertArrayEquals(new byte[] {2}, session.get(higher));
@@ -154,22 +148,45 @@ class TwoSlotsTest {
         return ended[0];
     }
 
-    private static byte[] slot(TestSpace space, RemoteQueue queue, RegisteredBuffer memory) {
-        word(space, queue, memory, 0);
-        return memory.segment().asSlice(0, Slot.BYTES).toArray(JAVA_BYTE);
-    }
+    /** A map whose table is one bucket, and that bucket as it is. */
+    private static final class OneBucket implements AutoCloseable {
 
-    private static void write(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, int slot, byte[] bytes) {
-        MemorySegment.copy(bytes, 0, memory.segment(), JAVA_BYTE, 0, bytes.length);
-        long at = space.shape.bucketAt(0) + Slot.offset(slot);
-        assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, bytes.length, 0));
-    }
+        private final TestSpace space;
+        private final RemoteQueue queue;
+        private final RegisteredBuffer memory;
 
-    private static long word(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, int slot) {
-        long at = space.shape.bucketAt(0);
-        assertEquals(
-                Posting.DONE,
-                queue.execute(false, space.regions.getFirst(), at, memory, 0, SpaceShape.BUCKET_BYTES, 0));
-        return Bucket.word(memory.segment().address(), slot);
+        OneBucket(CachePolicy policy) {
+            try (CloseStack stack = new CloseStack()) {
+                space = stack.add(new TestSpace(1, 1, REGION_BYTES, 1, policy));
+                queue = stack.add(space.memory.openQueue(QueueOptions.DEFAULT));
+                memory = stack.add(space.memory.register(SpaceShape.BUCKET_BYTES));
+                stack.keep();
+            }
+        }
+
+        /** The lowest one. */
+        byte[] slot() {
+            word(0);
+            return memory.segment().asSlice(0, Slot.BYTES).toArray(JAVA_BYTE);
+        }
+
+        void write(int slot, byte[] bytes) {
+            MemorySegment.copy(bytes, 0, memory.segment(), JAVA_BYTE, 0, bytes.length);
+            long at = space.shape.bucketAt(0) + Slot.offset(slot);
+            assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, bytes.length, 0));
+        }
+
+        long word(int slot) {
+            long at = space.shape.bucketAt(0);
+            assertEquals(
+                    Posting.DONE,
+                    queue.execute(false, space.regions.getFirst(), at, memory, 0, SpaceShape.BUCKET_BYTES, 0));
+            return Bucket.word(memory.segment().address(), slot);
+        }
+
+        @Override
+        public void close() {
+            Closing.all(memory, queue, space);
+        }
     }
 }
