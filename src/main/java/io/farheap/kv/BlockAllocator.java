@@ -31,7 +31,7 @@ final class BlockAllocator {
     private static final int LEAST_KEPT = 8;
     /** And of all classes as much as of so many. */
     private static final int CLASSES_KEPT = 2;
-    /** In a map of as many segments or more, a session asks for its next one ahead. */
+    /** In a map of as many segments or more, a session asks for its next ones ahead. */
     private static final int AHEAD_SEGMENTS = 64;
 
     /** What one request gives back at most. */
@@ -39,10 +39,6 @@ final class BlockAllocator {
 
     private static final VarHandle RINGS = MethodHandles.arrayElementVarHandle(long[][].class);
     private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
-    /** Of what is left of a segment: so many bits for the number of blocks, the place above them. */
-    private static final int CUTS_BITS = 16;
-
-    private static final int CUTS_MASK = (1 << CUTS_BITS) - 1;
 
     /** By class: rings of words without a fingerprint, each with the incarnation to be used next; 0 where none is. */
     private final long[][] free = new long[SizeClasses.COUNT][];
@@ -50,8 +46,7 @@ final class BlockAllocator {
     private final int[] first = new int[SizeClasses.COUNT];
     private final int[] count = new int[SizeClasses.COUNT];
 
-    /** By class: the place that the next block is cut at, and how many blocks are left there. */
-    private final long[] cuts = new long[SizeClasses.COUNT];
+    private final UncutSegments uncut = new UncutSegments();
 
     /** Not in a small map, of which a segment more in each session would be a large part. */
     private final boolean asksAhead;
@@ -64,11 +59,11 @@ final class BlockAllocator {
     private final Mailbox mailbox;
     private final SpaceMemory space;
     private final int unitsKept;
-    /** Of all classes together, what is not cut yet too. */
+    /** Of all classes together, what is left of segments that are being cut too. */
     private final int mostUnitsHeld;
 
     private long held;
-    private long heldUnits;
+    private long freeUnits;
     private final SetAside aside = new SetAside();
     /** What {@link #letGoOfEmptying} has looked at, and whether there was no room on the way for all. */
     private long[] emptyingSeen = {};
@@ -131,7 +126,7 @@ final class BlockAllocator {
     }
 
     private long takeCut(int sizeClass) {
-        while (cutsLeft(sizeClass) > 0) {
+        while (uncut.left(sizeClass) > 0) {
             long block = cut(sizeClass);
             if (space.mayUse(block)) {
                 return block;
@@ -157,12 +152,12 @@ final class BlockAllocator {
         owes = false;
         lookAside();
         boolean gave = false;
+        if (now.length > 0) {
+            uncut.unpack(first -> !space.mayUse(first), this::put);
+        }
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT && now.length > 0; sizeClass++) {
-            int cut = cutsLeft(sizeClass);
-            if (cut > 0 && !space.mayUse(SlotWord.live(cuts[sizeClass] >>> CUTS_BITS, 0, 0, 1))) {
-                for (; cut > 0; cut--) {
-                    put(sizeClass, cut(sizeClass));
-                }
+            while (uncut.left(sizeClass) > 0 && !space.mayUse(uncut.next(sizeClass))) {
+                put(sizeClass, cut(sizeClass));
             }
             // Where all may be used, none is moved: who looks at what is held would look for it where it was.
             for (int left = mayUseAll(sizeClass) ? 0 : count[sizeClass]; left > 0; left--) {
@@ -231,10 +226,6 @@ final class BlockAllocator {
         return false;
     }
 
-    private int cutsLeft(int sizeClass) {
-        return (int) cuts[sizeClass] & CUTS_MASK;
-    }
-
     private long takeFirst(int sizeClass) {
         long[] ring = free[sizeClass];
         int at = first[sizeClass];
@@ -244,37 +235,31 @@ final class BlockAllocator {
         first[sizeClass] = at + 1 & ring.length - 1;
         count[sizeClass]--;
         held--;
-        heldUnits -= SizeClasses.units(sizeClass);
+        freeUnits -= SizeClasses.units(sizeClass);
         return block;
     }
 
     private long cut(int sizeClass) {
-        int units = SizeClasses.units(sizeClass);
-        long place = cuts[sizeClass] >>> CUTS_BITS;
-        long block = SlotWord.live(place, SlotWord.FIRST_INCARNATION, 0, units);
+        long block = uncut.next(sizeClass);
         WORDS.setRelease(hand, 0, block);
-        WORDS.setRelease(cuts, sizeClass, place + units << CUTS_BITS | cutsLeft(sizeClass) - 1);
-        heldUnits -= units;
+        uncut.cut(sizeClass);
         return block;
     }
 
     /** Cuts blocks of a class from a segment, which is the session's alone and was never used. */
     void addSegment(int sizeClass, long place, int bytes) {
-        while (cutsLeft(sizeClass) > 0) {
+        while (!uncut.add(sizeClass, place, bytes)) {
             put(sizeClass, cut(sizeClass));
+            emptyHand();
         }
-        emptyHand();
-        int blocks = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
-        WORDS.setRelease(cuts, sizeClass, place << CUTS_BITS | blocks);
-        heldUnits += (long) blocks * SizeClasses.units(sizeClass);
     }
 
     /**
-     * Takes over what the services gave, if they have answered, for requests that use it at once: a segment of their
-     * class is begun, so the next one is asked for.
+     * Takes over what the services gave, if they have answered, for requests that use it at once: segments of their
+     * class are begun, so the next ones are asked for.
      *
      * @param wantedClass {@link SizeClasses#COUNT} where they are of several
-     * @return the largest class of blocks; 0 for a segment or nothing
+     * @return the largest class of blocks; 0 for segments or nothing
      */
     int takeGiven(int wantedClass) {
         // Once: the answer may come at any time.
@@ -294,7 +279,9 @@ final class BlockAllocator {
     private int takeAnswer() {
         int largest = 0;
         if (mailbox.given(MapCalls.SEGMENT)) {
-            addSegment(mailbox.givenClass(), mailbox.given(0), (int) mailbox.given(1));
+            for (int i = 0; i < mailbox.givenCount(); i += 2) {
+                addSegment(mailbox.givenClass(), mailbox.given(i), (int) mailbox.given(i + 1));
+            }
         } else if (mailbox.given(MapCalls.BLOCKS)) {
             for (int i = 0; i < mailbox.givenCount(); i++) {
                 accept(mailbox.given(i));
@@ -324,7 +311,7 @@ final class BlockAllocator {
         int sizeClass = SizeClasses.of(SlotWord.units(word));
         if (count[sizeClass] > most(sizeClass)) {
             giveSurplus(sizeClass, most(sizeClass) / 2);
-        } else if (heldUnits > mostUnitsHeld) {
+        } else if (freeUnits + uncut.units() > mostUnitsHeld) {
             giveSurplus(classOfMost(), 1);
         }
     }
@@ -341,7 +328,7 @@ final class BlockAllocator {
             }
             return false;
         }
-        put(SizeClasses.of(SlotWord.units(block)), block);
+        put(block);
         return true;
     }
 
@@ -350,7 +337,7 @@ final class BlockAllocator {
         int largest = 0;
         long most = -1;
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
-            long units = (long) (count[sizeClass] + cutsLeft(sizeClass)) * SizeClasses.units(sizeClass);
+            long units = (long) (count[sizeClass] + uncut.left(sizeClass)) * SizeClasses.units(sizeClass);
             if (units > most) {
                 largest = sizeClass;
                 most = units;
@@ -366,7 +353,7 @@ final class BlockAllocator {
     /** @param left blocks that it keeps at least */
     private void giveSurplus(int sizeClass, int left) {
         boolean gave = false;
-        for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] + cutsLeft(sizeClass) > left; i++) {
+        for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] + uncut.left(sizeClass) > left; i++) {
             long block = takeExact(sizeClass);
             if (block == NONE) {
                 break;
@@ -393,7 +380,7 @@ final class BlockAllocator {
         boolean gave = false;
         for (int other = SizeClasses.COUNT - 1; other >= 0; other--) {
             boolean room = other != sizeClass;
-            while (room && count[other] + cutsLeft(other) > 0) {
+            while (room && count[other] + uncut.left(other) > 0) {
                 long block = takeExact(other);
                 if (block == NONE) {
                     break;
@@ -412,6 +399,10 @@ final class BlockAllocator {
         return gave;
     }
 
+    private void put(long block) {
+        put(SizeClasses.of(SlotWord.units(block)), block);
+    }
+
     private void put(int sizeClass, long block) {
         long[] ring = free[sizeClass];
         if (ring == null) {
@@ -428,7 +419,7 @@ final class BlockAllocator {
         WORDS.setRelease(ring, first[sizeClass] + count[sizeClass] & ring.length - 1, block);
         count[sizeClass]++;
         held++;
-        heldUnits += SizeClasses.units(sizeClass);
+        freeUnits += SizeClasses.units(sizeClass);
     }
 
     /** What has become of a block is not known: it is the session's until its process ends. 0 is none. */
@@ -448,10 +439,7 @@ final class BlockAllocator {
 
     /** Any thread: adds what is not cut yet, is free, and was taken last, in this order; see {@link HeldBlocks}. */
     void held(HeldBlocks into) {
-        for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
-            long cut = (long) WORDS.getAcquire(cuts, sizeClass);
-            into.addCut(cut >>> CUTS_BITS, (int) cut & CUTS_MASK, SizeClasses.units(sizeClass));
-        }
+        uncut.held(into);
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
             long[] ring = (long[]) RINGS.getAcquire(free, sizeClass);
             for (int i = 0; ring != null && i < ring.length; i++) {
@@ -474,22 +462,18 @@ final class BlockAllocator {
     /** All free blocks, those that are not cut yet too, as words without a fingerprint. */
     void forEachFree(LongConsumer consumer) {
         aside.forEachBut(space::hasLeft, consumer);
+        uncut.forEach(consumer);
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
             long[] ring = free[sizeClass];
             for (int i = 0; i < count[sizeClass]; i++) {
                 consumer.accept(ring[first[sizeClass] + i & ring.length - 1]);
-            }
-            int units = SizeClasses.units(sizeClass);
-            for (int i = 0; i < cutsLeft(sizeClass); i++) {
-                consumer.accept(SlotWord.live(
-                        (cuts[sizeClass] >>> CUTS_BITS) + (long) i * units, SlotWord.FIRST_INCARNATION, 0, units));
             }
         }
     }
 
     /** Whether there are free blocks, not cut yet or cut. */
     boolean holdsAny() {
-        return heldUnits > 0;
+        return freeUnits > 0 || !uncut.isEmpty();
     }
 
     /** Free blocks, those not cut yet aside. */

@@ -91,7 +91,8 @@ final class BlockRequests {
                             .changing(4, largest)
                             // One that empties segments is enough.
                             .changing(5, soon ? Math.min(want, MapCalls.FIRST) : want)
-                            .change(MapCalls.TAKE, 6)) {
+                            .changing(6, mailbox.segmentsWanted())
+                            .change(MapCalls.TAKE, 7)) {
                 if (!isNothing(line.reply(1))) {
                     mailbox.answer(line);
                     return line.reply(1);

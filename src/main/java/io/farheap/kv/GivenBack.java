@@ -103,8 +103,9 @@ final class GivenBack {
         } else if (taker.test(line)) {
             return true;
         } else if (line.reply(1) == MapCalls.SEGMENT) {
-            int units = SizeClasses.units((int) line.changeWord(2));
-            blocks.addCut(line.reply(3), (int) line.reply(4) / BlockFormat.UNIT_BYTES / units, units);
+            for (int i = 0; i < line.reply(2); i += 2) {
+                blocks.addSegment((int) line.changeWord(2), line.reply(3 + i), (int) line.reply(4 + i));
+            }
         } else {
             for (int i = 0; i < line.reply(2); i++) {
                 blocks.add(line.reply(3 + i));

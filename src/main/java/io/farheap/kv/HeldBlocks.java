@@ -52,6 +52,12 @@ final class HeldBlocks {
         }
     }
 
+    /** All blocks of a segment, which was not used yet. */
+    void addSegment(int sizeClass, long place, int bytes) {
+        int units = SizeClasses.units(sizeClass);
+        addCut(place, bytes / BlockFormat.UNIT_BYTES / units, units);
+    }
+
     void removeFirst(int n) {
         count -= n;
         System.arraycopy(words, n, words, 0, count);

@@ -38,6 +38,12 @@ final class Mailbox {
     private volatile boolean ahead;
     /** The same of requests that evict meanwhile: nothing is nothing to them, too. */
     private boolean beside;
+    /** Of the class that more than one segment is asked for at once. The session's, as {@link #segments}. */
+    private int deepClass = -1;
+
+    private int segments = 1;
+    /** So many of what is asked for now; the keeper reads it. */
+    private int segmentsWanted;
     /** Whether there was nothing the last time. */
     private boolean nothing;
     /** Counts up when servers may have something again. */
@@ -90,6 +96,9 @@ final class Mailbox {
      * @return whether that is asked now, or nothing will be answered
      */
     boolean ask(int wantedClass, int largest, long want) {
+        if (ahead && !beside && blocks == ASKED && sizeClass == wantedClass) {
+            deepen();
+        }
         ahead = false;
         beside = false;
         if (blocks == IDLE) {
@@ -99,10 +108,17 @@ final class Mailbox {
         return answered();
     }
 
+    /** What was there has been used before what was asked for ahead has come: from now on twice as much is. */
+    private void deepen() {
+        segments = sizeClass == deepClass ? Math.min(2 * segments, MapCalls.MOST_SEGMENTS) : 2;
+        deepClass = sizeClass;
+    }
+
     private void post(int wantedClass, int largest, long want) {
         sizeClass = wantedClass;
         largestClass = largest;
         wanted = want;
+        segmentsWanted = wantedClass == deepClass ? segments : 1;
         askedAt = System.nanoTime();
         blocks = ASKED;
         keeper.ring();
@@ -169,6 +185,9 @@ final class Mailbox {
     /** The answer has been taken. */
     void took() {
         nothing = kind == MapCalls.NOTHING || kind == MapCalls.STUCK;
+        if (kind != MapCalls.SEGMENT && sizeClass == deepClass) {
+            deepClass = -1;
+        }
         // Who needs one asks more urgently than who asks ahead.
         if (nothing && (!ahead || beside)) {
             disappointed = hopes.get();
@@ -236,6 +255,10 @@ final class Mailbox {
 
     long wanted() {
         return wanted;
+    }
+
+    int segmentsWanted() {
+        return segmentsWanted;
     }
 
     /** Whether what is asked for can wait. */
@@ -312,8 +335,9 @@ final class Mailbox {
             return;
         }
         if (kind == MapCalls.SEGMENT) {
-            int units = SizeClasses.units(sizeClass);
-            into.addCut(words[0], (int) words[1] / BlockFormat.UNIT_BYTES / units, units);
+            for (int i = 0; i < count; i += 2) {
+                into.addSegment(sizeClass, words[i], (int) words[i + 1]);
+            }
         } else if (kind == MapCalls.BLOCKS) {
             for (int i = 0; i < count; i++) {
                 into.add(words[i]);

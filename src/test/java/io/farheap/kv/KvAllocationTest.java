@@ -3,12 +3,15 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 /** Requests allocate nothing, whatever becomes of them. */
+@Needs(Need.HOST)
 class KvAllocationTest {
 
     private static final int ROUNDS = 20_000;

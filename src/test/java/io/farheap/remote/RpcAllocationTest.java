@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 /** Calls allocate nothing, at either end. */
+@Needs(Need.HOST)
 class RpcAllocationTest {
 
     private static final int MOST_ROUNDS = 400;

@@ -11,6 +11,8 @@ import io.farheap.posix.Posix;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -215,6 +217,17 @@ class EmbeddedLibraryTest {
                 .getCodeSource()
                 .getLocation()
                 .toURI());
+        if (Files.isRegularFile(classes)) {
+            try (FileSystem inJar = FileSystems.newFileSystem(classes)) {
+                write(jar, inJar.getPath("/"), more);
+            }
+        } else {
+            write(jar, classes, more);
+        }
+        return jar + File.pathSeparator + classPath();
+    }
+
+    private static void write(Path jar, Path classes, int more) throws IOException {
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
                 Stream<Path> files = Files.walk(classes)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
@@ -227,7 +240,6 @@ class EmbeddedLibraryTest {
                 out.closeEntry();
             }
         }
-        return jar + File.pathSeparator + classPath();
     }
 
     private static Path find(Set<Path> libraries, String name) {

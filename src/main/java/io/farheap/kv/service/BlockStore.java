@@ -127,7 +127,7 @@ final class BlockStore implements Emptying.Store {
 
     /** Whether there is anything to hand out. */
     boolean hasRoom() {
-        return !leaving && (availableUnits > 0 || !settled.isEmpty() || leftRegion() != null);
+        return !leaving && (availableUnits > 0 || !settled.isEmpty() || segmentsLeft() > 0);
     }
 
     /**
@@ -186,50 +186,45 @@ final class BlockStore implements Emptying.Store {
     /**
      * Fills a reply of {@link MapCalls#TAKE}, from its kind on.
      *
-     * @param largest class of which a block will do
-     * @param most blocks
-     * @param want as {@link MapCalls#TAKE} has it
      * @param memory of the regions
      * @return its words
      */
-    int take(int sizeClass, int largest, int most, int want, IntFunction<MemorySegment> memory, long[] reply) {
+    int take(Wanted wanted, IntFunction<MemorySegment> memory, long[] reply) {
+        int sizeClass = wanted.sizeClass();
         if (leaving) {
-            reply[1] = MapCalls.NOTHING;
-            reply[2] = 0;
-            return 3;
+            return nothing(MapCalls.NOTHING, reply);
         }
         if (pools[sizeClass].size() > 0) {
-            return takePooled(sizeClass, most, reply);
+            return takePooled(sizeClass, wanted.blocks(), reply);
         }
-        if (want == MapCalls.FREE_BLOCKS) {
-            reply[1] = MapCalls.NOTHING;
-            reply[2] = 0;
-            return 3;
+        if (wanted.want() == MapCalls.FREE_BLOCKS) {
+            return nothing(MapCalls.NOTHING, reply);
         }
         if (SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES <= shape.segmentBytes()) {
-            RegionBlocks region = leftRegion();
-            if (region != null) {
-                // Blocks do not reach over the end of a segment, so several go together only where each is one block.
-                int count = shape.segmentBytes() == BlockFormat.UNIT_BYTES
-                        ? Math.clamp(region.left() / SHARE, 1, MOST_TOGETHER)
-                        : 1;
-                segmentsOf[sizeClass] += count;
-                return segment(region.handOut(sizeClass, count), count, reply);
+            long left = segmentsLeft();
+            if (left > 0) {
+                return takeSegments(sizeClass, Math.clamp(left / SHARE, 1, wanted.segments()), reply);
             }
             if (!settled.isEmpty()) {
                 reuse(settled.removeFirst(), sizeClass, memory);
-                int words = takePooled(sizeClass, most, reply);
+                int words = takePooled(sizeClass, wanted.blocks(), reply);
                 if (settled.isEmpty()) {
                     // The next will not have to wait as long.
                     retireFull();
-                    emptying.choose(sizeClass, want);
+                    emptying.choose(sizeClass, wanted.want());
                 }
                 return words;
             }
             retireFull();
-            emptying.choose(sizeClass, want);
+            emptying.choose(sizeClass, wanted.want());
         }
-        return takeLarger(sizeClass, isPlenty() ? SizeClasses.COUNT - 1 : largest, want, reply);
+        return takeLarger(sizeClass, isPlenty() ? SizeClasses.COUNT - 1 : wanted.largest(), wanted.want(), reply);
+    }
+
+    private static int nothing(long kind, long[] reply) {
+        reply[1] = kind;
+        reply[2] = 0;
+        return 3;
     }
 
     /** A segment's blocks are those of a class: in the pool, since others may want some of them, too. */
@@ -242,12 +237,33 @@ final class BlockStore implements Emptying.Store {
         }
     }
 
-    private int segment(long place, int count, long[] reply) {
+    /** Those that nobody has had. */
+    private long segmentsLeft() {
+        long left = 0;
+        for (RegionBlocks region : regions) {
+            left += region.left();
+        }
+        return left;
+    }
+
+    /** There are so many left. */
+    private int takeSegments(int sizeClass, int segments, long[] reply) {
+        int words = 0;
+        for (int i = 0; i < segments; i++) {
+            RegionBlocks region = nextLeft();
+            int together = together(region);
+            segmentsOf[sizeClass] += together;
+            reply[3 + words++] = region.handOut(sizeClass, together);
+            reply[3 + words++] = (long) together * shape.segmentBytes();
+        }
         reply[1] = MapCalls.SEGMENT;
-        reply[2] = 2;
-        reply[3] = place;
-        reply[4] = (long) count * shape.segmentBytes();
-        return 5;
+        reply[2] = words;
+        return 3 + words;
+    }
+
+    /** Blocks do not reach over the end of a segment, so several are as one only where each is one block. */
+    private int together(RegionBlocks region) {
+        return shape.segmentBytes() == BlockFormat.UNIT_BYTES ? Math.clamp(region.left() / SHARE, 1, MOST_TOGETHER) : 1;
     }
 
     /** Whether so much is free in blocks of other sizes that it is better to use a larger one than to evict. */
@@ -262,9 +278,7 @@ final class BlockStore implements Emptying.Store {
                 return takePooled(larger, 1, reply);
             }
         }
-        reply[1] = waits() && isWorthWaiting(sizeClass, want) ? MapCalls.LATER : MapCalls.NOTHING;
-        reply[2] = 0;
-        return 3;
+        return nothing(waits() && isWorthWaiting(sizeClass, want) ? MapCalls.LATER : MapCalls.NOTHING, reply);
     }
 
     /** Whether evicting is not likely to be faster: it was in vain, or nearly all objects are of other sizes. */
@@ -276,10 +290,10 @@ final class BlockStore implements Emptying.Store {
     private int takePooled(int sizeClass, int most, long[] reply) {
         LongFifo pool = pools[sizeClass];
         int n = 0;
-        while (n < Math.min(most, MapCalls.MOST_TAKEN) && pool.size() > 0) {
+        while (n < most && pool.size() > 0) {
             RegionBlocks region = regions.get((int) (pool.first() >>> Integer.SIZE));
             int segment = (int) pool.first();
-            n += region.takePooled(segment, Math.min(most, MapCalls.MOST_TAKEN) - n, reply, 3 + n);
+            n += region.takePooled(segment, most - n, reply, 3 + n);
             if (region.usable(segment) == 0) {
                 pool.remove();
             }
@@ -356,15 +370,14 @@ final class BlockStore implements Emptying.Store {
         return (long) region.index() << Integer.SIZE | segment;
     }
 
-    private @Nullable RegionBlocks leftRegion() {
-        for (int i = 0; i < regions.size(); i++) {
-            RegionBlocks region = regions.get(next);
+    /** Of a region each in turn; there is one that has some left. */
+    private RegionBlocks nextLeft() {
+        RegionBlocks region;
+        do {
+            region = regions.get(next);
             next = (next + 1) % regions.size();
-            if (region.left() > 0) {
-                return region;
-            }
-        }
-        return null;
+        } while (region.left() == 0);
+        return region;
     }
 
     /** Takes a block back. @return whether it is one, and was not in a pool already */

@@ -17,6 +17,8 @@ public final class MapCalls {
     public static final int MOST_PROCESSES = 16;
     /** Blocks that a {@link #TAKE} gives at most. */
     public static final int MOST_TAKEN = 32;
+    /** Segments that a {@link #TAKE} gives at most. */
+    public static final int MOST_SEGMENTS = 8;
     /** Blocks with two owners that {@link #AUDIT} names at most. */
     public static final int MOST_TWICE = 32;
     /** Growths that {@link #LAYOUT} names at once. */
@@ -42,9 +44,10 @@ public final class MapCalls {
      */
     public static final int BEAT = FIRST_CALL + 1;
     /**
-     * [space, number, class, blocks, largest class, want]: want is {@link #FREE_BLOCKS} to {@link #LAST}. Reply:
-     * [status, kind, n, words]: {@link #NOTHING}, {@link #LATER} or {@link #STUCK}; {@link #SEGMENT}: place and bytes;
-     * {@link #BLOCKS}: n words without a fingerprint, with the incarnation to be used next.
+     * [space, number, class, blocks, largest class, want, segments]: want is {@link #FREE_BLOCKS} to {@link #LAST}, and
+     * no more than so many blocks or segments are given. Reply: [status, kind, n, words]: {@link #NOTHING},
+     * {@link #LATER} or {@link #STUCK}; {@link #SEGMENT}: place and bytes of each; {@link #BLOCKS}: n words without a
+     * fingerprint, with the incarnation to be used next.
      */
     public static final int TAKE = FIRST_CALL + 2;
     /** [space, number, n, words]: blocks come back, as {@link #TAKE} gives them; incarnation 0 has none left. */

@@ -74,19 +74,10 @@ public final class MapServices implements ServerService, SpaceListener {
 
     /** Segments and blocks, and whose they are. */
     private void installMemory(RpcHandlers handlers, ServedSpaces spaces) {
-        register(
-                handlers,
-                spaces,
-                MapCalls.TAKE,
-                (state, space, lease, in, reply) -> state.take(
-                        lease,
-                        in.getLong(8),
-                        in.getLong(16),
-                        in.getLong(24),
-                        in.getLong(32),
-                        in.getLong(40),
-                        space,
-                        reply));
+        register(handlers, spaces, MapCalls.TAKE, (state, space, lease, in, reply) -> {
+            read(in, 8, arguments.get(), 1 + Wanted.WORDS);
+            return state.take(lease, arguments.get(), space, reply);
+        });
         register(handlers, spaces, MapCalls.GIVE, (state, space, lease, in, reply) -> {
             int n = words(in, 16);
             return state.give(lease, in.getLong(8), arguments.get(), n, reply);

@@ -2,7 +2,6 @@ package io.farheap.kv.service;
 
 import io.farheap.kv.Layout;
 import io.farheap.kv.MapDescriptor;
-import io.farheap.kv.SizeClasses;
 import io.farheap.kv.policy.Controller;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.server.ServedSpace;
@@ -206,40 +205,25 @@ final class MapState {
         return true;
     }
 
-    /** @return words of the reply */
-    synchronized int take(
-            long lease,
-            long number,
-            long sizeClass,
-            long most,
-            long largest,
-            long want,
-            ServedSpace space,
-            long[] reply) {
+    /**
+     * @param words the number, and what is wanted
+     * @return words of the reply
+     */
+    synchronized int take(long lease, long[] words, ServedSpace space, long[] reply) {
         Member member = members.find(lease);
         if (member == null) {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
         member.heardAt = nanoTime.getAsLong();
-        if (member.lastNumber != number) {
-            if (sizeClass < 0
-                    || largest >= SizeClasses.COUNT
-                    || sizeClass > largest
-                    || most < 1
-                    || want < 0
-                    || want > MapCalls.LAST) {
+        if (member.lastNumber != words[0]) {
+            Wanted wanted = Wanted.of(words, 1);
+            if (wanted == null) {
                 return status(reply, MapCalls.WRONG);
             }
             member.lastReply[0] = MapCalls.OK;
-            member.lastReplyWords = blocks.take(
-                    (int) sizeClass,
-                    (int) largest,
-                    (int) Math.min(most, MapCalls.MOST_TAKEN),
-                    (int) want,
-                    space::region,
-                    member.lastReply);
-            member.lastNumber = number;
-            nothing((int) want, member.lastReply);
+            member.lastReplyWords = blocks.take(wanted, space::region, member.lastReply);
+            member.lastNumber = words[0];
+            nothing(wanted.want(), member.lastReply);
         }
         return again(member, reply);
     }

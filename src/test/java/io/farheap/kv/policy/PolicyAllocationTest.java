@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nothing that an operation of a map calls allocates. */
+@Needs(Need.HOST)
 class PolicyAllocationTest {
 
     private static final int OPERATIONS = 20_000;

@@ -78,9 +78,17 @@ class MapStateTest {
     }
 
     private long[] take(long lease, int sizeClass, long want) {
-        int words = state.take(lease, ++numbers, sizeClass, 8, sizeClass, want, space, reply);
+        return take(lease, sizeClass, want, 1);
+    }
+
+    private long[] take(long lease, int sizeClass, long want, int segments) {
+        int words = call(lease, ++numbers, sizeClass, 8, sizeClass, want, segments);
         assertEquals(MapCalls.OK, reply[0]);
         return Arrays.copyOf(reply, words);
+    }
+
+    private int call(long lease, long... words) {
+        return state.take(lease, words, space, reply);
     }
 
     /** @return flags */
@@ -236,7 +244,7 @@ class MapStateTest {
     void aCallThatComesAgainIsAnsweredAsBefore() {
         state.register(1, 11);
         long[] first = take(1, CLASS);
-        state.take(1, numbers, CLASS, 8, CLASS, MapCalls.LAST, space, reply);
+        call(1, numbers, CLASS, 8, CLASS, MapCalls.LAST, 1);
         assertEquals(first[3], reply[3]);
         List<Long> blocks = cut(first);
         state.give(1, ++numbers, array(blocks), 10, reply);
@@ -265,9 +273,9 @@ class MapStateTest {
         };
         state.give(1, ++numbers, wrong, wrong.length, reply);
         assertEquals(0, reply[1]);
-        state.take(1, ++numbers, -1, 1, CLASS, MapCalls.LAST, space, reply);
+        call(1, ++numbers, -1, 1, CLASS, MapCalls.LAST, 1);
         assertEquals(MapCalls.WRONG, reply[0]);
-        state.take(9, 1, CLASS, 1, CLASS, MapCalls.LAST, space, reply);
+        call(9, 1, CLASS, 1, CLASS, MapCalls.LAST, 1);
         assertEquals(MapCalls.NOT_REGISTERED, reply[0]);
     }
 
@@ -283,6 +291,38 @@ class MapStateTest {
         assertEquals(MapCalls.NOTHING, taken[1]);
         assertEquals(0, beat(1) & MapCalls.ROOM);
         assertTrue(places.size() >= 30 && places.size() <= 32, places.size() + " segments of 2 MiB");
+    }
+
+    /** As long as there are many more: whoever comes next is to get some, too. */
+    @Test
+    void asManySegmentsAsAreWantedWhereManyAreLeft() {
+        int most = 2 * 1023;
+        state = new MapState(FakeMap.descriptor(2, 0, 64 << 20), () -> now, 0);
+        state.register(1, 11);
+        Set<Long> places = new HashSet<>();
+        while (true) {
+            int left = most - places.size();
+            long[] taken = take(1, CLASS, MapCalls.FIRST, 6);
+            if (taken[1] != MapCalls.SEGMENT) {
+                break;
+            }
+            assertEquals(2 * Math.clamp(left / 64, 1, 6), taken[2]);
+            assertEquals(3 + taken[2], taken.length);
+            for (int i = 3; i < taken.length; i += 2) {
+                assertTrue(places.add(taken[i]));
+                assertEquals(64 << 10, taken[i + 1]);
+            }
+        }
+        assertEquals(most, places.size());
+        call(1, ++numbers, CLASS, 8, CLASS, MapCalls.FIRST, 0);
+        assertEquals(MapCalls.WRONG, reply[0]);
+    }
+
+    @Test
+    void noMoreThanAMessageHoldsAreGivenAtOnce() {
+        state = new MapState(FakeMap.descriptor(2, 0, 64 << 20), () -> now, 0);
+        state.register(1, 11);
+        assertEquals(2 * MapCalls.MOST_SEGMENTS, take(1, CLASS, MapCalls.FIRST, Integer.MAX_VALUE)[2]);
     }
 
     /** All that there is, in segments of a class. */
