@@ -57,6 +57,8 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private final long keys;
     /** The store is closed: nothing of it is looked at. */
     private volatile boolean left;
+    /** Somebody ends it. */
+    private boolean claimed;
 
     private final boolean[] wideTaken = new boolean[WIDE];
 
@@ -456,12 +458,35 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         handle.release();
     }
 
-    /** The store is closed, and another thread than this closes the session. */
-    void leave() {
-        left = true;
+    /**
+     * Of those who would end it, the session's thread and the store's, the first does.
+     *
+     * @return whether it is the caller
+     * @throws IllegalStateException where it is another thread's; it stays as it is
+     */
+    synchronized boolean claim() {
+        if (claimed) {
+            return false;
+        }
+        handle.own();
+        claimed = true;
+        return true;
     }
 
-    /** What is pending is called back. */
+    /** {@link #claim} by the store, whose parts are used no more where another thread closes the session. */
+    boolean claimOrLeave() {
+        try {
+            if (claim()) {
+                return true;
+            }
+        } catch (IllegalStateException e) {
+            // It is that thread's.
+        }
+        left = true;
+        return false;
+    }
+
+    /** What is pending is called back. By who has claimed it: memory is freed whatever the handle says. */
     @Override
     public void close() {
         CloseStack everything = new CloseStack();

@@ -2,7 +2,6 @@ package io.farheap.store;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +40,6 @@ public final class StoreSession implements AutoCloseable {
     private final SessionCounts counts = new SessionCounts();
     private final SessionKeys keys;
     private final String name;
-    private final AtomicBoolean ended = new AtomicBoolean();
 
     StoreSession(
             String name,
@@ -442,7 +440,8 @@ public final class StoreSession implements AutoCloseable {
     /**
      * What is pending is called back first; what that throws comes out at the end.
      *
-     * @throws IllegalStateException within an update, or a callback of a poll; it stays as it is
+     * @throws IllegalStateException within an update, or a callback of a poll, or where another thread has used the
+     *     device in it last, not released it, and runs; it stays as it is
      */
     @Override
     public void close() {
@@ -471,21 +470,19 @@ public final class StoreSession implements AutoCloseable {
      * that thread's to close: it has nothing of the store but memory and a handle of its own.
      */
     void endWithStore() {
-        try {
-            device.release();
-        } catch (IllegalStateException e) {
-            device.leave();
-            return;
+        if (device.claimOrLeave()) {
+            finish();
         }
-        end();
     }
 
-    /** By the store, or the session's thread. */
-    void end() {
-        gate.close();
-        if (!ended.compareAndSet(false, true)) {
-            return;
+    private void end() {
+        if (device.claim()) {
+            finish();
         }
+    }
+
+    private void finish() {
+        gate.close();
         try {
             device.close();
         } finally {

@@ -117,6 +117,11 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     @Override
+    public final void own() {
+        enterOutsideCallback();
+    }
+
+    @Override
     public final void release() {
         enterOutsideCallback();
         released();

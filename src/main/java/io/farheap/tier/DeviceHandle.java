@@ -52,6 +52,9 @@ public interface DeviceHandle extends AutoCloseable {
     /** Requests that have not been called back, or whose memory is not released. */
     int pending();
 
+    /** Makes it the calling thread's, as each request does; throws where it is another's, and nothing has changed. */
+    void own();
+
     /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
     void release();
 

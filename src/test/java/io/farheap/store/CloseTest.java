@@ -2,6 +2,8 @@ package io.farheap.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,6 +17,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
@@ -248,5 +252,73 @@ class CloseTest {
             store.close();
             assertEquals(1, statuses.size());
         }
+    }
+
+    /** Nothing is pending that a poll could refuse first; all of it can be closed afterwards, and nothing is left. */
+    @Test
+    void anotherThreadCannotCloseASessionThatStaysWhole() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofShared();
+                FarStore store = how(device).open()) {
+            StoreSession session = store.openSession("a");
+            MemorySegment memory = arena.allocate(64);
+            for (long key = 0; key < KEYS; key++) {
+                new BlockingSession(session).upsert(key, memory, 0, 24);
+            }
+            assertEquals(24, new BlockingSession(session).read(1, memory, 0, 64));
+            assertEquals(0, session.pending());
+            refusedToAnother(session);
+            assertThrows(IllegalStateException.class, () -> store.openSession("a"));
+            assertEquals(24, new BlockingSession(session).read(2, memory, 0, 64));
+            session.release();
+            assertNull(elsewhere(session::close));
+            store.openSession("a").close();
+            session.close();
+            assertThrows(IllegalStateException.class, session::poll);
+        }
+    }
+
+    /** The store has left it to its thread, with a read that the device may still be at. */
+    @Test
+    void anotherThreadCannotCloseASessionWhoseStoreIsClosed() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                Arena arena = Arena.ofShared()) {
+            FarStore store = how(device).open();
+            StoreSession session = store.openSession();
+            MemorySegment memory = arena.allocate(64);
+            for (long key = 0; key < KEYS; key++) {
+                new BlockingSession(session).upsert(key, memory, 0, 24);
+            }
+            List<Integer> statuses = new ArrayList<>();
+            StoreCompletion completion = (token, status, bytes) -> statuses.add(status);
+            assertEquals(StoreStatus.PENDING, session.read(1, memory, 0, 64, completion, 0));
+            assertNull(elsewhere(store::close));
+            refusedToAnother(session);
+            assertEquals(List.of(), statuses);
+            session.close();
+            assertEquals(List.of(StoreStatus.CLOSED), statuses);
+        }
+    }
+
+    private static void refusedToAnother(StoreSession session) throws Exception {
+        Throwable told = elsewhere(session::close);
+        assertInstanceOf(IllegalStateException.class, told);
+        assertEquals(0, told.getSuppressed().length);
+        assertTrue(told.getMessage().contains("belongs to thread"), told.getMessage());
+    }
+
+    /** @return what it throws on a thread of its own, or null */
+    private static @Nullable Throwable elsewhere(Runnable work) throws InterruptedException {
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Thread thread = new Thread(() -> {
+            try {
+                work.run();
+            } catch (Throwable e) {
+                thrown.set(e);
+            }
+        });
+        thread.start();
+        thread.join();
+        return thrown.get();
     }
 }
