@@ -3,8 +3,10 @@ package io.farheap.store;
 import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -23,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A store whose keys and values have 8 bytes each takes arrays of 8 bytes, little-endian. Futures fail with
  * {@link StoreException} where the device fails or has lost a record, with {@link IllegalArgumentException} where a key
- * or value does not fit, with what an {@link Update} throws, and with {@link IllegalStateException} once this object or
- * its store is closed.
+ * or value does not fit, with what an {@link Update} throws, with {@link OutOfMemoryError} where there is no memory for
+ * one of them, as in an index that grows, and with {@link IllegalStateException} once this object or its store is
+ * closed.
  */
 public final class FutureStoreSession implements AutoCloseable {
 
@@ -67,22 +70,33 @@ public final class FutureStoreSession implements AutoCloseable {
 
         @Override
         public void completed(long token, int status, int bytes) {
-            if (status == StoreStatus.THREW) {
+            if (hasThrown(status)) {
                 // It ends when it is told what was thrown, which a poll within the session's close does not do.
-                thrower = this;
+                throwers.add(this);
                 return;
             }
             begun.remove(this);
-            if (status == StoreStatus.DONE || status == StoreStatus.NOT_FOUND || status == StoreStatus.TOO_LONG) {
-                done(status, bytes);
-            } else {
-                failed(failure(status));
+            try {
+                if (status == StoreStatus.DONE || status == StoreStatus.NOT_FOUND || status == StoreStatus.TOO_LONG) {
+                    done(status, bytes);
+                } else {
+                    failed(failure(status));
+                }
+            } catch (Throwable e) {
+                // As where there is no memory for a copy of the value.
+                failed(e);
             }
+        }
+
+        /** What the poll has thrown when it called back. */
+        void threw(Throwable cause) {
+            begun.remove(this);
+            failed(cause);
         }
     }
 
-    /** Whose update has thrown what comes out of the poll; the thread's. */
-    private @Nullable Request thrower;
+    /** Of whom something comes out of the poll, each as often as it was called back so; the thread's. */
+    private final Deque<Request> throwers = new ArrayDeque<>();
 
     private final class Read extends Request {
 
@@ -146,20 +160,36 @@ public final class FutureStoreSession implements AutoCloseable {
         }
 
         private void oneCompleted(long token, int status, int bytes) {
-            int place = (int) token;
-            switch (status) {
-                case StoreStatus.DONE -> {
-                    values[place] =
-                            into.asSlice((long) place * ROOM_OF_MANY, bytes).toArray(ValueLayout.JAVA_BYTE);
-                    oneEnded();
-                }
-                case StoreStatus.NOT_FOUND -> oneEnded();
-                case StoreStatus.TOO_LONG -> readAlone(place);
-                default -> {
-                    failed(failure(status));
-                    oneEnded();
-                }
+            if (hasThrown(status)) {
+                throwers.add(this);
+                return;
             }
+            int place = (int) token;
+            boolean goesOn = false;
+            try {
+                switch (status) {
+                    case StoreStatus.DONE ->
+                        values[place] = into.asSlice((long) place * ROOM_OF_MANY, bytes)
+                                .toArray(ValueLayout.JAVA_BYTE);
+                    case StoreStatus.NOT_FOUND -> {}
+                    case StoreStatus.TOO_LONG -> {
+                        readAlone(place);
+                        goesOn = true;
+                    }
+                    default -> failed(failure(status));
+                }
+            } catch (Throwable e) {
+                failed(e);
+            }
+            if (!goesOn) {
+                oneEnded();
+            }
+        }
+
+        @Override
+        void threw(Throwable cause) {
+            failed(cause);
+            oneEnded();
         }
 
         private void readAlone(int place) {
@@ -354,15 +384,20 @@ public final class FutureStoreSession implements AutoCloseable {
         try {
             return session.poll();
         } catch (Throwable e) {
-            Request whose = thrower;
-            thrower = null;
-            if (whose == null) {
+            if (throwers.isEmpty()) {
                 throw e;
             }
-            begun.remove(whose);
-            whose.failed(e);
+            // The session is as it was: these have ended.
+            while (!throwers.isEmpty()) {
+                throwers.remove().threw(e);
+            }
             return true;
         }
+    }
+
+    /** Whether what ends an update or a read comes out of the poll; the arrays of reads are always there. */
+    private static boolean hasThrown(int status) {
+        return status == StoreStatus.THREW || status == StoreStatus.SEGMENT_GONE;
     }
 
     private void await() {

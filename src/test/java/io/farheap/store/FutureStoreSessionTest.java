@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.Codec;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -22,7 +22,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -220,49 +221,90 @@ class FutureStoreSessionTest {
         assertNull(store.asMap(Codec.STRING, Codec.LONG).put("a", 1L));
     }
 
-    /** A read that an index without memory ends, which ends the thread; updates that were pending throw meanwhile. */
+    /** A pending read, and one of many, in an index that has none; what else is pending goes on, as do later ones. */
     @Test
-    void allEndWithTheThread() throws Exception {
+    void whatFindsNoMemoryFailsAlone() throws Exception {
         try (MemoryDevice own = new MemoryDevice(1 << 14, 512);
                 FarStore small = CompactionTest.withOneBucket(own)) {
-            FutureStoreSession futures = small.openFutureSession("ending");
-            for (int i = 0; i < KEYS; i++) {
-                futures.upsert(number(i), number(i));
-            }
+            FutureStoreSession futures = filled(small);
             // Only the end of the chain on the device says that it is absent; then the index is looked at.
             long absent = KEYS;
             while (CompactionTest.tag(absent) != CompactionTest.tag(0)) {
                 absent++;
             }
-            CountDownLatch before = new CountDownLatch(1);
-            CountDownLatch begin = new CountDownLatch(1);
-            CountDownLatch begun = new CountDownLatch(1);
-            CountDownLatch go = new CountDownLatch(1);
-            futures.update(number(KEYS - 1), new StandingStill(before, begin), 0);
-            before.await();
-            List<CompletableFuture<?>> all = List.of(
-                    futures.read(number(absent)),
-                    futures.update(number(1), THROWING, 0),
-                    futures.update(number(2), THROWING, 0));
-            futures.update(number(KEYS - 1), new StandingStill(begun, go), 0);
-            begin.countDown();
-            begun.await();
-            AtomicBoolean refused = new AtomicBoolean();
+            byte[] key = number(absent);
+            AtomicInteger refused = new AtomicInteger();
             HashIndex index = IndexGrowthTest.index(small);
-            index.tables = buckets -> new IndexGrowthTest.Refusing(buckets, () -> !refused.getAndSet(true));
-            index.grow();
-            go.countDown();
-            for (CompletableFuture<?> each : all) {
-                assertThrows(
-                        ExecutionException.class,
-                        () -> each.get(TestDevice.patience(60_000_000_000L), TimeUnit.NANOSECONDS));
-            }
-            assertTrue(refused.get());
-            assertInstanceOf(
-                    IllegalStateException.class,
-                    assertThrows(CompletionException.class, () -> futures.read(number(1))
-                                    .join())
-                            .getCause());
+            index.tables = buckets -> new IndexGrowthTest.Refusing(buckets, () -> refused.getAndIncrement() < 2);
+            List<CompletableFuture<?>> all = whilePending(
+                    futures,
+                    () -> List.of(
+                            futures.read(key), futures.readAll(List.of(key, number(2))), futures.read(number(1))),
+                    index::grow);
+            assertInstanceOf(OutOfMemoryError.class, failure(all.get(0)));
+            assertInstanceOf(OutOfMemoryError.class, failure(all.get(1)));
+            assertArrayEquals(number(1), (byte[]) ended(all.get(2)));
+            assertEquals(2, refused.get());
+            assertNull(ended(futures.read(key)));
+            assertArrayEquals(number(2), ended(futures.readAll(List.of(key, number(2)))).get(1));
+            futures.close();
         }
+    }
+
+    /** Updates that are pending then, and throw meanwhile. */
+    @Test
+    void allEndWithTheThread() throws Exception {
+        try (MemoryDevice own = new MemoryDevice(1 << 14, 512);
+                FarStore small = CompactionTest.withOneBucket(own)) {
+            FutureStoreSession futures = filled(small);
+            Field field = FutureStoreSession.class.getDeclaredField("session");
+            field.setAccessible(true);
+            StoreSession inner = (StoreSession) field.get(futures);
+            List<CompletableFuture<?>> all = whilePending(
+                    futures,
+                    () -> List.of(futures.update(number(1), THROWING, 0), futures.update(number(2), THROWING, 0)),
+                    inner::refuse);
+            all.forEach(each -> assertInstanceOf(IllegalStateException.class, failure(each)));
+            assertInstanceOf(IllegalStateException.class, failure(futures.read(number(1))));
+        }
+    }
+
+    /** The first keys are on the device. */
+    private static FutureStoreSession filled(FarStore store) {
+        FutureStoreSession futures = store.openFutureSession("futures");
+        for (int i = 0; i < KEYS; i++) {
+            futures.upsert(number(i), number(i));
+        }
+        return futures;
+    }
+
+    /** Does something when the thread has begun operations, and not polled since. */
+    private static List<CompletableFuture<?>> whilePending(
+            FutureStoreSession futures, Supplier<List<CompletableFuture<?>>> begin, Runnable meanwhile)
+            throws InterruptedException {
+        CountDownLatch before = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        futures.update(number(KEYS - 1), new StandingStill(before, goOn), 0);
+        before.await();
+        List<CompletableFuture<?>> all = begin.get();
+        futures.update(number(KEYS - 1), new StandingStill(begun, go), 0);
+        goOn.countDown();
+        begun.await();
+        try {
+            meanwhile.run();
+        } finally {
+            go.countDown();
+        }
+        return all;
+    }
+
+    private static <T> T ended(CompletableFuture<T> future) throws Exception {
+        return future.get(TestDevice.patience(60_000_000_000L), TimeUnit.NANOSECONDS);
+    }
+
+    private static Throwable failure(CompletableFuture<?> future) {
+        return assertThrows(ExecutionException.class, () -> ended(future)).getCause();
     }
 }
