@@ -59,7 +59,7 @@ final class BlockAllocator {
     private final Mailbox mailbox;
     private final SpaceMemory space;
     private final int unitsKept;
-    /** Of all classes together, what is left of segments that are being cut too. */
+    /** Of all classes together, what is not cut yet too, but spare segments of the class that is used up fastest. */
     private final int mostUnitsHeld;
 
     private long held;
@@ -311,7 +311,7 @@ final class BlockAllocator {
         int sizeClass = SizeClasses.of(SlotWord.units(word));
         if (count[sizeClass] > most(sizeClass)) {
             giveSurplus(sizeClass, most(sizeClass) / 2);
-        } else if (freeUnits + uncut.units() > mostUnitsHeld) {
+        } else if (freeUnits + uncut.unitsBut(mailbox.deepClass()) > mostUnitsHeld) {
             giveSurplus(classOfMost(), 1);
         }
     }
@@ -337,7 +337,7 @@ final class BlockAllocator {
         int largest = 0;
         long most = -1;
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
-            long units = (long) (count[sizeClass] + uncut.left(sizeClass)) * SizeClasses.units(sizeClass);
+            long units = (long) count[sizeClass] * SizeClasses.units(sizeClass) + uncut.unitsOf(sizeClass);
             if (units > most) {
                 largest = sizeClass;
                 most = units;

@@ -20,6 +20,8 @@ final class Mailbox {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2) * Integer.getInteger("farheap.slowness", 1);
     /** For how long the keeper tries, where there is to be something soon. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1500);
+    /** Where others are asked for so often in succession, the class is not what is used up fastest any more. */
+    private static final int OTHERS = 4;
     /** Between such waits: where sizes change all the time, they are not to be all that a session does. */
     private static final long BETWEEN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
@@ -42,6 +44,9 @@ final class Mailbox {
     private int deepClass = -1;
 
     private int segments = 1;
+    /** How often in succession others were asked for. */
+    private int othersAsked;
+
     /** So many of what is asked for now; the keeper reads it. */
     private int segmentsWanted;
     /** Whether there was nothing the last time. */
@@ -112,12 +117,17 @@ final class Mailbox {
     private void deepen() {
         segments = sizeClass == deepClass ? Math.min(2 * segments, MapCalls.MOST_SEGMENTS) : 2;
         deepClass = sizeClass;
+        othersAsked = 0;
     }
 
     private void post(int wantedClass, int largest, long want) {
         sizeClass = wantedClass;
         largestClass = largest;
         wanted = want;
+        othersAsked = wantedClass == deepClass ? 0 : othersAsked + 1;
+        if (othersAsked > OTHERS) {
+            deepClass = -1;
+        }
         segmentsWanted = wantedClass == deepClass ? segments : 1;
         askedAt = System.nanoTime();
         blocks = ASKED;
@@ -147,6 +157,11 @@ final class Mailbox {
             post(wantedClass, SizeClasses.near(wantedClass), MapCalls.FIRST);
         }
         return false;
+    }
+
+    /** The class that is used up faster than it comes; -1 none. */
+    int deepClass() {
+        return deepClass;
     }
 
     /** Whether there is an answer that no request waits for. */

@@ -15,7 +15,7 @@ import java.util.function.LongPredicate;
  */
 final class UncutSegments {
 
-    private static final int MOST_SPARE = 2 * MapCalls.MOST_SEGMENTS;
+    private static final int MOST_SPARE = 4 * MapCalls.MOST_SEGMENTS;
     private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
     /** Of a segment's word: so many bits for the number of blocks, the place above them, the class above that. */
     private static final int BLOCKS_BITS = 16;
@@ -73,7 +73,7 @@ final class UncutSegments {
 
     private void begin(int sizeClass, long word) {
         WORDS.setRelease(cuts, sizeClass, word);
-        units += (long) blocks(word) * SizeClasses.units(sizeClass);
+        units += units(word);
     }
 
     private void addSpare(long word) {
@@ -165,9 +165,26 @@ final class UncutSegments {
         }
     }
 
-    /** Of the segments that are being cut: what is spare was never wanted yet. */
-    long units() {
-        return units;
+    /** Of the segments that are being cut, and of the spare ones but those of a class. */
+    long unitsBut(int ofClass) {
+        long sum = units;
+        for (int i = 0; i < MOST_SPARE && spares > 0; i++) {
+            sum += sizeClass(spare[i]) == ofClass ? 0 : units(spare[i]);
+        }
+        return sum;
+    }
+
+    /** Of a class, spare segments too. */
+    long unitsOf(int ofClass) {
+        long sum = units(cuts[ofClass]);
+        for (int i = 0; i < MOST_SPARE && spares > 0; i++) {
+            sum += sizeClass(spare[i]) == ofClass ? units(spare[i]) : 0;
+        }
+        return sum;
+    }
+
+    private static long units(long word) {
+        return (long) blocks(word) * SizeClasses.units(sizeClass(word));
     }
 
     boolean isEmpty() {

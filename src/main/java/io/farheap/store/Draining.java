@@ -12,9 +12,9 @@ final class Draining {
 
     /**
      * Polls until nothing is pending, whatever callbacks and updates throw, and ends the session; what the first of
-     * them has thrown comes out then. It stays open where the poll or the end itself is refused, as to a thread that the
-     * session does not belong to. Not within a callback: where nothing is pending any more, it would be ended inside the
-     * poll.
+     * them has thrown comes out then. It stays open where the poll or the end itself is refused, as to a thread that
+     * the session does not belong to. Not within a callback: where nothing is pending any more, it would be ended
+     * inside the poll.
      */
     static void end(SessionGate gate, IntSupplier pending, Runnable drain, AutoCloseable end) {
         List<AutoCloseable> ends = new ArrayList<>();

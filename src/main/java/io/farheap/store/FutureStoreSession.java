@@ -169,8 +169,8 @@ public final class FutureStoreSession implements AutoCloseable {
             try {
                 switch (status) {
                     case StoreStatus.DONE ->
-                        values[place] = into.asSlice((long) place * ROOM_OF_MANY, bytes)
-                                .toArray(ValueLayout.JAVA_BYTE);
+                        values[place] =
+                                into.asSlice((long) place * ROOM_OF_MANY, bytes).toArray(ValueLayout.JAVA_BYTE);
                     case StoreStatus.NOT_FOUND -> {}
                     case StoreStatus.TOO_LONG -> {
                         readAlone(place);

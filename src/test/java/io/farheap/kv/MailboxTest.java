@@ -68,6 +68,20 @@ class MailboxTest {
     }
 
     @Test
+    void notWhereItIsHardlyUsedAnyMore() {
+        wantedAhead(CLASS);
+        needs(CLASS);
+        answer(MapCalls.SEGMENT);
+        assertEquals(CLASS, mailbox.deepClass());
+        for (int i = 0; i < 5; i++) {
+            assertEquals(1, wantedAhead(OTHER));
+            answer(MapCalls.SEGMENT);
+        }
+        assertEquals(-1, mailbox.deepClass());
+        assertEquals(1, wantedAhead(CLASS));
+    }
+
+    @Test
     void whereThereAreNoneItBeginsAnew() {
         wantedAhead(CLASS);
         needs(CLASS);

@@ -54,7 +54,10 @@ class UncutSegmentsTest {
         blocks.addAll(add(CLASS, 2));
         blocks.addAll(add(CLASS, 9));
         int usable = SEGMENT_UNITS / SizeClasses.units(OTHER) * SizeClasses.units(OTHER);
-        assertEquals(SEGMENT_UNITS + usable, uncut.units(), "of two classes one is being cut");
+        int blockUnits = BLOCKS * SizeClasses.units(CLASS);
+        assertEquals(blockUnits + usable, uncut.unitsBut(CLASS), "of two classes one is being cut");
+        assertEquals(3 * blockUnits + usable, uncut.unitsBut(OTHER));
+        assertEquals(3 * blockUnits, uncut.unitsOf(CLASS));
         assertEquals(blocks, cutAll(CLASS));
         assertEquals(others, cutAll(OTHER));
         assertTrue(uncut.isEmpty());
@@ -63,12 +66,12 @@ class UncutSegmentsTest {
     @Test
     void whereManyAreSpareThereIsNoRoomForMore() {
         add(CLASS, 0);
-        for (int i = 1; i <= 2 * MapCalls.MOST_SEGMENTS; i++) {
+        for (int i = 1; i <= 4 * MapCalls.MOST_SEGMENTS; i++) {
             add(CLASS, i);
         }
         assertFalse(uncut.add(CLASS, 1000, SEGMENT_BYTES));
         assertTrue(uncut.add(OTHER, 1000, SEGMENT_BYTES), "nothing of it is being cut");
-        assertEquals((2 * MapCalls.MOST_SEGMENTS + 1) * BLOCKS, cutAll(CLASS).size());
+        assertEquals((4 * MapCalls.MOST_SEGMENTS + 1) * BLOCKS, cutAll(CLASS).size());
         assertTrue(uncut.add(CLASS, 1000, SEGMENT_BYTES));
     }
 

@@ -238,15 +238,15 @@ class FutureStoreSessionTest {
             index.tables = buckets -> new IndexGrowthTest.Refusing(buckets, () -> refused.getAndIncrement() < 2);
             List<CompletableFuture<?>> all = whilePending(
                     futures,
-                    () -> List.of(
-                            futures.read(key), futures.readAll(List.of(key, number(2))), futures.read(number(1))),
+                    () -> List.of(futures.read(key), futures.readAll(List.of(key, number(2))), futures.read(number(1))),
                     index::grow);
             assertInstanceOf(OutOfMemoryError.class, failure(all.get(0)));
             assertInstanceOf(OutOfMemoryError.class, failure(all.get(1)));
             assertArrayEquals(number(1), (byte[]) ended(all.get(2)));
             assertEquals(2, refused.get());
             assertNull(ended(futures.read(key)));
-            assertArrayEquals(number(2), ended(futures.readAll(List.of(key, number(2)))).get(1));
+            assertArrayEquals(
+                    number(2), ended(futures.readAll(List.of(key, number(2)))).get(1));
             futures.close();
         }
     }

@@ -203,7 +203,9 @@ final class BlockStore implements Emptying.Store {
         if (SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES <= shape.segmentBytes()) {
             long left = segmentsLeft();
             if (left > 0) {
-                return takeSegments(sizeClass, Math.clamp(left / SHARE, 1, wanted.segments()), reply);
+                // Those of one block go together anyway.
+                int most = shape.segmentBytes() == BlockFormat.UNIT_BYTES ? 1 : wanted.segments();
+                return takeSegments(sizeClass, Math.clamp(left / SHARE, 1, most), reply);
             }
             if (!settled.isEmpty()) {
                 reuse(settled.removeFirst(), sizeClass, memory);

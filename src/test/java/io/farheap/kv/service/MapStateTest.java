@@ -325,6 +325,16 @@ class MapStateTest {
         assertEquals(2 * MapCalls.MOST_SEGMENTS, take(1, CLASS, MapCalls.FIRST, Integer.MAX_VALUE)[2]);
     }
 
+    @Test
+    void soAreSegmentsOfOneBlock() {
+        state = new MapState(new MapDescriptor(1, 0, 1, 1, REGION_BYTES, 100, 0, 512, "lru"), () -> now, 0);
+        state.register(1, 11);
+        long[] taken = take(1, 0, MapCalls.FIRST, MapCalls.MOST_SEGMENTS);
+        assertEquals(MapCalls.SEGMENT, taken[1]);
+        assertEquals(2, taken[2]);
+        assertEquals(512 / 64 * 64, taken[4]);
+    }
+
     /** All that there is, in segments of a class. */
     private List<Long> takeAll(int sizeClass) {
         List<Long> all = new ArrayList<>();

@@ -1,0 +1,42 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.kv.service.MapCalls;
+import io.farheap.testing.Fields;
+import io.farheap.testing.TestDevice;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Segments that a session has got and has not begun yet. */
+class SegmentsAheadTest {
+
+    private static final long REGION_BYTES = 64 << 20;
+    /** Four to a segment: they are used up before others come. */
+    private static final int VALUE_BYTES = 15_000;
+
+    private static final int KEYS = 1000;
+
+    @Test
+    void allOfThemAreAccountedFor() {
+        try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, KEYS);
+                Session session = space.map.openSession()) {
+            Mailbox mailbox = Fields.get(session, "mailbox", Mailbox.class);
+            long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            int number = 0;
+            while (!(mailbox.hasAhead() && mailbox.given(MapCalls.SEGMENT) && mailbox.givenCount() > 2)) {
+                assertTrue(System.nanoTime() - deadline < 0, "it gets one at a time");
+                byte[] key = ByteBuffer.allocate(4).putInt(number++ % KEYS).array();
+                session.set(key, new byte[VALUE_BYTES]);
+            }
+            MapAudit audit = space.map.audit();
+            assertTrue(audit.quiet() && audit.sound(), audit::toString);
+            // Nobody has given one back, so what is in a pool was taken from the session.
+            assertEquals(0, audit.account().lost() + audit.account().pooled(), audit::toString);
+            session.giveAllBack();
+            Audit.of(space, List.of(session));
+        }
+    }
+}
