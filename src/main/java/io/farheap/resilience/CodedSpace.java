@@ -244,7 +244,7 @@ public final class CodedSpace implements AutoCloseable {
                 census.good(),
                 slabs - census.good() - census.voids(),
                 census.voids(),
-                spare,
+                mayLose(spare),
                 mayBeCorrupt(spare),
                 servers,
                 space.counts.sum(),
@@ -254,6 +254,11 @@ public final class CodedSpace implements AutoCloseable {
                 keeper.bytesRebuilt(),
                 keeper.bytesRebuiltByServers(),
                 keeper.trouble());
+    }
+
+    /** EC-only promises nothing of the kind: a write may have been called back when k splits of it were there. */
+    private int mayLose(int spare) {
+        return space.resilience.mode() == Resilience.Mode.EC_ONLY ? Math.min(spare, 0) : spare;
     }
 
     private int mayBeCorrupt(int spare) {

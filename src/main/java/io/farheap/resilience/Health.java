@@ -9,7 +9,8 @@ import java.util.List;
  * @param goodSlabs those that are read
  * @param rebuildingSlabs those that are being regenerated
  * @param voidSlabs those that are neither: their server is gone, or they have missed a write
- * @param mayLose how many more servers may be lost now, whichever they are; negative where something is lost
+ * @param mayLose how many more servers may be lost now, whichever they are, none in EC-only; negative where something
+ *     is lost
  * @param mayBeCorrupt how many corrupt splits of a page are shown (detection) or mended (correction) now; 0 in other
  *     modes
  * @param servers what was met at each

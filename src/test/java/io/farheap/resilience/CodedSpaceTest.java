@@ -105,6 +105,14 @@ class CodedSpaceTest {
     }
 
     @Test
+    void ecOnlyPromisesNoLoss() {
+        try (CodedServers servers = new CodedServers(6, 2);
+                CodedSpace space = servers.space(Resilience.ecOnly(4, 2), PAGE)) {
+            assertEquals(0, space.health().mayLose());
+        }
+    }
+
+    @Test
     void aServerThatNobodyAskedAnythingIsMissedToo() {
         try (CodedServers servers = new CodedServers(6, 2, TestDevice.patience(1_000_000_000L));
                 CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE)) {
