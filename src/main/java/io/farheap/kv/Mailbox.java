@@ -20,10 +20,10 @@ final class Mailbox {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2) * Integer.getInteger("farheap.slowness", 1);
     /** For how long the keeper tries, where there is to be something soon. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1500);
-    /** Where others are asked for so often in succession, the class is not what is used up fastest any more. */
-    private static final int OTHERS = 4;
     /** Between such waits: where sizes change all the time, they are not to be all that a session does. */
     private static final long BETWEEN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+    /** Where others are asked for so often in succession, the class is not what is used up fastest any more. */
+    private static final int OTHERS = 4;
 
     private final Bell keeper;
     private final Eras eras;

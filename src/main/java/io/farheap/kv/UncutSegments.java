@@ -31,6 +31,9 @@ final class UncutSegments {
     private final long[] spare = new long[MOST_SPARE];
 
     private int spares;
+    /** Of those, and of the segments that are being cut. */
+    private long spareUnits;
+
     private long units;
 
     private static long word(int sizeClass, long place, int blocks) {
@@ -83,9 +86,11 @@ final class UncutSegments {
         }
         WORDS.setRelease(spare, at, word);
         spares++;
+        spareUnits += units(word);
     }
 
     private void removeSpare(int at) {
+        spareUnits -= units(spare[at]);
         WORDS.setRelease(spare, at, 0L);
         spares--;
     }
@@ -167,18 +172,22 @@ final class UncutSegments {
 
     /** Of the segments that are being cut, and of the spare ones but those of a class. */
     long unitsBut(int ofClass) {
-        long sum = units;
-        for (int i = 0; i < MOST_SPARE && spares > 0; i++) {
-            sum += sizeClass(spare[i]) == ofClass ? 0 : units(spare[i]);
-        }
-        return sum;
+        return units + spareUnits - spareUnits(ofClass);
     }
 
     /** Of a class, spare segments too. */
     long unitsOf(int ofClass) {
-        long sum = units(cuts[ofClass]);
-        for (int i = 0; i < MOST_SPARE && spares > 0; i++) {
-            sum += sizeClass(spare[i]) == ofClass ? units(spare[i]) : 0;
+        return units(cuts[ofClass]) + spareUnits(ofClass);
+    }
+
+    private long spareUnits(int ofClass) {
+        long sum = 0;
+        int left = spares;
+        for (int i = 0; left > 0; i++) {
+            if (spare[i] != 0) {
+                left--;
+                sum += sizeClass(spare[i]) == ofClass ? units(spare[i]) : 0;
+            }
         }
         return sum;
     }

@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.kv.Codec;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -257,9 +257,7 @@ class FutureStoreSessionTest {
         try (MemoryDevice own = new MemoryDevice(1 << 14, 512);
                 FarStore small = CompactionTest.withOneBucket(own)) {
             FutureStoreSession futures = filled(small);
-            Field field = FutureStoreSession.class.getDeclaredField("session");
-            field.setAccessible(true);
-            StoreSession inner = (StoreSession) field.get(futures);
+            StoreSession inner = Fields.get(futures, "session", StoreSession.class);
             List<CompletableFuture<?>> all = whilePending(
                     futures,
                     () -> List.of(futures.update(number(1), THROWING, 0), futures.update(number(2), THROWING, 0)),
