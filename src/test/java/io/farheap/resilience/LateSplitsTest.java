@@ -9,6 +9,7 @@ import io.farheap.cache.SoftverbsFaults;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
@@ -99,10 +100,12 @@ class LateSplitsTest {
 
     @Test
     void whereAllSplitsOfAWriteAreLateNoSlabIsVoid() {
-        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
+        // They come midway between two looks at the time, so that none is late after the others.
+        Resilience resilience = Resilience.failureRecovery(4, 2).timeout(Duration.ofSeconds(1));
+        try (CodedSpace space = servers.space(resilience, PAGE);
                 CodedSession session = space.openSession()) {
             byte[] page = bytes(4);
-            SoftverbsFaults.delayOperations(LATE_NANOS);
+            SoftverbsFaults.delayOperations(1_500_000_000);
             session.write(0, MemorySegment.ofArray(page), 0, PAGE, completion, 1);
             SoftverbsFaults.delayOperations(0);
             await(session, 1);
