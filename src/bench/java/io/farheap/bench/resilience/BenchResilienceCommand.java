@@ -73,11 +73,11 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             names = "--against",
             split = ",",
             paramLabel = "SYSTEM",
-            defaultValue = "one-copy,two-copies",
-            description = "one-copy: bare READs and WRITEs of one queue; two-copies; coded-one-copy: what is coded "
+            description = "beside one copy (bare READs and WRITEs of one queue) and two copies, which always run as "
+                    + "ratios are to them; coded-one-copy: what is coded "
                     + "with k = 1 and r = 0; ssd-backup: one copy, and a file behind a bounded buffer; "
                     + "compressed-copies: two, by Deflate; ec-cache: the same k, r and Δ on random groups of servers, "
-                    + "with copies, and asleep while it waits (default: ${DEFAULT-VALUE})")
+                    + "with copies, and asleep while it waits (default: none of these)")
     private List<String> against = List.of();
 
     @Option(
@@ -184,7 +184,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--bytes " + bytes + ": it is " + 4 * pageBytes + " (four pages) to " + MOST_BYTES);
         }
-        Set<String> names = new LinkedHashSet<>(against);
+        // Ratios are to these.
+        Set<String> names = new LinkedHashSet<>(List.of(Kind.ONE_COPY, Kind.TWO_COPIES));
+        names.addAll(against);
         List<Kind> kinds = new ArrayList<>();
         names.forEach(name -> kinds.add(Kind.baseline(name, resilience, directory)));
         kinds.add(Kind.coded(resilience));
