@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
                     + "same servers. p50 and p99 are medians of turns, p99.9 is of all of them; ratios are medians of "
                     + "each turn's, of a read to one copy, of a write to two copies. Every byte that is read is "
                     + "compared.",
-            "crash: each system on servers of its own, of which as many are killed at once as it survives (one of "
+            "crash: each turn of each system on servers of its own, of which as many are killed at once as it survives (one of "
                     + "those that survive none), under reads and writes at the same time. Figures are from the kill "
                     + "until all is whole again, where it is made anew; ratios are to the same load before the kill.",
             "partition: as crash, but one server of each cannot be reached on the data path for a while.",
@@ -141,10 +141,10 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             inTurns(plan, rows);
         }
         if (faults.has(Faults.CRASH)) {
-            OutagePart.crash(plan, rows).run();
+            OutagePart.crash(plan, rows, faults.outages()).run();
         }
         if (faults.has(Faults.PARTITION)) {
-            OutagePart.partition(plan, rows, faults.partitionNanos()).run();
+            OutagePart.partition(plan, rows, faults.outages(), faults.partitionNanos()).run();
         }
         output.write(report);
         // What corrupts is meant to show who notices.

@@ -28,6 +28,7 @@ final class Faults {
     private static final long LEAST_PIECE = 4 << 10;
     private static final long MOST_PIECE = 1 << 20;
     private static final int MOST_AT_ONCE = 256;
+    private static final int MOST_OUTAGES = 100;
     private static final int MOST_PARTITION_MILLIS = 60_000;
 
     @Option(
@@ -84,6 +85,14 @@ final class Faults {
             description = "for which one server cannot be reached on the data path (default: ${DEFAULT-VALUE})")
     private int partitionMillis;
 
+    @Option(
+            names = "--outages",
+            paramLabel = "N",
+            defaultValue = "3",
+            description = "turns of each system for crash and partition, which share its --seconds: each starts servers "
+                    + "anew, 1 to 100 (default: ${DEFAULT-VALUE})")
+    private int outages;
+
     /** Of the operations on a server, that part is so much later. */
     record Late(double part, long nanos, boolean allServers) {}
 
@@ -112,6 +121,9 @@ final class Faults {
         if (has(BURST) && burst > pages) {
             throw new IllegalArgumentException("--burst " + burst + ": requests of a burst are to different pages, and "
                     + "there are " + pages + "; take more --bytes");
+        }
+        if (outages < 1 || outages > MOST_OUTAGES) {
+            throw new IllegalArgumentException("--outages " + outages + ": it is 1 to " + MOST_OUTAGES);
         }
         if (partitionMillis < 1 || partitionMillis > MOST_PARTITION_MILLIS) {
             throw new IllegalArgumentException(
@@ -152,6 +164,11 @@ final class Faults {
     /** Requests of a burst. */
     int burst() {
         return burst;
+    }
+
+    /** Turns of what takes servers away. */
+    int outages() {
+        return outages;
     }
 
     long partitionNanos() {

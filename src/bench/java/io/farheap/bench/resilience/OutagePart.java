@@ -1,5 +1,6 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.bench.Samples;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.resilience.Health;
 import java.util.HashMap;
@@ -10,7 +11,8 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers that are taken away under load: each kind on servers of its own. Two sessions request at the same time, one
+ * Servers that are taken away under load, in turns: each turn of each kind has servers of its own, as what was taken
+ * away cannot be used again, and a load without the fault before. Two sessions request at the same time, one
  * that reads what nobody writes, and one that writes: one thread polls both, so that a write that waits holds up no
  * read, and a read no write. One thread.
  */
@@ -48,52 +50,99 @@ final class OutagePart {
         Outage make(Kind kind, Cluster cluster, FarSide side);
     }
 
+    /** What came of a kind in all turns. */
+    private static final class Course {
+
+        private final Map<Access, Tally> before;
+        private final Map<Access, Tally> during;
+        private final Samples wholeMillis = new Samples();
+        private int times;
+        private long bytesRead;
+        private long bytesRebuilt;
+        private long bytesByServers;
+        private double memoryOverhead;
+
+        Course(Map<Access, Tally> before, Map<Access, Tally> during) {
+            this.before = before;
+            this.during = during;
+        }
+
+        void repaired(double millis, Health health) {
+            if (!Double.isNaN(millis)) {
+                wholeMillis.add(millis);
+                times++;
+            }
+            bytesRead += health.regenerationBytesRead();
+            bytesRebuilt += health.regenerationBytesRebuilt();
+            bytesByServers += health.regenerationBytesByServers();
+        }
+
+        Rows.Repair repair() {
+            double millis = times == 0 ? Double.NaN : wholeMillis.median();
+            return new Rows.Repair(millis, times, bytesRead, bytesRebuilt, bytesByServers);
+        }
+    }
+
     private final Plan plan;
     private final Rows rows;
     private final String fault;
+    private final int turns;
     private final ToIntFunction<Kind> taken;
     private final Maker maker;
-    private final Map<String, Map<Access, Tally>> before = new HashMap<>();
+    private final Map<Kind, Course> courses = new HashMap<>();
 
-    /** @param taken how many servers of a kind are taken away */
-    private OutagePart(Plan plan, Rows rows, String fault, ToIntFunction<Kind> taken, Maker maker) {
+    /**
+     * @param turns of each kind, each on servers that are started for it
+     * @param taken how many servers of a kind are taken away
+     */
+    private OutagePart(Plan plan, Rows rows, String fault, int turns, ToIntFunction<Kind> taken, Maker maker) {
         this.plan = plan;
         this.rows = rows;
         this.fault = fault;
+        this.turns = turns;
         this.taken = taken;
         this.maker = maker;
     }
 
     /** As many die at once as it survives. */
-    static OutagePart crash(Plan plan, Rows rows) {
+    static OutagePart crash(Plan plan, Rows rows, int turns) {
         return new OutagePart(
                 plan,
                 rows,
                 Faults.CRASH,
+                turns,
                 Kind::kills,
-                (kind, cluster, side) -> new Killing(cluster, side, kind.kills(), plan.nanos()));
+                (kind, cluster, side) -> new Killing(cluster, side, kind.kills(), plan.nanos() / turns));
     }
 
     /** One cannot be reached for so long, and then can. */
-    static OutagePart partition(Plan plan, Rows rows, long nanos) {
+    static OutagePart partition(Plan plan, Rows rows, int turns, long nanos) {
         return new OutagePart(
                 plan,
                 rows,
                 Faults.PARTITION,
+                turns,
                 kind -> 1,
-                (kind, cluster, side) -> new Partition(cluster, side, nanos, plan.nanos()));
+                (kind, cluster, side) -> new Partition(cluster, side, nanos, plan.nanos() / turns));
     }
 
+    /** One kind after the other, again and again: first without the fault and then with it. */
     void run() {
         rows.title(fault);
-        plan.kinds().forEach(this::run);
+        plan.kinds().forEach(kind -> courses.put(kind, new Course(tallies(), tallies())));
+        for (int turn = 0; turn < turns; turn++) {
+            plan.kinds().forEach(this::run);
+        }
+        plan.kinds().forEach(this::add);
     }
 
     private void run(Kind kind) {
+        Course course = courseOf(kind);
         int spare = kind.survives() ? taken.applyAsInt(kind) : 0;
         int servers = kind.splits() + spare;
         // All of those that are gone may come to one.
         long regions = kind.regions(plan.bytes(), plan.regionBytes()) / kind.splits() + 1;
+        long nanos = plan.nanos() / turns;
         try (CloseStack opened = new CloseStack()) {
             Cluster cluster = opened.add(new Cluster(servers, regions, plan.regionBytes()));
             FarSide side = opened.add(kind.open(cluster.memory(), plan.bytes()));
@@ -102,27 +151,30 @@ final class OutagePart {
             Stream reader = new Stream(opened.add(requester(side, shadow, HALVES, 0)), accesses(false));
             Stream writer = new Stream(opened.add(requester(side, shadow, HALVES, 1)), accesses(true));
             whole.fill();
-            load(reader, writer, tallies(), null, plan.nanos());
-            Map<Access, Tally> quiet = tallies();
-            load(reader, writer, quiet, null, plan.nanos());
-            before.put(kind.name(), quiet);
-            Map<Access, Tally> during = tallies();
+            load(reader, writer, tallies(), null, nanos);
+            load(reader, writer, course.before, null, nanos);
             double wholeMillis;
             try (Outage outage = maker.make(kind, cluster, side)) {
                 outage.start();
-                load(reader, writer, during, outage, 0);
+                load(reader, writer, course.during, outage, 0);
                 wholeMillis = outage.wholeMillis();
             }
             Tally everything = whole.verify();
-            Health health = side.health();
-            Rows.Repair repair = health == null ? Rows.Repair.NONE : Rows.Repair.of(wholeMillis, health);
-            during.forEach((access, tally) -> {
+            course.during.forEach((access, tally) -> {
                 if (access.write()) {
                     tally.verified(everything);
                 }
             });
-            add(kind, side.memoryOverhead(), quiet, during, repair);
+            Health health = side.health();
+            if (health != null) {
+                course.repaired(wholeMillis, health);
+            }
+            course.memoryOverhead = side.memoryOverhead();
         }
+    }
+
+    private Course courseOf(Kind kind) {
+        return Objects.requireNonNull(courses.get(kind));
     }
 
     private Requester requester(FarSide side, Shadow shadow, int every, int first) {
@@ -157,19 +209,21 @@ final class OutagePart {
         tallies.values().forEach(Tally::endTurn);
     }
 
-    private void add(
-            Kind kind, double memoryOverhead, Map<Access, Tally> quiet, Map<Access, Tally> during, Rows.Repair repair) {
+    private void add(Kind kind) {
+        Course course = courseOf(kind);
         for (Access access : plan.accesses()) {
-            Map<Access, Tally> baseline = before.get(access.write() ? Kind.TWO_COPIES : Kind.ONE_COPY);
+            Map<Kind, Tally> same = new HashMap<>();
+            courses.forEach((other, its) -> same.put(other, Objects.requireNonNull(its.during.get(access))));
             rows.add(new Rows.Figure(
                     kind,
                     access,
                     fault,
-                    Objects.requireNonNull(during.get(access)),
-                    quiet.get(access),
-                    baseline == null ? null : baseline.get(access),
-                    memoryOverhead,
-                    repair));
+                    Objects.requireNonNull(course.during.get(access)),
+                    same,
+                    course.before.get(access),
+                    courseOf(plan.baseline(access)).before.get(access),
+                    course.memoryOverhead,
+                    course.repair()));
         }
     }
 }

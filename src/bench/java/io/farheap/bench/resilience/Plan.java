@@ -17,6 +17,15 @@ record Plan(List<Kind> kinds, long bytes, long regionBytes, long nanos, int turn
         return kinds.getLast();
     }
 
+    /** What ratios of such requests are to: of a read to one copy, of a write to two. */
+    Kind baseline(Access access) {
+        String name = access.write() ? Kind.TWO_COPIES : Kind.ONE_COPY;
+        return kinds.stream()
+                .filter(kind -> kind.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
     int pageBytes() {
         return coded().pageBytes();
     }

@@ -13,18 +13,20 @@ final class Rows {
     /**
      * What a fault did beside.
      *
-     * @param regenerateMillis from the fault until all is whole again; NaN where it is not, or nothing was lost
+     * @param regenerateMillis from the fault until all is whole again, the median of all times; NaN where it is not, or nothing was lost
+     * @param times that happened
      * @param bytesRead by regeneration
      * @param bytesRebuilt by regeneration
      * @param bytesByServers those of them that the new slabs' servers made
      */
-    record Repair(double regenerateMillis, long bytesRead, long bytesRebuilt, long bytesByServers) {
+    record Repair(double regenerateMillis, int times, long bytesRead, long bytesRebuilt, long bytesByServers) {
 
-        static final Repair NONE = new Repair(Double.NaN, 0, 0, 0);
+        static final Repair NONE = new Repair(Double.NaN, 0, 0, 0, 0);
 
         static Repair of(double regenerateMillis, Health health) {
             return new Repair(
                     regenerateMillis,
+                    Double.isNaN(regenerateMillis) ? 0 : 1,
                     health.regenerationBytesRead(),
                     health.regenerationBytesRebuilt(),
                     health.regenerationBytesByServers());
@@ -35,6 +37,7 @@ final class Rows {
      * A figure.
      *
      * @param ownWithout what the same requests of the same side were without the fault, or null
+     * @param same what all kinds' same requests were with the same fault, as far as they have run
      * @param baseline what a read's ratios are to (one copy), and a write's (two copies); or null
      */
     record Figure(
@@ -42,6 +45,7 @@ final class Rows {
             Access access,
             String fault,
             Tally tally,
+            Map<Kind, Tally> same,
             @Nullable Tally ownWithout,
             @Nullable Tally baseline,
             double memoryOverhead,
@@ -87,7 +91,7 @@ final class Rows {
         double wire = tally.wireOverhead(figure.access().bytes());
         Access access = figure.access();
         Repair repair = figure.repair();
-        figure.kind()
+        BenchReport.Row row = figure.kind()
                 .put(report.row())
                 .put("op", access.op())
                 .put("size", access.bytes())
@@ -106,6 +110,7 @@ final class Rows {
                 .put("unread_pages", tally.unreadPages())
                 .put("stall_us", tally.longestMicros())
                 .put("regenerate_ms", repair.regenerateMillis())
+                .put("regenerate_times", repair.times())
                 .put("regeneration_bytes_read", repair.bytesRead())
                 .put("regeneration_bytes_rebuilt", repair.bytesRebuilt())
                 .put("regeneration_bytes_by_servers", repair.bytesByServers())
@@ -130,6 +135,8 @@ final class Rows {
                 tally.lost(),
                 tally.shown(),
                 repair.regenerateMillis());
+        PaperFigures.put(row, figure.kind(), access, figure.fault(), figure.same(), without)
+                .forEach(this::note);
     }
 
     /** In all rows, but those of a fault. */

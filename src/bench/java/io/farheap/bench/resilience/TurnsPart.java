@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * All kinds on the same servers, in turns: one side after another, again and again, each blocking with one request
@@ -23,7 +22,7 @@ final class TurnsPart implements AutoCloseable {
 
     private record Side(Kind kind, FarSide side, Shadow shadow, Requester requester, double memoryOverhead) {}
 
-    private record Key(String kind, Access access) {}
+    private record Key(Kind kind, Access access) {}
 
     /** A turn of a side. */
     private interface Turn {
@@ -158,7 +157,7 @@ final class TurnsPart implements AutoCloseable {
                 if (access.write()) {
                     tally.verified(side.requester().verify());
                 }
-                all.put(new Key(side.kind().name(), access), tally);
+                all.put(new Key(side.kind(), access), tally);
             }
             for (Side side : sides) {
                 rows.add(new Rows.Figure(
@@ -166,8 +165,9 @@ final class TurnsPart implements AutoCloseable {
                         access,
                         fault,
                         Objects.requireNonNull(tallies.get(side.kind())),
-                        withoutFault.get(new Key(side.kind().name(), access)),
-                        baseline(all, access),
+                        tallies,
+                        withoutFault.get(new Key(side.kind(), access)),
+                        tallies.get(plan.baseline(access)),
                         side.memoryOverhead(),
                         repair(side, fault)));
             }
@@ -193,10 +193,6 @@ final class TurnsPart implements AutoCloseable {
         return health == null || !fault.equals(Faults.CORRUPTION)
                 ? Rows.Repair.NONE
                 : Rows.Repair.of(left.getOrDefault(side.kind(), Double.NaN), health);
-    }
-
-    private static @Nullable Tally baseline(Map<Key, Tally> all, Access access) {
-        return all.get(new Key(access.write() ? Kind.TWO_COPIES : Kind.ONE_COPY, access));
     }
 
     @Override

@@ -60,7 +60,8 @@ class BenchResilienceTest {
 
     @Test
     void eachSystemHasARowForEachRequestAndNothingIsWrong() throws Exception {
-        List<JsonObject> rows = rows("--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "none,crash");
+        List<JsonObject> rows = rows(
+                "--k", "2", "--r", "1", "--seconds", "0.1", "--outages", "2", "--fault", "none,crash");
         Set<String> names = new HashSet<>();
         for (JsonObject row : rows) {
             String system = text(row, "system");
@@ -121,6 +122,12 @@ class BenchResilienceTest {
         }
         assertEquals(0, number(row, "lost"), row::toString);
         assertTrue(number(row, "regenerate_ms") > 0, row::toString);
+        // With each turn's servers.
+        assertEquals(2, number(row, "regenerate_times"), row::toString);
+        if (text(row, "system").equals("coded") && number(row, "size") > 64) {
+            assertEquals(1, number(row, "paper_ratio_p99_to_two_copies"), row::toString);
+            assertEquals("figure 12b", text(row, "paper_figure"));
+        }
         assertTrue(number(row, "regeneration_bytes_rebuilt") > 0, row::toString);
         assertTrue(number(row, "regeneration_bytes_read") >= number(row, "regeneration_bytes_rebuilt"), row::toString);
     }
@@ -139,6 +146,8 @@ class BenchResilienceTest {
                 against,
                 "--directory",
                 directory.toString(),
+                "--outages",
+                "1",
                 "--fault",
                 "none,crash");
         Set<String> names = new HashSet<>();
@@ -231,8 +240,19 @@ class BenchResilienceTest {
     @Test
     @Needs(Need.SOFTVERBS)
     void whatACutLeavesIsWholeAgainAndRight() throws Exception {
-        List<JsonObject> rows =
-                rows("--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "partition", "--partition-ms", "300");
+        List<JsonObject> rows = rows(
+                "--k",
+                "2",
+                "--r",
+                "1",
+                "--seconds",
+                "0.1",
+                "--outages",
+                "1",
+                "--fault",
+                "partition",
+                "--partition-ms",
+                "300");
         assertEquals(3 * 4, rows.size());
         for (JsonObject row : rows) {
             checkSound(row);
@@ -305,6 +325,7 @@ class BenchResilienceTest {
             {"--background", "1k"},
             {"--background", "2m"},
             {"--burst", "1"},
+            {"--outages", "0"},
             {"--partition-ms", "0"}
         }) {
             List<String> arguments = new ArrayList<>(List.of("bench", "resilience"));

@@ -1,0 +1,119 @@
+package io.farheap.bench.resilience;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.resilience.CodedStatus;
+import io.farheap.resilience.Resilience;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** The paper's ratios beside ours. */
+class PaperFiguresTest {
+
+    private static final Access READ = new Access(false, 4096);
+    private static final Access WRITE = new Access(true, 4096);
+    private static final Kind CODED = Kind.coded(Resilience.failureRecovery(8, 2).additional(1));
+    private static final Kind TWO_COPIES = baseline(Kind.TWO_COPIES);
+    private static final Kind BACKUP = baseline(Kind.SSD_BACKUP);
+
+    @TempDir
+    Path directory;
+
+    private static Kind baseline(String name) {
+        return Kind.baseline(name, Resilience.failureRecovery(8, 2), Path.of(System.getProperty("java.io.tmpdir")));
+    }
+
+    /** One turn of one request. */
+    private static Tally tally(long nanos) {
+        Tally tally = new Tally();
+        tally.ended(CodedStatus.OK, nanos, 0);
+        tally.endTurn();
+        return tally;
+    }
+
+    @Command
+    private static final class Reporting {
+        @Mixin
+        private BenchOutput output = new BenchOutput();
+    }
+
+    private record Told(JsonObject row, List<String> lines) {}
+
+    private Told tell(
+            Kind kind, Access access, String fault, Map<Kind, Tally> same, @Nullable Tally without) throws Exception {
+        Path json = directory.resolve("report.json");
+        Reporting reporting = new Reporting();
+        CommandLine line = new CommandLine(reporting);
+        line.parseArgs("--json", json.toString());
+        BenchReport report = reporting.output.report(line.getCommandSpec());
+        List<String> lines = PaperFigures.put(report.row(), kind, access, fault, same, without);
+        reporting.output.write(report);
+        JsonObject all = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        return new Told(all.getAsJsonArray("rows").get(0).getAsJsonObject(), lines);
+    }
+
+    private static double number(Told told, String field) {
+        return told.row().get(field).getAsDouble();
+    }
+
+    @Test
+    void aRowOfWhatIsCodedHasThePapersRatioAndTheSameOneOfThisRun() throws Exception {
+        Map<Kind, Tally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000), BACKUP, tally(4000));
+        Told read = tell(CODED, READ, Faults.BACKGROUND, same, null);
+        assertEquals(0.5, number(read, "ratio_p99_to_two_copies"), 0.01);
+        assertEquals(1 / 1.33, number(read, "paper_ratio_p99_to_two_copies"), 0.001);
+        assertEquals(0.25, number(read, "ratio_p50_to_ssd_backup"), 0.01);
+        assertEquals(1 / 2.56, number(read, "paper_ratio_p50_to_ssd_backup_least"), 0.001);
+        assertEquals(1 / 1.97, number(read, "paper_ratio_p50_to_ssd_backup"), 0.001);
+        assertEquals("figure 12a", read.row().get("paper_figure").getAsString());
+        assertTrue(
+                read.lines().contains("  read p99 to two-copies: 0.50, the paper's 0.75 (figure 12a)"),
+                () -> read.lines().toString());
+        Told write = tell(CODED, WRITE, Faults.CRASH, same, null);
+        assertEquals(1, number(write, "paper_ratio_p99_to_two_copies"));
+        assertEquals(1 / 4.79, number(write, "paper_ratio_p50_to_ssd_backup"), 0.001);
+    }
+
+    @Test
+    void whatDidNotRunIsNotMeasured() throws Exception {
+        Told read = tell(CODED, READ, Faults.NONE, Map.of(CODED, tally(1000)), null);
+        assertTrue(read.row().get("ratio_p50_to_ssd_backup").isJsonNull(), read::toString);
+        assertEquals(1 / 1.79, number(read, "paper_ratio_p50_to_ssd_backup"), 0.001);
+        assertTrue(
+                read.lines().contains("  read p50 to ssd-backup: not measured, the paper's 0.47 to 0.56 (figure 9)"),
+                () -> read.lines().toString());
+    }
+
+    @Test
+    void corruptionIsComparedWithItsOwnFiguresWithoutIt() throws Exception {
+        Kind corrects = Kind.coded(Resilience.corruptionCorrection(8, 3));
+        Told read = tell(corrects, READ, Faults.CORRUPTION, Map.of(corrects, tally(2000)), tally(1000));
+        assertEquals(1.51, number(read, "paper_ratio_p99_to_none"));
+        assertTrue(
+                read.lines().contains("  read p99 to none: 2.00, the paper's 1.51 (figure 11)"),
+                () -> read.lines().toString());
+    }
+
+    @Test
+    void ofOtherRowsThePaperSaysNothing() throws Exception {
+        Map<Kind, Tally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000));
+        assertEquals(List.of(), tell(TWO_COPIES, READ, Faults.NONE, same, null).lines());
+        assertEquals(List.of(), tell(CODED, new Access(false, 64), Faults.NONE, same, null).lines());
+        Told burst = tell(CODED, READ, Faults.BURST, same, null);
+        assertEquals(List.of(), burst.lines());
+        assertTrue(burst.row().keySet().isEmpty(), burst::toString);
+    }
+}

@@ -1,0 +1,147 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.bench.report.BenchReport;
+import io.farheap.resilience.Resilience.Mode;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ratios that Hydra's text gives of its 4 KB pages (8+2, Δ=1; with corruption r=3), each beside the same one of this
+ * run. What it only draws is not here. Its "X times better than" stands as 1 / X.
+ */
+final class PaperFigures {
+
+    /** As the other side of a ratio: the same system without the fault. */
+    static final String WITHOUT_FAULT = Faults.NONE;
+
+    /**
+     * A ratio of what is coded.
+     *
+     * @param tail of 99th percentiles, else of medians
+     * @param to the name of a kind, or {@link #WITHOUT_FAULT}
+     * @param least NaN where the text says only how much it is at most
+     * @param where in the paper
+     */
+    record Claim(
+            Mode mode, String fault, boolean write, boolean tail, String to, double least, double most, String where) {
+
+        String name() {
+            return "ratio_" + (tail ? "p99" : "p50") + "_to_" + to.replace('-', '_');
+        }
+
+        private String range() {
+            String upper = String.format(Locale.ROOT, "%.2f", most);
+            if (Double.isNaN(least)) {
+                return "at most " + upper;
+            }
+            return least == most ? upper : String.format(Locale.ROOT, "%.2f to %s", least, upper);
+        }
+    }
+
+    private static final List<Claim> CLAIMS = new ArrayList<>();
+
+    static {
+        String latency = "figure 9";
+        add(Faults.NONE, false, false, Kind.SSD_BACKUP, 1 / 2.13, 1 / 1.79, latency);
+        add(Faults.NONE, false, true, Kind.SSD_BACKUP, 1 / 2.04, 1 / 1.93, latency);
+        add(Faults.NONE, true, false, Kind.SSD_BACKUP, 1 / 2.22, 1 / 1.9, latency);
+        add(Faults.NONE, true, true, Kind.SSD_BACKUP, 1 / 2.2, 1 / 1.74, latency);
+        // EC-Cache has late binding, but none of the other parts: what each of them leaves, multiplied.
+        String parts = "figure 10, its parts multiplied";
+        double readParts = (1 - 0.51) * (1 - 0.28);
+        double writeParts = readParts * (1 - 0.38);
+        add(Faults.NONE, false, false, Kind.EC_CACHE, readParts, readParts, parts);
+        add(Faults.NONE, true, false, Kind.EC_CACHE, writeParts, writeParts, parts);
+        add(Faults.BACKGROUND, false, true, Kind.TWO_COPIES, 1 / 1.33, 1 / 1.33, "figure 12a");
+        add(Faults.BACKGROUND, true, true, Kind.TWO_COPIES, 1 / 1.5, 1 / 1.5, "figure 12a");
+        for (boolean tail : new boolean[] {false, true}) {
+            for (boolean write : new boolean[] {false, true}) {
+                add(Faults.NONE, write, tail, Kind.TWO_COPIES, Double.NaN, 1.18, latency);
+                add(Faults.BACKGROUND, write, tail, Kind.SSD_BACKUP, 1 / 2.56, 1 / 1.97, "figure 12a");
+                add(Faults.CRASH, write, tail, Kind.TWO_COPIES, 1, 1, "figure 12b");
+            }
+            add(Faults.CRASH, false, tail, Kind.SSD_BACKUP, 1 / 13.6, 1 / 8.37, "figure 12b");
+            add(Faults.CRASH, true, tail, Kind.SSD_BACKUP, 1 / 7.3, 1 / 4.79, "figure 12b");
+        }
+        Mode corrects = Mode.CORRUPTION_CORRECTION;
+        CLAIMS.add(new Claim(corrects, Faults.CORRUPTION, false, true, WITHOUT_FAULT, 1.51, 1.51, "figure 11"));
+        CLAIMS.add(new Claim(corrects, Faults.CORRUPTION, true, true, WITHOUT_FAULT, 1.09, 1.09, "figure 11"));
+    }
+
+    private PaperFigures() {}
+
+    private static void add(
+            String fault, boolean write, boolean tail, String to, double least, double most, String where) {
+        CLAIMS.add(new Claim(Mode.FAILURE_RECOVERY, fault, write, tail, to, least, most, where));
+    }
+
+    /** What the paper says of such a row; of pages of what is coded alone. */
+    static List<Claim> of(Kind kind, Access access, String fault) {
+        if (kind.resilience() == null || !kind.name().equals(Kind.CODED) || access.bytes() != kind.pageBytes()) {
+            return List.of();
+        }
+        Mode mode = kind.resilience().mode();
+        return CLAIMS.stream()
+                .filter(claim -> claim.mode() == mode && claim.fault().equals(fault) && claim.write() == access.write())
+                .toList();
+    }
+
+    /**
+     * Puts the paper's ratios into a row, and ours where the row has not got them yet.
+     *
+     * @param same what other kinds' same requests were with the same fault, and this kind's
+     * @return lines for people
+     */
+    static List<String> put(
+            BenchReport.Row row,
+            Kind kind,
+            Access access,
+            String fault,
+            Map<Kind, Tally> same,
+            @Nullable Tally without) {
+        List<String> lines = new ArrayList<>();
+        Set<String> places = new LinkedHashSet<>();
+        Tally tally = same.get(kind);
+        if (tally == null) {
+            return lines;
+        }
+        for (Claim claim : of(kind, access, fault)) {
+            double ours;
+            if (claim.to().equals(WITHOUT_FAULT)) {
+                ours = without == null ? Double.NaN : tally.tail() / without.tail();
+            } else {
+                ours = ratio(claim, tally, same);
+                row.put(claim.name(), ours);
+            }
+            row.put("paper_" + claim.name() + "_least", claim.least()).put("paper_" + claim.name(), claim.most());
+            places.add(claim.where());
+            lines.add(String.format(
+                    Locale.ROOT,
+                    "  %s %s to %s: %s, the paper's %s (%s)",
+                    access.op(),
+                    claim.tail() ? "p99" : "p50",
+                    claim.to(),
+                    Double.isNaN(ours) ? "not measured" : String.format(Locale.ROOT, "%.2f", ours),
+                    claim.range(),
+                    claim.where()));
+        }
+        if (!places.isEmpty()) {
+            row.put("paper_figure", String.join("; ", places));
+        }
+        return lines;
+    }
+
+    private static double ratio(Claim claim, Tally tally, Map<Kind, Tally> same) {
+        for (Map.Entry<Kind, Tally> other : same.entrySet()) {
+            if (other.getKey().name().equals(claim.to())) {
+                return claim.tail() ? tally.tailRatio(other.getValue()) : tally.medianRatio(other.getValue());
+            }
+        }
+        return Double.NaN;
+    }
+}
