@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** The C library's memcpy between two populated mappings: as fast as one core of this machine copies. */
-final class Memcpy implements AutoCloseable {
+public final class Memcpy implements AutoCloseable {
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final MethodHandle MH$memcpy = LINKER.downcallHandle(
@@ -19,7 +19,7 @@ final class Memcpy implements AutoCloseable {
     private final SharedMemory from;
     private final SharedMemory to;
 
-    Memcpy(long bytes) {
+    public Memcpy(long bytes) {
         from = SharedMemory.allocate("farheap-memcpy", bytes);
         try {
             to = SharedMemory.allocate("farheap-memcpy", bytes);
@@ -35,7 +35,7 @@ final class Memcpy implements AutoCloseable {
      *
      * @return nanoseconds for once
      */
-    long run(int times) {
+    public long run(int times) {
         long nanos = 0;
         int runs = Math.max(1, times);
         for (int i = 0; i < runs; i++) {

@@ -38,6 +38,8 @@ import picocli.CommandLine.Spec;
             "crash: each turn of each system on servers of its own, of which as many are killed at once as it survives (one of "
                     + "those that survive none), under reads and writes at the same time. Figures are from the kill "
                     + "until all is whole again, where it is made anew; ratios are to the same load before the kill.",
+            "regeneration: alone, without requests: a server of one range is killed, at most three times, in turns "
+                    + "with a memcpy of what was read.",
             "partition: as crash, but one server of each cannot be reached on the data path for a while.",
             "straggler: servers execute a part of their operations later. background: another process reads and "
                     + "writes large pieces of one server as fast as it can. corruption: one server stores and returns "
@@ -145,6 +147,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         }
         if (faults.has(Faults.PARTITION)) {
             OutagePart.partition(plan, rows, faults.outages(), faults.partitionNanos()).run();
+        }
+        if (faults.has(Faults.REGENERATION)) {
+            new RegenerationPart(plan, rows, faults.slab()).run();
         }
         output.write(report);
         // What corrupts is meant to show who notices.

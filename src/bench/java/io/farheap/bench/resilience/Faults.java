@@ -19,8 +19,11 @@ final class Faults {
     static final String CORRUPTION = "corruption";
     static final String BURST = "burst";
     static final String PARTITION = "partition";
+    static final String REGENERATION = "regeneration";
+    /** What has servers of its own. */
+    private static final Set<String> APART = Set.of(CRASH, PARTITION, REGENERATION);
 
-    private static final List<String> ALL = List.of(NONE, CRASH, STRAGGLER, BACKGROUND, CORRUPTION, BURST, PARTITION);
+    private static final List<String> ALL = List.of(NONE, CRASH, STRAGGLER, BACKGROUND, CORRUPTION, BURST, PARTITION, REGENERATION);
     /** What only a software device can be asked for. */
     private static final Set<String> ASKED_OF_DEVICE = Set.of(STRAGGLER, CORRUPTION, PARTITION);
 
@@ -28,6 +31,8 @@ final class Faults {
     private static final long LEAST_PIECE = 4 << 10;
     private static final long MOST_PIECE = 1 << 20;
     private static final int MOST_AT_ONCE = 256;
+    private static final long LEAST_SLAB = 64 << 10;
+    private static final long MOST_SLAB = 128 << 20;
     private static final int MOST_OUTAGES = 100;
     private static final int MOST_PARTITION_MILLIS = 60_000;
 
@@ -37,7 +42,8 @@ final class Faults {
             paramLabel = "FAULT",
             defaultValue = NONE,
             description =
-                    "none, crash, straggler, background, corruption, burst, partition (default: " + "${DEFAULT-VALUE})")
+                    "none, crash, straggler, background, corruption, burst, partition, regeneration (default: "
+                            + "${DEFAULT-VALUE})")
     private List<String> faults = List.of();
 
     @Option(
@@ -86,6 +92,14 @@ final class Faults {
     private int partitionMillis;
 
     @Option(
+            names = "--slab",
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            defaultValue = "8m",
+            description = "a slab that is regenerated, a power of two of 64k to 128m (default: ${DEFAULT-VALUE})")
+    private long slab;
+
+    @Option(
             names = "--outages",
             paramLabel = "N",
             defaultValue = "3",
@@ -122,6 +136,10 @@ final class Faults {
             throw new IllegalArgumentException("--burst " + burst + ": requests of a burst are to different pages, and "
                     + "there are " + pages + "; take more --bytes");
         }
+        if (slab < LEAST_SLAB || slab > MOST_SLAB || Long.bitCount(slab) != 1) {
+            throw new IllegalArgumentException("--slab " + slab + ": it is a power of two of " + LEAST_SLAB
+                    + " (64k) to " + MOST_SLAB + " (128m) bytes");
+        }
         if (outages < 1 || outages > MOST_OUTAGES) {
             throw new IllegalArgumentException("--outages " + outages + ": it is 1 to " + MOST_OUTAGES);
         }
@@ -137,7 +155,7 @@ final class Faults {
 
     /** Whether there is one of those whose servers all kinds share. */
     boolean anyInTurns() {
-        return faults.stream().anyMatch(fault -> !fault.equals(CRASH) && !fault.equals(PARTITION));
+        return faults.stream().anyMatch(fault -> !APART.contains(fault));
     }
 
     Late straggler() {
@@ -164,6 +182,11 @@ final class Faults {
     /** Requests of a burst. */
     int burst() {
         return burst;
+    }
+
+    /** Bytes of a slab that is regenerated alone. */
+    long slab() {
+        return slab;
     }
 
     /** Turns of what takes servers away. */

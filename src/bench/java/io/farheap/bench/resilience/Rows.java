@@ -117,7 +117,7 @@ final class Rows {
                 .put("requests", tally.requests())
                 .put("lost", tally.lost())
                 .put("corrupt", tally.shown());
-        wrongBytes.merge(figure.fault(), tally.wrongBytes(), Long::sum);
+        count(figure.fault(), tally.wrongBytes());
         out.printf(
                 "%-40s %9.0f %9.0f %9.0f %6.2f %6.2f %6.2f %8.2f %7.2f %6.2f %6d %11.1f %8d %7d %8.1f%n",
                 "  " + figure.kind().name() + " " + access.op() + " " + access.bytes(),
@@ -137,6 +137,11 @@ final class Rows {
                 repair.regenerateMillis());
         PaperFigures.put(row, figure.kind(), access, figure.fault(), figure.same(), without)
                 .forEach(this::note);
+    }
+
+    /** Wrong bytes of a row. */
+    void count(String fault, long wrong) {
+        wrongBytes.merge(fault, wrong, Long::sum);
     }
 
     /** In all rows, but those of a fault. */

@@ -236,6 +236,28 @@ class BenchResilienceTest {
         assertTrue(number(report, "background_gbit_s") >= 0, report::toString);
     }
 
+    @Test
+    void regenerationAloneReadsKSlabsForEachThatItRebuilds() throws Exception {
+        List<JsonObject> rows = rows("--k", "2", "--r", "1", "--fault", "regeneration", "--slab", "256k");
+        assertEquals(
+                List.of("two-copies", "coded"),
+                rows.stream().map(row -> text(row, "system")).toList());
+        for (JsonObject row : rows) {
+            assertEquals(2, number(row, "regenerate_times"), row::toString);
+            // Of each turn a slab.
+            assertTrue(number(row, "regeneration_bytes_rebuilt") >= 2 * (256 << 10), row::toString);
+            assertTrue(
+                    number(row, "regeneration_bytes_read") >= number(row, "k") * 2 * (256 << 10), row::toString);
+            for (String field : List.of("regenerate_ms", "memcpy_ms", "ms_per_gib_read")) {
+                assertTrue(number(row, field) > 0, row::toString);
+            }
+            assertTrue(row.has("ratio_to_memcpy"), row::toString);
+            assertEquals(274, number(row, "paper_ms_per_gib_read"), row::toString);
+            assertEquals(0, number(row, "wrong_bytes"), row::toString);
+            assertEquals(0, number(row, "unread_pages"), row::toString);
+        }
+    }
+
     /** One server of each system cannot be reached for a while: what has another place goes on, and all comes back. */
     @Test
     @Needs(Need.SOFTVERBS)
@@ -326,6 +348,7 @@ class BenchResilienceTest {
             {"--background", "2m"},
             {"--burst", "1"},
             {"--outages", "0"},
+            {"--slab", "3m"},
             {"--partition-ms", "0"}
         }) {
             List<String> arguments = new ArrayList<>(List.of("bench", "resilience"));
