@@ -151,7 +151,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         if (faults.has(Faults.REGENERATION)) {
             new RegenerationPart(plan, rows, faults.slab()).run();
         }
-        output.write(report);
+        output.write(report, rows.plots());
         // What corrupts is meant to show who notices.
         return rows.wrongBytesBut(Faults.CORRUPTION) == 0 ? 0 : 1;
     }

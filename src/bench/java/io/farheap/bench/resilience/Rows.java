@@ -1,6 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.command.Plot;
 import io.farheap.resilience.Health;
 import java.io.PrintStream;
 import java.util.HashMap;
@@ -53,6 +54,7 @@ final class Rows {
 
     private final BenchReport report;
     private final PrintStream out;
+    private final ResiliencePlots plots = new ResiliencePlots();
     private final Map<String, Long> wrongBytes = new HashMap<>();
 
     Rows(BenchReport report, PrintStream out) {
@@ -81,6 +83,7 @@ final class Rows {
     }
 
     void add(Figure figure) {
+        plots.add(figure);
         Tally tally = figure.tally();
         Tally baseline = figure.baseline();
         Tally without = figure.ownWithout();
@@ -137,6 +140,11 @@ final class Rows {
                 repair.regenerateMillis());
         PaperFigures.put(row, figure.kind(), access, figure.fault(), figure.same(), without)
                 .forEach(this::note);
+    }
+
+    /** Of the rows there are. */
+    Plot[] plots() {
+        return plots.plots();
     }
 
     /** Wrong bytes of a row. */
