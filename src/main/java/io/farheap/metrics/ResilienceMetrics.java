@@ -72,7 +72,7 @@ public final class ResilienceMetrics implements MeterBinder {
     private void errors(MeterRegistry registry, String address, String what, ToDoubleFunction<Health.Server> count) {
         FunctionCounter.builder("farheap.resilience.errors", cache, live -> of(live.health(), address, count))
                 .tags("cache", cache.name(), "server", address, "what", what)
-                .description("splits of a server that were wrong or late, and operations that failed")
+                .description("splits of a server that were wrong or late, and connections to it that failed")
                 .register(registry);
     }
 

@@ -3,7 +3,8 @@ package io.farheap.resilience;
 /**
  * Asks slabs for splits of a page until enough are there (Hydra, section 4.1.2): k + Δ random ones at first, the rest
  * where one is late or fails; done at those that are wanted, or at any k. In the corruption modes k + Δ have to be
- * there, and more where they disagree.
+ * there, and more where they disagree. Where a suspect server is among those that are asked, k + 2Δ + 1 are at first
+ * (not in EC-only, which promises nothing); the read is done as before.
  */
 final class Gather {
 
@@ -21,11 +22,16 @@ final class Gather {
     private final Parts parts;
     private final Resilience resilience;
     private final int k;
+    /** Whether a suspect server makes reads ask more. */
+    private final boolean doubts;
+    /** Of the latest {@link #punctual} ones those whose servers are suspect. */
+    private int suspect;
 
     Gather(Parts parts) {
         this.parts = parts;
         this.resilience = parts.resilience;
         this.k = resilience.dataSplits();
+        this.doubts = resilience.mode() != Resilience.Mode.EC_ONLY;
     }
 
     /**
@@ -66,19 +72,16 @@ final class Gather {
         return usable;
     }
 
-    /** How many splits a read of the corruption modes asks: k + Δ; k + 2Δ + 1 where one is suspect. */
+    /** How many splits a read of the corruption modes waits for: k + Δ, or those that may come. */
     private int checked(int range, int good) {
         int mayCome = 0;
-        boolean suspect = false;
         for (int left = good; left != 0; left &= left - 1) {
             Line line = lineOf(range, Integer.numberOfTrailingZeros(left));
-            suspect |= line.record.suspect;
             if (line.mayCome(parts.clock(), resilience.timeoutNanos())) {
                 mayCome++;
             }
         }
-        int wanted = k + resilience.additional() + (suspect ? resilience.additional() + 1 : 0);
-        return Math.clamp(mayCome, k, Math.min(wanted, resilience.splits()));
+        return Math.clamp(mayCome, k, resilience.readAsks());
     }
 
     private Line lineOf(int range, int split) {
@@ -89,20 +92,26 @@ final class Gather {
     private int first(PageOp op, int usable) {
         int punctual = punctual(op.range, usable);
         boolean part = Integer.bitCount(op.want) < k;
+        int first;
         if (resilience.checksReads()) {
             if (Integer.bitCount(usable) < op.target) {
                 return 0;
             }
-            int first = part ? op.want & punctual : 0;
-            return fill(first, punctual, usable, op.target);
+            first = fill(part ? op.want & punctual : 0, punctual, usable, op.target);
+        } else if (part && (op.want & ~punctual) == 0) {
+            first = op.want;
+        } else if (Integer.bitCount(usable) < k) {
+            first = (op.want & ~usable) == 0 ? op.want : 0;
+        } else {
+            first = fill(0, punctual, usable, resilience.readAsks());
         }
-        if (part && (op.want & ~punctual) == 0) {
-            return op.want;
-        }
-        if (Integer.bitCount(usable) < k) {
-            return (op.want & ~usable) == 0 ? op.want : 0;
-        }
-        return fill(0, punctual, usable, resilience.readAsks());
+        return doubts && (first & suspect) != 0 ? doubted(first, punctual) : first;
+    }
+
+    /** A suspect server is to be asked: k + 2Δ + 1 are, as far as others owe nothing. */
+    private int doubted(int first, int punctual) {
+        int count = k + 2 * resilience.additional() + 1;
+        return first | parts.choose(punctual & ~first, Math.max(0, count - Integer.bitCount(first)));
     }
 
     /** So many splits, with those of {@code first}; others are random, and those of late servers last. */
@@ -111,14 +120,15 @@ final class Gather {
         return chosen | parts.choose(usable & ~chosen, Math.max(0, count - Integer.bitCount(chosen)));
     }
 
-    /** Those whose servers owe this session nothing. */
+    /** Those whose servers owe this session nothing; notes which are suspect. */
     private int punctual(int range, int usable) {
         int punctual = 0;
+        suspect = 0;
         for (int left = usable; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
-            if (lineOf(range, split).late == 0) {
-                punctual |= 1 << split;
-            }
+            Line line = lineOf(range, split);
+            punctual |= line.late == 0 ? 1 << split : 0;
+            suspect |= line.record.suspect ? 1 << split : 0;
         }
         return punctual;
     }

@@ -45,11 +45,11 @@ public record Health(
      * @param domain its failure domain
      * @param slabs that it has and that are not void
      * @param lost whether its lease is lost
-     * @param suspect whether it is above the errorCorrectionLimit
+     * @param suspect whether it was above the errorCorrectionLimit in the latest window of half a second
      * @param asked splits
      * @param wrong splits that were found wrong, or may be
-     * @param failed operations that ended in error
-     * @param late splits that were late
+     * @param failed connections to it that failed, each with all that was under way there
+     * @param late splits that were not there when a read's hedge or a write's timeout looked
      */
     public record Server(
             String address,

@@ -6,6 +6,7 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.thread.Joining;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -18,18 +19,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space's background: notices lost servers, judges the others' health, regenerates void slabs and those that servers
- * want back, and gives their memory back once nothing can write it any more. A thread of its own.
+ * A space's background: notices lost servers, judges the others' health, regenerates void slabs and those that are to
+ * go elsewhere, and gives their memory back once nothing can write it any more. A thread of its own.
  */
 final class Keeper implements AutoCloseable {
 
     private static final long ROUND_NANOS = 20_000_000;
     private static final long WINDOW_NANOS = 500_000_000;
-    /** A window is taken to have so many splits of each server at least. */
-    private static final long LEAST_ASKED = 1000;
-    /** So long a server may be above the first limit. */
-    private static final long SUSPECT_NANOS = 10_000_000_000L;
-    /** After its slabs were given up, or it did not say whether it has room, a server gets none for so long. */
+    /** After its slabs were given up or moved, or it did not say whether it has room, a server gets none for so long. */
     private static final long AVOID_NANOS = 10_000_000_000L;
     /** After it could not be connected to, or written, it gets none for so long. */
     private static final long UNREACHABLE_NANOS = 1_000_000_000L;
@@ -55,11 +52,14 @@ final class Keeper implements AutoCloseable {
     private final Rebuild rebuild;
     private final ServerRebuild onServer;
     private final Evictions evictions;
+    private final Judge judge;
     private final List<Retired> retired = new ArrayList<>();
     /** Of these the slabs that are in the table still. */
     private final Set<Slab> retiredVoid = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
+    /** Servers whose slabs are to go elsewhere, and until when. */
+    private final Map<RemoteServer, Long> leaving = new HashMap<>();
     private final LongAdder regenerated = new LongAdder();
     private final LongAdder evicted = new LongAdder();
     private final Thread thread;
@@ -76,6 +76,7 @@ final class Keeper implements AutoCloseable {
         this.rebuild = new Rebuild(space);
         this.onServer = new ServerRebuild(space, rebuild);
         this.evictions = new Evictions(space);
+        this.judge = new Judge(space.resilience);
         this.thread = Thread.ofPlatform().daemon().name("farheap-slabs").unstarted(this::run);
     }
 
@@ -114,7 +115,8 @@ final class Keeper implements AutoCloseable {
         duties(System.nanoTime());
         if (System.nanoTime() - pausedUntil >= 0) {
             regenerate();
-            evict();
+            move(evictions.wanted(), true);
+            move(slabsThatLeave(), false);
         }
     }
 
@@ -142,20 +144,26 @@ final class Keeper implements AutoCloseable {
     }
 
     private void judge(long now) {
-        for (ServerRecord record : space.records.values()) {
-            if (record.judge(space.resilience, LEAST_ASKED, now, SUSPECT_NANOS)) {
-                avoid(record.server, AVOID_NANOS);
-                for (int range = 0; range < space.table.ranges(); range++) {
-                    for (int split = 0; split < space.table.splits(); split++) {
-                        Slab slab = space.table.slab(range, split);
-                        if (slab.region().server() == record.server && !slab.isVoid()) {
-                            space.table.giveUp(slab);
-                        }
-                    }
-                }
+        judge.windowEnds(space.records.values(), now).forEach((record, verdict) -> {
+            if (verdict == Judge.Verdict.STAY) {
+                return;
             }
-        }
+            avoid(record.server, AVOID_NANOS);
+            if (verdict == Judge.Verdict.GIVE_UP) {
+                space.table.slabsAt(record.server).forEach(space.table::giveUp);
+            } else {
+                leaving.put(record.server, now + AVOID_NANOS);
+            }
+        });
         avoided.values().removeIf(until -> now - until >= 0);
+        leaving.values().removeIf(until -> now - until >= 0);
+    }
+
+    /** Those of servers whose connections fail again and again. */
+    private List<Slab> slabsThatLeave() {
+        return leaving.keySet().stream()
+                .flatMap(server -> space.table.slabsAt(server).stream())
+                .toList();
     }
 
     /** Each time what has become the most urgent meanwhile. What cannot be has its turn again after a pause. */
@@ -186,11 +194,13 @@ final class Keeper implements AutoCloseable {
     }
 
     /**
-     * What servers want back goes elsewhere, one slab after the other: it becomes void once there is a place for its
-     * successor, and while all others of its range are good. So a range has never fewer than one slab too few for that.
+     * What is right goes elsewhere, one slab after the other: it becomes void once there is a place for its successor,
+     * and while all others of its range are good. So a range has never more than one slab too few for that.
+     *
+     * @param wanted whether their servers want the memory back
      */
-    private void evict() {
-        for (Slab slab : evictions.wanted()) {
+    private void move(List<Slab> slabs, boolean wanted) {
+        for (Slab slab : slabs) {
             if (closed || !space.table.voidSlabs().isEmpty()) {
                 return;
             }
@@ -206,7 +216,9 @@ final class Keeper implements AutoCloseable {
                 region.server().releaseQuietly(region);
                 continue;
             }
-            evicted.increment();
+            if (wanted) {
+                evicted.increment();
+            }
             regenerate(slab, region);
         }
     }

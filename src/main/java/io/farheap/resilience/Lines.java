@@ -86,7 +86,7 @@ final class Lines implements Fences {
         if (!line.connected) {
             return;
         }
-        line.record.failed.increment();
+        line.countFailure(clock);
         server.doubt();
         begin(line, clock);
     }

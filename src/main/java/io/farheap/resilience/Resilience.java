@@ -22,9 +22,12 @@ import java.util.Locale;
  * @param pageBytes of a page, which k cuts into multiples of {@value #SPLIT_UNIT} bytes
  * @param timeoutNanos after which a split that is not written makes its slab void, counted while its session polls
  * @param strict whether a write waits for a new slab where one is void, instead of completing on what is left
- * @param errorCorrectionLimit part of a server's splits that were wrong or failed, above which reads that involve it
- *     ask more at once
- * @param slabRegenerationLimit the same, above which its slabs are regenerated
+ * @param errorCorrectionLimit part of a server's splits in a window of half a second, at least 1,000, that were wrong
+ *     or in doubt, above which reads that involve it ask k + 2Δ + 1 at once, at most k + r (not in EC-only). A
+ *     connection that fails again within ten seconds counts as one of 1,000; a late split as a tenth, where the server
+ *     is late more than twice as often as others are
+ * @param slabRegenerationLimit the same of wrong splits and connections that fail again alone, above which its slabs
+ *     are regenerated; so they are after ten seconds above the errorCorrectionLimit by these
  */
 public record Resilience(
         Mode mode,

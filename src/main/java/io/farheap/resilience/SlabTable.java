@@ -108,7 +108,7 @@ final class SlabTable {
     }
 
     /**
-     * Makes a slab void whose server wants its memory back, if its range {@linkplain #canSpare can spare} it.
+     * Makes a slab void that is right and to go elsewhere, if its range {@linkplain #canSpare can spare} it.
      *
      * @return whether it is void
      */
@@ -178,14 +178,21 @@ final class SlabTable {
         return found;
     }
 
-    /** How many slabs of a server are not void. */
-    int slabsOf(RemoteServer server) {
-        int count = 0;
+    /** The slabs of a server that are not void. */
+    List<Slab> slabsAt(RemoteServer server) {
+        List<Slab> found = new ArrayList<>();
         for (int i = 0; i < slabs.length(); i++) {
             Slab slab = slabs.get(i);
-            count += slab.region().server() == server && !slab.isVoid() ? 1 : 0;
+            if (slab.region().server() == server && !slab.isVoid()) {
+                found.add(slab);
+            }
         }
-        return count;
+        return found;
+    }
+
+    /** How many they are. */
+    int slabsOf(RemoteServer server) {
+        return slabsAt(server).size();
     }
 
     /**
