@@ -67,12 +67,19 @@ final class Lines implements Fences {
         return of(slab.region().server()).connected;
     }
 
-    /** So many random good slabs of a range that may be asked now, a bit each; all of them where there are fewer. */
-    int someGood(int range, int wanted) {
+    /**
+     * So many random good slabs of a range that may be asked now, a bit each; all of them where there are fewer.
+     *
+     * @param last slabs that are chosen where there are fewer than {@code least} others
+     */
+    int someGood(int range, int wanted, int last, int least) {
         int chosen = 0;
         for (int left = space.table.good(range); left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
             chosen |= reaches(space.table.slab(range, split)) ? 1 << split : 0;
+        }
+        for (int left = chosen & last; left != 0 && Integer.bitCount(chosen) > least; left &= left - 1) {
+            chosen &= ~Integer.lowestOneBit(left);
         }
         while (Integer.bitCount(chosen) > wanted) {
             chosen &= ~(1 << ThreadLocalRandom.current().nextInt(space.table.splits()));

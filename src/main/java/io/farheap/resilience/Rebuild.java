@@ -9,6 +9,7 @@ import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteServer;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -19,14 +20,28 @@ import java.util.concurrent.atomic.AtomicLong;
  * time, decodes and writes it, while sessions go on: reads of the range without a pause, writes but for the pages of
  * the window, whose stripe words it has. Sources may change from one window to the next, pages that are stuck come
  * last, and where splits disagree it finds out which are wrong. One thread.
+ *
+ * <p>No words are held for longer than splits may be late twice, once for the reads and once for the write: then the
+ * connections that owe splits are ended, which brings their tags back, so nothing lands in its memory afterwards. What
+ * was late to be read is asked of others at the window's next turn. A slab that was late to be written is never used:
+ * its memory goes back as any void slab's does, once nothing can write it.
  */
 final class Rebuild implements AutoCloseable {
 
     private static final int WINDOW_PAGES = 64;
     private static final int MOST_WINDOW_BYTES = 256 << 10;
     private static final int DEPTH = 16;
-    private static final int READ_TRIES = 50;
     private static final long NAP_NANOS = 1_000_000;
+    /** A split of a window is late after a timeout of writes, and not sooner than this: it is many pages long. */
+    private static final long LEAST_LATE_NANOS = 50_000_000;
+    /** As {@link Parts} counts: what kept this thread itself from running makes no split late. */
+    private static final long MOST_STEP_NANOS = 1_000_000;
+
+    private static final int MADE = 0;
+    /** Its words are taken, or splits were late: another time. */
+    private static final int POSTPONED = 1;
+
+    private static final int FAILED = 2;
     /** So long, and two timeouts of writes, it goes on without getting any further. */
     private static final long PATIENCE_NANOS = 1_000_000_000;
 
@@ -39,6 +54,7 @@ final class Rebuild implements AutoCloseable {
     private final Coder coder;
     private final int splitBytes;
     private final int windowPages;
+    private final long lateNanos;
     private final long[] addresses;
     private final long[] pageAddresses;
 
@@ -46,6 +62,12 @@ final class Rebuild implements AutoCloseable {
     private final AtomicLong bytesRebuilt = new AtomicLong();
     private long clock;
     private long lastNanos = System.nanoTime();
+    /** For the splits that are on their way. */
+    private long waited;
+    /** Of the range, those that were late since the run began: asked where there are too few others. */
+    private int late;
+
+    private long lateSplits;
     /** Splits of the window that are on their way, and those that are there. */
     private int outstanding;
 
@@ -59,6 +81,7 @@ final class Rebuild implements AutoCloseable {
         this.resilience = space.resilience;
         this.splitBytes = resilience.splitBytes();
         this.windowPages = Math.clamp(MOST_WINDOW_BYTES / splitBytes, 1, WINDOW_PAGES);
+        this.lateNanos = Math.max(resilience.timeoutNanos(), LEAST_LATE_NANOS);
         try (CloseStack opened = new CloseStack()) {
             this.queue = opened.add(space.memory.openQueue(
                     new QueueOptions(Math.min(DEPTH, space.memory.maxQueueDepth()), DEPTH * resilience.splits(), 0)));
@@ -86,11 +109,12 @@ final class Rebuild implements AutoCloseable {
      *
      * @param from where bytes are missing, of whole pages; to the slab's end
      * @param between is run before each window, while no words are held
-     * @return false where it could not: too few others are good, it is void, sessions keep words for too long, or the
-     *     thread was interrupted
+     * @return false where it could not: too few others are good or in time, it is void or late to be written, sessions
+     *     keep words for too long, or the thread was interrupted
      */
     boolean run(Slab slab, long from, Runnable between) {
         destinationFailed = false;
+        late = 0;
         long patience = PATIENCE_NANOS + 2 * resilience.timeoutNanos();
         long progress = System.nanoTime();
         range = slab.range();
@@ -108,32 +132,39 @@ final class Rebuild implements AutoCloseable {
                 return false;
             }
             long window = windows.removeFirst();
-            int pages = (int) Math.min(windowPages, space.pagesPerSlab - window);
-            long first = slab.range() * space.pagesPerSlab + window;
-            if (!space.words.tryHold(first, pages)) {
-                windows.addLast(window);
-                if (System.nanoTime() - progress > patience) {
-                    return false;
-                }
-                if (++postponed >= windows.size()) {
-                    // What has come is taken first: it would end each sleep at once.
-                    poll();
-                    queue.await(NAP_NANOS);
-                    postponed = 0;
-                }
+            int outcome = attempt(slab, window);
+            long now = System.nanoTime();
+            if (outcome == MADE) {
+                postponed = 0;
+                progress = now;
                 continue;
             }
-            try {
-                if (!rebuild(slab, window * splitBytes, pages)) {
-                    return false;
-                }
-            } finally {
-                space.words.endHold(first, pages);
+            if (outcome == FAILED || now - progress > patience) {
+                return false;
             }
-            postponed = 0;
-            progress = System.nanoTime();
+            windows.addLast(window);
+            if (++postponed >= windows.size()) {
+                // What has come is taken first: it would end each sleep at once.
+                poll();
+                queue.await(NAP_NANOS);
+                postponed = 0;
+            }
         }
         return space.table.rebuilt(slab);
+    }
+
+    /** @return {@link #MADE}, {@link #POSTPONED} or {@link #FAILED}; no words are held any more */
+    private int attempt(Slab slab, long window) {
+        int pages = (int) Math.min(windowPages, space.pagesPerSlab - window);
+        long first = slab.range() * space.pagesPerSlab + window;
+        if (!space.words.tryHold(first, pages)) {
+            return POSTPONED;
+        }
+        try {
+            return rebuild(slab, window * splitBytes, pages);
+        } finally {
+            space.words.endHold(first, pages);
+        }
     }
 
     Lines lines() {
@@ -145,25 +176,29 @@ final class Rebuild implements AutoCloseable {
         return destinationFailed;
     }
 
-    private boolean rebuild(Slab slab, long offset, int pages) {
+    private int rebuild(Slab slab, long offset, int pages) {
         int bytes = pages * splitBytes;
-        int wanted = resilience.rebuildAsks();
-        if (!gather(slab, offset, bytes, wanted)) {
-            return false;
+        waited = 0;
+        int gathered = gather(slab, offset, bytes, resilience.rebuildAsks());
+        if (gathered != MADE) {
+            return gathered;
         }
         aim(addresses, 0);
         int bit = 1 << slab.split();
         if (coder.agree(addresses, bytes, there)) {
             coder.recover(addresses, bytes, there, bit);
-        } else if (!mend(slab, offset, pages)) {
-            return false;
+        } else {
+            int mended = mend(slab, offset, pages);
+            if (mended != MADE) {
+                return mended;
+            }
         }
         bytesRead.addAndGet((long) Integer.bitCount(there) * bytes);
         if (!write(slab, offset, bytes)) {
-            return false;
+            return FAILED;
         }
         bytesRebuilt.addAndGet(bytes);
-        return true;
+        return MADE;
     }
 
     private void aim(long[] to, long at) {
@@ -176,9 +211,10 @@ final class Rebuild implements AutoCloseable {
      * Splits disagree: with all that there are, page by page. Where it cannot be told which are wrong, what is made
      * agrees with none, so that nobody takes it for right.
      */
-    private boolean mend(Slab slab, long offset, int pages) {
-        if (!gather(slab, offset, pages * splitBytes, resilience.splits() - 1)) {
-            return false;
+    private int mend(Slab slab, long offset, int pages) {
+        int gathered = gather(slab, offset, pages * splitBytes, resilience.splits() - 1);
+        if (gathered != MADE) {
+            return gathered;
         }
         int bit = 1 << slab.split();
         int spare = Integer.bitCount(there) - resilience.dataSplits();
@@ -195,7 +231,7 @@ final class Rebuild implements AutoCloseable {
                 space.record(other.region().server()).wrong.increment();
             }
         }
-        return true;
+        return MADE;
     }
 
     private void invert(long at) {
@@ -206,16 +242,18 @@ final class Rebuild implements AutoCloseable {
 
     /**
      * Reads a window of so many random good slabs of a range, or of fewer where no more are good or reached: of at
-     * least k, in the corruption modes of at least k + Δ while so many are good, since fewer show nothing.
+     * least k, in the corruption modes of at least k + Δ while so many are good, since fewer show nothing. Those that
+     * were late are not asked beyond that.
      */
-    private boolean gather(Slab slab, long offset, int bytes, int wanted) {
-        for (int i = 0; i < READ_TRIES; i++) {
+    private int gather(Slab slab, long offset, int bytes, int wanted) {
+        int least = resilience.rebuildAsks();
+        long lateBefore = lateSplits;
+        do {
             int good = space.table.good(slab.range());
             if (Integer.bitCount(good) < resilience.dataSplits() || slab.isVoid()) {
-                return false;
+                return FAILED;
             }
-            int chosen = lines.someGood(slab.range(), wanted);
-            int least = resilience.rebuildAsks();
+            int chosen = lines.someGood(slab.range(), wanted, late, least);
             if (Integer.bitCount(chosen) >= Math.min(least, Integer.bitCount(good))) {
                 there = 0;
                 for (int left = chosen; left != 0; left &= left - 1) {
@@ -225,17 +263,18 @@ final class Rebuild implements AutoCloseable {
                 finish();
                 // Those that have become void meanwhile have missed no write of these pages, whose words are held.
                 if (Integer.bitCount(there) >= Math.min(wanted, Integer.bitCount(chosen))) {
-                    return true;
+                    return MADE;
                 }
             }
-            queue.await(1_000_000);
+            queue.await(NAP_NANOS);
             poll();
-        }
-        return false;
+        } while (waited < lateNanos);
+        return lateSplits == lateBefore ? FAILED : POSTPONED;
     }
 
     private boolean write(Slab slab, long offset, int bytes) {
         there = 0;
+        waited = 0;
         post(slab, offset, bytes, true);
         finish();
         destinationFailed = there == 0;
@@ -254,11 +293,26 @@ final class Rebuild implements AutoCloseable {
         }
     }
 
-    /** All of them: a split that is late holds up a window, and no longer than its connection lasts. */
+    /** Awaits all of them, or their connections' ends: when it returns the device uses none of its memory. */
     private void finish() {
+        int owed = 0;
         while (outstanding != 0) {
             poll();
+            if (waited >= lateNanos) {
+                for (int left = outstanding & ~owed; left != 0; left &= left - 1) {
+                    endLate(Integer.numberOfTrailingZeros(left));
+                }
+                owed |= outstanding;
+            }
         }
+    }
+
+    private void endLate(int split) {
+        late |= 1 << split;
+        lateSplits++;
+        RemoteServer server = space.table.slab(range, split).region().server();
+        space.record(server).late.increment();
+        lines.broke(server, clock);
     }
 
     /** Makes connections anew, and takes what has come. */
@@ -266,6 +320,7 @@ final class Rebuild implements AutoCloseable {
         queue.poll(handler);
         long now = System.nanoTime();
         clock += now - lastNanos;
+        waited += Math.min(now - lastNanos, MOST_STEP_NANOS);
         lastNanos = now;
         lines.tick(clock);
     }

@@ -46,14 +46,31 @@ final class CodedServers implements AutoCloseable {
         }
     }
 
+    /** Each on the softverbs device that {@link #device} names: there are {@code count} + 1 of them. */
+    static CodedServers onDevices(int count, int regions) {
+        CodedServers servers = new CodedServers(0, regions);
+        for (int i = 0; i < count; i++) {
+            servers.add(regions, device(i));
+        }
+        return servers;
+    }
+
+    static String device(int server) {
+        return "soft" + (server + 1);
+    }
+
     /** Each on a machine of its own, which has memory to spare until a test says otherwise. */
     static CodedServers withHeadroom(int count, int regions) {
         return new CodedServers(count, regions, LEASE_NANOS, true);
     }
 
     RemoteServer add(int regions) {
+        return add(regions, TestDevice.server());
+    }
+
+    private RemoteServer add(int regions, String device) {
         ServerOptions options = new ServerOptions(
-                regions * REGION_BYTES, REGION_BYTES, leaseNanos, TestDevice.server(), "coded" + servers.size());
+                regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "coded" + servers.size());
         FakeMachine machine = new FakeMachine(REGION_BYTES, 64, regions);
         MemoryServer server = MemoryServer.open(headroom ? options.headroom(machine.headroom()) : options);
         machine.runs(server);

@@ -1,0 +1,166 @@
+package io.farheap.resilience;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.testing.DeviceFaults;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * One server's operations take an hour while a slab is made: those who write the pages of its windows go on, and the
+ * slab is made of others, or elsewhere.
+ */
+@Needs(Need.SOFTVERBS)
+class LateRebuildTest {
+
+    private static final int SERVERS = 8;
+    private static final int REGIONS = 4;
+    private static final int PAGE = 512;
+    private static final int BYTES = (int) (4 * CodedServers.REGION_BYTES);
+    private static final long FOREVER_NANOS = 3_600_000_000_000L;
+
+    private final CodedServers servers = servers();
+    private final byte[] bytes = new byte[BYTES];
+
+    private static CodedServers servers() {
+        Softverbs.devices(SERVERS + 1);
+        return CodedServers.onDevices(SERVERS, REGIONS);
+    }
+
+    @AfterEach
+    void close() {
+        servers.close();
+        Softverbs.devices(1);
+    }
+
+    private void fill(CodedSession session) {
+        new SplittableRandom(21).nextBytes(bytes);
+        assertEquals(
+                "ok", CodedStatus.describe(session.writeBlocking(0, MemorySegment.ofArray(bytes), 0, bytes.length)));
+    }
+
+    private void assertRight(CodedSession session) {
+        byte[] all = new byte[bytes.length];
+        assertEquals("ok", CodedStatus.describe(session.readBlocking(0, MemorySegment.ofArray(all), 0, all.length)));
+        assertArrayEquals(bytes, all);
+    }
+
+    /** Once a window's words are held, every window's first page is written. */
+    private void writeMeanwhile(CodedSpace space, CodedSession session) {
+        CodedServers.await(
+                "a window is held",
+                () -> IntStream.range(0, BYTES / PAGE)
+                        .anyMatch(page -> StripeWords.held(space.words().look(page))));
+        int[] ended = {0};
+        int written = 0;
+        for (int at = 0; at < BYTES; at += 64 * PAGE) {
+            Arrays.fill(bytes, at, at + PAGE, (byte) ++written);
+            MemorySegment page = MemorySegment.ofArray(Arrays.copyOfRange(bytes, at, at + PAGE));
+            session.write(
+                    at,
+                    page,
+                    0,
+                    PAGE,
+                    (token, status) -> {
+                        assertEquals("ok", CodedStatus.describe(status));
+                        ended[0]++;
+                    },
+                    at);
+        }
+        int count = written;
+        CodedServers.await("the writes end", () -> {
+            session.poll();
+            return ended[0] == count;
+        });
+    }
+
+    private static boolean wholeWithout(CodedSpace space, CodedServers servers, int server) {
+        return space.health().whole() && space.slabsAt(servers.attached.get(server)) == 0;
+    }
+
+    /** All five others are to be compared, the late one too, until a write has made it void. */
+    @Test
+    void aSourceThatIsLateHoldsUpNoWrite() {
+        try (CodedSpace space =
+                        servers.space(Resilience.corruptionDetection(4, 2).pageBytes(PAGE), BYTES);
+                CodedSession session = space.openSession()) {
+            fill(session);
+            int source = servers.indexOf(space.slab(0, 1).region().server());
+            try (DeviceFaults faults = DeviceFaults.of(CodedServers.device(source))) {
+                faults.slow(1, FOREVER_NANOS);
+                space.giveUp(space.slab(0, 0));
+                writeMeanwhile(space, session);
+                CodedServers.await("both are made elsewhere", () -> {
+                    // It was called back early, and owes splits.
+                    session.poll();
+                    return wholeWithout(space, servers, source);
+                });
+                assertRight(session);
+            }
+        }
+    }
+
+    @Test
+    void aSlabIsMadeOfOthersThanTheSourceThatIsLate() {
+        try (CodedSpace space =
+                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
+                CodedSession session = space.openSession()) {
+            fill(session);
+            Slab source = space.slab(0, 1);
+            try (DeviceFaults faults = DeviceFaults.of(
+                    CodedServers.device(servers.indexOf(source.region().server())))) {
+                faults.slow(1, FOREVER_NANOS);
+                long late = late(space, source);
+                // It is one of the four that are asked, or it is not.
+                for (int round = 0; late(space, source) == late; round++) {
+                    long before = space.health().regenerated();
+                    space.giveUp(space.slab(0, 2 + round % 4));
+                    CodedServers.await("the slab is made", () -> space.health().regenerated() > before);
+                }
+                CodedServers.await("all slabs are good", () -> space.health().whole());
+                assertEquals(source, space.slab(0, 1));
+                assertRight(session);
+            }
+        }
+    }
+
+    private static long late(CodedSpace space, Slab slab) {
+        return space.health().servers().stream()
+                .filter(server -> server.address().equals(slab.region().server().address()))
+                .mapToLong(Health.Server::late)
+                .sum();
+    }
+
+    @Test
+    void aNewSlabThatIsLateToBeWrittenIsMadeElsewhereAndItsMemoryGoesBack() {
+        try (CodedSpace space =
+                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
+                CodedSession session = space.openSession()) {
+            fill(session);
+            // It has fewest slabs then, and room.
+            int late = servers.indexOf(space.slab(0, 0).region().server());
+            try (DeviceFaults faults = DeviceFaults.of(CodedServers.device(late))) {
+                faults.slow(1, FOREVER_NANOS);
+                space.giveUp(space.slab(0, 0));
+                writeMeanwhile(space, session);
+                CodedServers.await("it is made elsewhere", () -> {
+                    session.poll();
+                    return wholeWithout(space, servers, late);
+                });
+                CodedServers.await("its memory is free", () -> {
+                    session.poll();
+                    return servers.freeRegions(late) == REGIONS;
+                });
+                assertRight(session);
+            }
+        }
+    }
+}
