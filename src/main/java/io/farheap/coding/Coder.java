@@ -45,9 +45,9 @@ public final class Coder implements AutoCloseable {
     private long scratchBytes;
     private boolean closed;
 
-    /** With the {@linkplain CodingLibrary#chosen chosen} library. */
+    /** With the {@linkplain CodingLibrary#chosen chosen} library; the log says once where it is not the fastest. */
     public Coder(ErasureCode code) {
-        this(code, CodingLibrary.chosen());
+        this(code, CodingLibrary.chosenWithNotice());
     }
 
     /** @throws IllegalArgumentException where the machine has not that library */

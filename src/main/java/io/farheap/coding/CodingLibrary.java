@@ -1,6 +1,7 @@
 package io.farheap.coding;
 
 import java.lang.foreign.Arena;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * What multiplies in this process: chosen by {@code -Dfarheap.coding}, by default the first of these that there is. All
@@ -16,6 +17,8 @@ public enum CodingLibrary {
 
     private static final String PROPERTY = "farheap.coding";
     private static final String VECTOR_MODULE = "jdk.incubator.vector";
+    private static final System.Logger LOG = System.getLogger(CodingLibrary.class.getName());
+    private static final AtomicBoolean NOTICED = new AtomicBoolean();
 
     private final String name;
 
@@ -42,6 +45,23 @@ public enum CodingLibrary {
                 };
         library.require();
         return library;
+    }
+
+    /**
+     * As {@link #chosen}; where nobody chose and a faster one is not there, the log says so once, and how to have it.
+     */
+    static CodingLibrary chosenWithNotice() {
+        CodingLibrary library = chosen();
+        if (library != ISAL && System.getProperty(PROPERTY) == null && NOTICED.compareAndSet(false, true)) {
+            LOG.log(System.Logger.Level.WARNING, library.slower());
+        }
+        return library;
+    }
+
+    /** What one who codes with this one, and not with ISA-L, should know. */
+    String slower() {
+        String advice = "coded caches use " + this + ", as there is no ISA-L, which is faster; " + ISAL.remedy();
+        return this == JAVA ? advice + "; or " + VECTOR.remedy() : advice;
     }
 
     /** Whether this process has it. */

@@ -78,7 +78,8 @@ final class KeeperTasks implements AutoCloseable {
             throw MapException.of(KvStatus.LOST);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw MapException.of(KvStatus.LOST);
+            throw new MapException(
+                    "this thread was interrupted while a server was asked: whether it took effect is not known");
         }
     }
 

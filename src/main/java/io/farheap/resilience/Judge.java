@@ -1,7 +1,7 @@
 package io.farheap.resilience;
 
 import java.util.Collection;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -46,7 +46,7 @@ final class Judge {
     private static final long SUSPECT_NANOS = 10_000_000_000L;
 
     private final Resilience resilience;
-    private final Map<ServerRecord, Window> windows = new IdentityHashMap<>();
+    private final Map<ServerRecord, Window> windows = new HashMap<>();
 
     Judge(Resilience resilience) {
         this.resilience = resilience;
@@ -136,7 +136,7 @@ final class Judge {
                 countOfAll += window.count();
             }
         }
-        Map<ServerRecord, Verdict> verdicts = new IdentityHashMap<>();
+        Map<ServerRecord, Verdict> verdicts = new HashMap<>();
         for (ServerRecord record : records) {
             Window window = windows.computeIfAbsent(record, Window::new);
             boolean standsOut = window.used()

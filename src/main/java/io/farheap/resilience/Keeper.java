@@ -26,7 +26,9 @@ final class Keeper implements AutoCloseable {
 
     private static final long ROUND_NANOS = 20_000_000;
     private static final long WINDOW_NANOS = 500_000_000;
-    /** After its slabs were given up or moved, or it did not say whether it has room, a server gets none for so long. */
+    /**
+     * After its slabs were given up or moved, or it did not say whether it has room, a server gets none for so long.
+     */
     private static final long AVOID_NANOS = 10_000_000_000L;
     /** After it could not be connected to, or written, it gets none for so long. */
     private static final long UNREACHABLE_NANOS = 1_000_000_000L;
@@ -60,6 +62,7 @@ final class Keeper implements AutoCloseable {
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
     /** Servers whose slabs are to go elsewhere, and until when. */
     private final Map<RemoteServer, Long> leaving = new HashMap<>();
+
     private final LongAdder regenerated = new LongAdder();
     private final LongAdder evicted = new LongAdder();
     private final Thread thread;

@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** With each library. What this process has not is reported as not run. */
+/** With each library. What this process has not is reported as not run. {@code -Dfarheap.seed=S} repeats a run. */
 class CoderTest {
 
     private static final int MOST_BYTES = 5000;
     private static final int SPLITS = ErasureCode.MOST_DATA + ErasureCode.MOST_PARITY;
     private static final int ROOM = MOST_BYTES + 128;
 
-    private final long seed = System.nanoTime();
+    private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate((long) SPLITS * ROOM, 64);
@@ -265,5 +265,17 @@ class CoderTest {
         coder.close();
         coder.close();
         assertThrows(IllegalStateException.class, () -> coder.encode(addresses, 64));
+    }
+
+    @Test
+    void whoCodesWithoutIsalReadsHowToHaveIt() {
+        assertEquals(
+                "coded caches use portable Java, as there is no ISA-L, which is faster; install it, on Debian with: sudo"
+                        + " apt-get install libisal2; or start the JVM with --add-modules jdk.incubator.vector",
+                CodingLibrary.JAVA.slower());
+        assertEquals(
+                "coded caches use Java with vectors, as there is no ISA-L, which is faster; install it, on Debian with:"
+                        + " sudo apt-get install libisal2",
+                CodingLibrary.VECTOR.slower());
     }
 }

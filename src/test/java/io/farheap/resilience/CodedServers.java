@@ -69,8 +69,8 @@ final class CodedServers implements AutoCloseable {
     }
 
     private RemoteServer add(int regions, String device) {
-        ServerOptions options = new ServerOptions(
-                regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "coded" + servers.size());
+        ServerOptions options =
+                new ServerOptions(regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "coded" + servers.size());
         FakeMachine machine = new FakeMachine(REGION_BYTES, 64, regions);
         MemoryServer server = MemoryServer.open(headroom ? options.headroom(machine.headroom()) : options);
         machine.runs(server);

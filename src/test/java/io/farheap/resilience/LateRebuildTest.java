@@ -55,10 +55,8 @@ class LateRebuildTest {
 
     /** Once a window's words are held, every window's first page is written. */
     private void writeMeanwhile(CodedSpace space, CodedSession session) {
-        CodedServers.await(
-                "a window is held",
-                () -> IntStream.range(0, BYTES / PAGE)
-                        .anyMatch(page -> StripeWords.held(space.words().look(page))));
+        CodedServers.await("a window is held", () -> IntStream.range(0, BYTES / PAGE)
+                .anyMatch(page -> StripeWords.held(space.words().look(page))));
         int[] ended = {0};
         int written = 0;
         for (int at = 0; at < BYTES; at += 64 * PAGE) {
@@ -110,8 +108,7 @@ class LateRebuildTest {
 
     @Test
     void aSlabIsMadeOfOthersThanTheSourceThatIsLate() {
-        try (CodedSpace space =
-                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
                 CodedSession session = space.openSession()) {
             fill(session);
             Slab source = space.slab(0, 1);
@@ -141,8 +138,7 @@ class LateRebuildTest {
 
     @Test
     void aNewSlabThatIsLateToBeWrittenIsMadeElsewhereAndItsMemoryGoesBack() {
-        try (CodedSpace space =
-                        servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
                 CodedSession session = space.openSession()) {
             fill(session);
             // It has fewest slabs then, and room.

@@ -146,7 +146,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             OutagePart.crash(plan, rows, faults.outages()).run();
         }
         if (faults.has(Faults.PARTITION)) {
-            OutagePart.partition(plan, rows, faults.outages(), faults.partitionNanos()).run();
+            OutagePart.partition(plan, rows, faults.outages(), faults.partitionNanos())
+                    .run();
         }
         if (faults.has(Faults.REGENERATION)) {
             new RegenerationPart(plan, rows, faults.slab()).run();

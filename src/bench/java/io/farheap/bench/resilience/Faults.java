@@ -23,7 +23,8 @@ final class Faults {
     /** What has servers of its own. */
     private static final Set<String> APART = Set.of(CRASH, PARTITION, REGENERATION);
 
-    private static final List<String> ALL = List.of(NONE, CRASH, STRAGGLER, BACKGROUND, CORRUPTION, BURST, PARTITION, REGENERATION);
+    private static final List<String> ALL =
+            List.of(NONE, CRASH, STRAGGLER, BACKGROUND, CORRUPTION, BURST, PARTITION, REGENERATION);
     /** What only a software device can be asked for. */
     private static final Set<String> ASKED_OF_DEVICE = Set.of(STRAGGLER, CORRUPTION, PARTITION);
 
@@ -41,9 +42,8 @@ final class Faults {
             split = ",",
             paramLabel = "FAULT",
             defaultValue = NONE,
-            description =
-                    "none, crash, straggler, background, corruption, burst, partition, regeneration (default: "
-                            + "${DEFAULT-VALUE})")
+            description = "none, crash, straggler, background, corruption, burst, partition, regeneration (default: "
+                    + "${DEFAULT-VALUE})")
     private List<String> faults = List.of();
 
     @Option(
@@ -103,8 +103,9 @@ final class Faults {
             names = "--outages",
             paramLabel = "N",
             defaultValue = "3",
-            description = "turns of each system for crash and partition, which share its --seconds: each starts servers "
-                    + "anew, 1 to 100 (default: ${DEFAULT-VALUE})")
+            description =
+                    "turns of each system for crash and partition, which share its --seconds: each starts servers "
+                            + "anew, 1 to 100 (default: ${DEFAULT-VALUE})")
     private int outages;
 
     /** Of the operations on a server, that part is so much later. */

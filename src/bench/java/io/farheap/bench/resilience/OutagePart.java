@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Servers that are taken away under load, in turns: each turn of each kind has servers of its own, as what was taken
- * away cannot be used again, and a load without the fault before. Two sessions request at the same time, one
- * that reads what nobody writes, and one that writes: one thread polls both, so that a write that waits holds up no
- * read, and a read no write. One thread.
+ * away cannot be used again, and a load without the fault before. Two sessions request at the same time, one that reads
+ * what nobody writes, and one that writes: one thread polls both, so that a write that waits holds up no read, and a
+ * read no write. One thread.
  */
 final class OutagePart {
 

@@ -37,8 +37,15 @@ final class RegenerationPart {
 
     void run() {
         rows.note(String.format(
-                Locale.ROOT, "%n%-32s%10s%14s%14s%14s%10s%12s", "regeneration alone", "ms", "bytes read",
-                "bytes rebuilt", "memcpy ms", "of memcpy", "ms per GiB"));
+                Locale.ROOT,
+                "%n%-32s%10s%14s%14s%14s%10s%12s",
+                "regeneration alone",
+                "ms",
+                "bytes read",
+                "bytes rebuilt",
+                "memcpy ms",
+                "of memcpy",
+                "ms per GiB"));
         plan.kinds().stream()
                 .filter(kind -> kind.resilience() != null && kind.survives())
                 .forEach(this::run);

@@ -14,7 +14,8 @@ final class Rows {
     /**
      * What a fault did beside.
      *
-     * @param regenerateMillis from the fault until all is whole again, the median of all times; NaN where it is not, or nothing was lost
+     * @param regenerateMillis from the fault until all is whole again, the median of all times; NaN where it is not, or
+     *     nothing was lost
      * @param times that happened
      * @param bytesRead by regeneration
      * @param bytesRebuilt by regeneration

@@ -60,8 +60,8 @@ class BenchResilienceTest {
 
     @Test
     void eachSystemHasARowForEachRequestAndNothingIsWrong() throws Exception {
-        List<JsonObject> rows = rows(
-                "--k", "2", "--r", "1", "--seconds", "0.1", "--outages", "2", "--fault", "none,crash");
+        List<JsonObject> rows =
+                rows("--k", "2", "--r", "1", "--seconds", "0.1", "--outages", "2", "--fault", "none,crash");
         Set<String> names = new HashSet<>();
         for (JsonObject row : rows) {
             String system = text(row, "system");
@@ -246,8 +246,7 @@ class BenchResilienceTest {
             assertEquals(2, number(row, "regenerate_times"), row::toString);
             // Of each turn a slab.
             assertTrue(number(row, "regeneration_bytes_rebuilt") >= 2 * (256 << 10), row::toString);
-            assertTrue(
-                    number(row, "regeneration_bytes_read") >= number(row, "k") * 2 * (256 << 10), row::toString);
+            assertTrue(number(row, "regeneration_bytes_read") >= number(row, "k") * 2 * (256 << 10), row::toString);
             for (String field : List.of("regenerate_ms", "memcpy_ms", "ms_per_gib_read")) {
                 assertTrue(number(row, field) > 0, row::toString);
             }

@@ -25,7 +25,8 @@ class PaperFiguresTest {
 
     private static final Access READ = new Access(false, 4096);
     private static final Access WRITE = new Access(true, 4096);
-    private static final Kind CODED = Kind.coded(Resilience.failureRecovery(8, 2).additional(1));
+    private static final Kind CODED =
+            Kind.coded(Resilience.failureRecovery(8, 2).additional(1));
     private static final Kind TWO_COPIES = baseline(Kind.TWO_COPIES);
     private static final Kind BACKUP = baseline(Kind.SSD_BACKUP);
 
@@ -52,8 +53,8 @@ class PaperFiguresTest {
 
     private record Told(JsonObject row, List<String> lines) {}
 
-    private Told tell(
-            Kind kind, Access access, String fault, Map<Kind, Tally> same, @Nullable Tally without) throws Exception {
+    private Told tell(Kind kind, Access access, String fault, Map<Kind, Tally> same, @Nullable Tally without)
+            throws Exception {
         Path json = directory.resolve("report.json");
         Reporting reporting = new Reporting();
         CommandLine line = new CommandLine(reporting);
@@ -102,16 +103,17 @@ class PaperFiguresTest {
         Kind corrects = Kind.coded(Resilience.corruptionCorrection(8, 3));
         Told read = tell(corrects, READ, Faults.CORRUPTION, Map.of(corrects, tally(2000)), tally(1000));
         assertEquals(1.51, number(read, "paper_ratio_p99_to_none"));
-        assertTrue(
-                read.lines().contains("  read p99 to none: 2.00, the paper's 1.51 (figure 11)"),
-                () -> read.lines().toString());
+        assertTrue(read.lines().contains("  read p99 to none: 2.00, the paper's 1.51 (figure 11)"), () -> read.lines()
+                .toString());
     }
 
     @Test
     void ofOtherRowsThePaperSaysNothing() throws Exception {
         Map<Kind, Tally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000));
         assertEquals(List.of(), tell(TWO_COPIES, READ, Faults.NONE, same, null).lines());
-        assertEquals(List.of(), tell(CODED, new Access(false, 64), Faults.NONE, same, null).lines());
+        assertEquals(
+                List.of(),
+                tell(CODED, new Access(false, 64), Faults.NONE, same, null).lines());
         Told burst = tell(CODED, READ, Faults.BURST, same, null);
         assertEquals(List.of(), burst.lines());
         assertTrue(burst.row().keySet().isEmpty(), burst::toString);
