@@ -2,9 +2,9 @@ package io.farheap.soak;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.LostServerListener;
+import io.farheap.cache.Status;
 import io.farheap.resilience.Resilience;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
@@ -15,7 +15,6 @@ final class CodedPart implements AutoCloseable {
     /** Of each server. */
     static final int REGIONS = 6;
 
-    private static final int USERS = 2;
     private static final int MOST_RANGES = 3;
     /** On three servers, of which one may go. */
     private static final List<Resilience> CODES = List.of(
@@ -30,9 +29,7 @@ final class CodedPart implements AutoCloseable {
 
     private final Resilience code;
     private final Cache cache;
-    private final Layout layout;
-    private final List<Worker> workers = new ArrayList<>();
-    private final Worker checker;
+    private final CodedLoad load;
 
     /**
      * @param serverGoes whether one is to go: then a strict write would wait for another that has room, for ever
@@ -58,40 +55,23 @@ final class CodedPart implements AutoCloseable {
                 .resilience(code)
                 .onLost(listener)
                 .create());
-        layout = new Layout(cache.capacity(), USERS, random.split());
-        for (int user = 0; user < USERS; user++) {
-            RandomRequests requests = new RandomRequests(layout.share(user), layout.words(), random.split());
-            Client.Opener opener = user == 0
-                    ? finished -> new SessionClient(cache, finished)
-                    : finished -> new BlockingClient(cache, finished);
-            workers.add(new Worker(
-                    (user == 0 ? "asynchronous" : "blocking") + " session of a coded cache",
-                    cache,
-                    opener,
-                    requests,
-                    part -> mayBeLost.getAsBoolean(),
-                    random.split(),
-                    waits,
-                    problems));
-        }
-        checker = new Worker(
-                "the check of a coded cache",
+        load = new CodedLoad(
                 cache,
-                finished -> new BlockingClient(cache, finished),
-                new RandomRequests(layout.share(0), layout.words(), random.split()),
+                List.of(CodedLoad.ASYNCHRONOUS, CodedLoad.BLOCKING),
                 part -> mayBeLost.getAsBoolean(),
-                random.split(),
+                status -> status == Status.LOST,
+                random,
                 waits,
                 problems);
     }
 
     List<Worker> workers() {
-        return workers;
+        return load.workers();
     }
 
     /** Nobody uses it any more: reads and checks all of it. */
     void check() {
-        checker.check(layout.all());
+        load.check();
     }
 
     long regenerated() {

@@ -5,6 +5,7 @@ import io.farheap.cache.Status;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntPredicate;
 import java.util.function.Predicate;
 
 /** Issues random requests through one client, several at a time, and has what they bring checked. */
@@ -18,6 +19,7 @@ final class Worker implements Runnable {
     private final Client.Opener opener;
     private final RandomRequests requests;
     private final Predicate<Part> mayBeLost;
+    private final IntPredicate mayEnd;
     private final SplittableRandom random;
     private final Waits waits;
     private final Problems problems;
@@ -46,11 +48,35 @@ final class Worker implements Runnable {
             SplittableRandom random,
             Waits waits,
             Problems problems) {
+        this(
+                name,
+                cache,
+                opener,
+                requests,
+                mayBeLost,
+                status -> status == Status.LOST,
+                random,
+                waits,
+                problems);
+    }
+
+    /** @param mayEnd whether a request may end with this status now, which is not OK */
+    Worker(
+            String name,
+            Cache cache,
+            Client.Opener opener,
+            RandomRequests requests,
+            Predicate<Part> mayBeLost,
+            IntPredicate mayEnd,
+            SplittableRandom random,
+            Waits waits,
+            Problems problems) {
         this.name = name;
         this.cache = cache;
         this.opener = opener;
         this.requests = requests;
         this.mayBeLost = mayBeLost;
+        this.mayEnd = mayEnd;
         this.random = random;
         this.waits = waits;
         this.problems = problems;
@@ -142,7 +168,7 @@ final class Worker implements Runnable {
         waits.request(name, progressAt - request.issuedAt);
         operations.incrementAndGet();
         if (request.status != Status.OK) {
-            if (request.status != Status.LOST) {
+            if (!mayEnd.test(request.status)) {
                 problem("a " + request + " ended with " + Status.describe(request.status));
             }
             recovery.add(request.part);

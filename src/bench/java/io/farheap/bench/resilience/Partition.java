@@ -1,5 +1,6 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.command.ServerFaults;
 import io.farheap.resilience.Health;
 
 /**

@@ -118,9 +118,10 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** SIGKILL, also while it is stopped. */
+    /** SIGKILL, also while it is stopped. What it has printed can still be read. */
     public void kill() {
-        process.destroyForcibly();
+        // Not the process's own method, which closes its output too.
+        process.toHandle().destroyForcibly();
         await(STOP_SECONDS);
         resume();
     }

@@ -1,31 +1,36 @@
-package io.farheap.bench.resilience;
+package io.farheap.command;
 
 import io.farheap.verbs.SoftverbsCalls;
 import java.util.Locale;
 
 /** What is the matter with the devices of a server's process, for all who reach it: softverbs alone can be asked so. */
-final class ServerFaults implements AutoCloseable {
+public final class ServerFaults implements AutoCloseable {
 
     private final long pid;
 
     /** @param pid of a process that has a device open */
-    ServerFaults(long pid) {
+    public ServerFaults(long pid) {
         this.pid = pid;
     }
 
     /** That part of the operations on it, 0 to 1, is executed so much later. */
-    void slow(double part, long nanos) {
+    public void slow(double part, long nanos) {
         set("straggler=" + decimal(part) + ":" + nanos);
     }
 
     /** One byte is wrong where that part of the WRITEs to it, and of the READs from it, are stored. */
-    void corrupt(double part) {
+    public void corrupt(double part) {
         set("corrupt=" + decimal(part) + " corrupt_read=" + decimal(part));
     }
 
     /** A partition of the data path: nothing reaches it, and nothing that it asks for goes out. */
-    void cut() {
+    public void cut() {
         set("link=down");
+    }
+
+    /** It can be reached again. */
+    public void heal() {
+        set("link=up");
     }
 
     private static String decimal(double part) {
