@@ -34,6 +34,7 @@ final class Chaos implements AutoCloseable {
     private final List<ChaosServer> servers = new ArrayList<>();
     /** Those of them that the episode has had. */
     private final Set<ChaosServer> used = new HashSet<>();
+
     private final Faults faults = new Faults();
     private final Problems problems = new Problems();
     private final Waits waits;
@@ -71,15 +72,7 @@ final class Chaos implements AutoCloseable {
                     before.putAll(Held.settled(this::held));
                 }
                 ChaosEpisode.Result result = new ChaosEpisode(
-                                plan,
-                                random,
-                                REGION_BYTES,
-                                leaseNanos,
-                                had,
-                                this::another,
-                                faults,
-                                waits,
-                                problems)
+                                plan, random, REGION_BYTES, leaseNanos, had, this::another, faults, waits, problems)
                         .run();
                 awaitAllFree();
                 dropUnfit();
@@ -169,8 +162,8 @@ final class Chaos implements AutoCloseable {
             if (System.nanoTime() - end > 0) {
                 Map<String, Long> more = new TreeMap<>(now);
                 more.entrySet().removeIf(entry -> entry.getValue() <= before.getOrDefault(entry.getKey(), 0L));
-                problems.add("an episode leaves more than there was: now there is " + more + ", and there was "
-                        + before);
+                problems.add(
+                        "an episode leaves more than there was: now there is " + more + ", and there was " + before);
             }
             Thread.sleep(LOOK_MILLIS);
             now = held();

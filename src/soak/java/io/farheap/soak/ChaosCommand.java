@@ -17,8 +17,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "chaos",
         mixinStandardHelpOptions = true,
-        description = "Use coded caches of all modes while their servers are killed, stopped, cut off, slow, corrupt and "
-                + "short of memory, and check every byte, that nothing hangs, and that nothing is left.")
+        description =
+                "Use coded caches of all modes while their servers are killed, stopped, cut off, slow, corrupt and "
+                        + "short of memory, and check every byte, that nothing hangs, and that nothing is left.")
 public final class ChaosCommand implements Subcommand, Callable<Integer> {
 
     private static final double NANOS_PER_MINUTE = 60e9;

@@ -92,8 +92,7 @@ final class ChaosEpisode {
                     waits,
                     problems);
             for (Worker worker : load.workers()) {
-                threads.add(
-                        Thread.ofPlatform().daemon().name(worker.name()).start(worker));
+                threads.add(Thread.ofPlatform().daemon().name(worker.name()).start(worker));
             }
             try {
                 disturb(cache, load);

@@ -15,6 +15,7 @@ final class ChaosServer implements AutoCloseable {
     private final ChildJvm jvm;
     /** Null until it is known. */
     private @Nullable String address;
+
     private final ServerFaults faults;
     private boolean dead;
     private boolean rotten;

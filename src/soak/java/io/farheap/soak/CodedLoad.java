@@ -72,9 +72,6 @@ final class CodedLoad {
 
     /** Of parts that could not be read any more. */
     long bytesLost() {
-        return layout.all().stream()
-                .filter(Part::lost)
-                .mapToLong(Part::bytes)
-                .sum();
+        return layout.all().stream().filter(Part::lost).mapToLong(Part::bytes).sum();
     }
 }

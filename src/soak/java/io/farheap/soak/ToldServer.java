@@ -128,8 +128,8 @@ public final class ToldServer {
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
             long address = maps.filter(line -> line.contains("memfd:farheap"))
                     .map(line -> line.substring(0, line.indexOf(' ')).split("-"))
-                    .filter(range -> Long.parseUnsignedLong(range[1], 16) - Long.parseUnsignedLong(range[0], 16)
-                            == memoryBytes)
+                    .filter(range ->
+                            Long.parseUnsignedLong(range[1], 16) - Long.parseUnsignedLong(range[0], 16) == memoryBytes)
                     .mapToLong(range -> Long.parseUnsignedLong(range[0], 16))
                     .findFirst()
                     .orElseThrow(() -> new IOException("no mapping of " + memoryBytes + " bytes"));

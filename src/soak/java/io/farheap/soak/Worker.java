@@ -48,16 +48,7 @@ final class Worker implements Runnable {
             SplittableRandom random,
             Waits waits,
             Problems problems) {
-        this(
-                name,
-                cache,
-                opener,
-                requests,
-                mayBeLost,
-                status -> status == Status.LOST,
-                random,
-                waits,
-                problems);
+        this(name, cache, opener, requests, mayBeLost, status -> status == Status.LOST, random, waits, problems);
     }
 
     /** @param mayEnd whether a request may end with this status now, which is not OK */
