@@ -292,6 +292,11 @@ public final class CodedSession implements AutoCloseable {
         return inCallback;
     }
 
+    /** Splits that are posted and have not come back. */
+    int outstanding() {
+        return parts.queue.inFlight();
+    }
+
     /** Whether nothing of it is under way, splits that are owed included. */
     boolean isQuiet() {
         return ops.isEmpty() && ops.held() == 0;

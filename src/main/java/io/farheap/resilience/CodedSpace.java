@@ -198,6 +198,11 @@ public final class CodedSpace implements AutoCloseable {
         space.leastForServers = 0;
     }
 
+    /** What was met at a server: for tests. */
+    ServerRecord record(RemoteServer server) {
+        return space.record(server);
+    }
+
     /** For tests, which keep writers out. */
     StripeWords words() {
         return space.words;

@@ -8,6 +8,8 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.server.FakeMachine;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
+import io.farheap.testing.DeviceFaults;
+import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,7 @@ final class CodedServers implements AutoCloseable {
 
     private final long leaseNanos;
     private final boolean headroom;
+    private boolean onDevices;
 
     CodedServers(int count, int regions) {
         this(count, regions, LEASE_NANOS);
@@ -46,16 +49,23 @@ final class CodedServers implements AutoCloseable {
         }
     }
 
-    /** Each on the softverbs device that {@link #device} names: there are {@code count} + 1 of them. */
+    /** Each on a softverbs device of its own, which {@link #faults} are of; none is added. */
     static CodedServers onDevices(int count, int regions) {
+        Softverbs.devices(count + 1);
         CodedServers servers = new CodedServers(0, regions);
+        servers.onDevices = true;
         for (int i = 0; i < count; i++) {
             servers.add(regions, device(i));
         }
         return servers;
     }
 
-    static String device(int server) {
+    /** What is the matter with one server's device. */
+    DeviceFaults faults(RemoteServer server) {
+        return DeviceFaults.of(device(indexOf(server)));
+    }
+
+    private static String device(int server) {
         return "soft" + (server + 1);
     }
 
@@ -140,6 +150,9 @@ final class CodedServers implements AutoCloseable {
         memory.close();
         for (int i = 0; i < servers.size(); i++) {
             kill(i);
+        }
+        if (onDevices) {
+            Softverbs.devices(1);
         }
     }
 }

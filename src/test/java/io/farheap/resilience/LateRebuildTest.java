@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.Softverbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -27,18 +26,12 @@ class LateRebuildTest {
     private static final int BYTES = (int) (4 * CodedServers.REGION_BYTES);
     private static final long FOREVER_NANOS = 3_600_000_000_000L;
 
-    private final CodedServers servers = servers();
+    private final CodedServers servers = CodedServers.onDevices(SERVERS, REGIONS);
     private final byte[] bytes = new byte[BYTES];
-
-    private static CodedServers servers() {
-        Softverbs.devices(SERVERS + 1);
-        return CodedServers.onDevices(SERVERS, REGIONS);
-    }
 
     @AfterEach
     void close() {
         servers.close();
-        Softverbs.devices(1);
     }
 
     private void fill(CodedSession session) {
@@ -92,7 +85,7 @@ class LateRebuildTest {
                 CodedSession session = space.openSession()) {
             fill(session);
             int source = servers.indexOf(space.slab(0, 1).region().server());
-            try (DeviceFaults faults = DeviceFaults.of(CodedServers.device(source))) {
+            try (DeviceFaults faults = servers.faults(servers.attached.get(source))) {
                 faults.slow(1, FOREVER_NANOS);
                 space.giveUp(space.slab(0, 0));
                 writeMeanwhile(space, session);
@@ -112,8 +105,7 @@ class LateRebuildTest {
                 CodedSession session = space.openSession()) {
             fill(session);
             Slab source = space.slab(0, 1);
-            try (DeviceFaults faults = DeviceFaults.of(
-                    CodedServers.device(servers.indexOf(source.region().server())))) {
+            try (DeviceFaults faults = servers.faults(source.region().server())) {
                 faults.slow(1, FOREVER_NANOS);
                 long late = late(space, source);
                 // It is one of the four that are asked, or it is not.
@@ -143,7 +135,7 @@ class LateRebuildTest {
             fill(session);
             // It has fewest slabs then, and room.
             int late = servers.indexOf(space.slab(0, 0).region().server());
-            try (DeviceFaults faults = DeviceFaults.of(CodedServers.device(late))) {
+            try (DeviceFaults faults = servers.faults(servers.attached.get(late))) {
                 faults.slow(1, FOREVER_NANOS);
                 space.giveUp(space.slab(0, 0));
                 writeMeanwhile(space, session);
