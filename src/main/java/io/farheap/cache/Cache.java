@@ -345,7 +345,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      *     old one: it can be used, and moved again. A part of it whose server is lost is lost with that.
      */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
-        throw unsupported("move its slabs: those of a server that leaves are regenerated elsewhere");
+        throw unsupported("move single slabs: retire takes all off a server");
     }
 
     /**
@@ -358,14 +358,15 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     /**
      * Moves all regions off a server, one by one, to those of the others that have most room, and gives its lease back.
+     * With resilience a region is a slab, which is made anew elsewhere of others: how is not asked, and the longest
+     * pause is not measured, so 0.
      *
      * @param address HOST:PORT
      * @param moved told of each region that has moved
-     * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}
+     * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}; with resilience where a slab has no
+     *     other place, or its range can spare none. What has moved stays where it is
      */
-    public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
-        throw unsupported("move its slabs: those of a server that leaves are regenerated elsewhere");
-    }
+    public abstract MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved);
 
     private UnsupportedOperationException unsupported(String what) {
         checkOpen();

@@ -5,6 +5,8 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.migration.Capacity;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -17,6 +19,7 @@ import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -150,6 +153,49 @@ final class CodedCache extends Cache {
             openings.readLock().unlock();
         }
         forgetLost(address);
+    }
+
+    @Override
+    public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        checkOpen();
+        RemoteServer server = memory.servers().stream()
+                .filter(each -> each.address().equals(address))
+                .findFirst()
+                .orElseThrow(() ->
+                        new CacheException("the cache has no memory server " + address + "; it has " + servers()));
+        SlabMoves moves = new SlabMoves(space.slabBytes(), moved);
+        try {
+            space.retire(server, moves::one);
+        } catch (IllegalStateException e) {
+            throw new CacheException(String.valueOf(e.getMessage()), e);
+        }
+        memory.detach(server);
+        return moves.total();
+    }
+
+    /** Tells of slabs that have moved, one after the other. */
+    private static final class SlabMoves {
+        private final long slabBytes;
+        private final Consumer<MigrationResult> told;
+        private long since = System.nanoTime();
+        private MigrationResult total = MigrationResult.NONE;
+
+        SlabMoves(long slabBytes, Consumer<MigrationResult> told) {
+            this.slabBytes = slabBytes;
+            this.told = told;
+        }
+
+        void one() {
+            long now = System.nanoTime();
+            MigrationResult moved = new MigrationResult(1, slabBytes, now - since, now - since, 0);
+            since = now;
+            total = total.plus(moved);
+            told.accept(moved);
+        }
+
+        MigrationResult total() {
+            return total;
+        }
     }
 
     /** Those that were at the address of one that is there now. */

@@ -223,6 +223,19 @@ public final class CodedSpace implements AutoCloseable {
                 .toList();
     }
 
+    /**
+     * Moves all slabs off a server while the space is used, so that it can be detached: each is made anew elsewhere, of
+     * others, while all others of its range are good. A range has one slab too few meanwhile. Where the server is lost
+     * in the midst of it, that is no other loss than any.
+     *
+     * @param moved is told of each slab that has moved, on this thread
+     * @throws IllegalStateException where a slab has no other place, a range can spare none, or nothing has got any
+     *     further for a minute. What has moved stays where it is
+     */
+    public void retire(RemoteServer server, Runnable moved) {
+        new Retirement(space, keeper, placement).run(server, moved);
+    }
+
     /** What is left of its promises. */
     public Health health() {
         SlabTable table = space.table;

@@ -49,7 +49,7 @@ public record Health(
      * @param asked splits
      * @param wrong splits that were found wrong, or may be
      * @param failed connections to it that failed, each with all that was under way there
-     * @param late splits that were not there when a read's hedge or a write's timeout looked
+     * @param late splits that were not there when a read's hedge, a write's timeout or a regeneration looked
      */
     public record Server(
             String address,

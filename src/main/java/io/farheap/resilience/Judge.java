@@ -11,15 +11,17 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <ul>
  *   <li>a split that is known to be wrong counts as one error, against both limits;
- *   <li>a connection that fails, and had been made anew after a failure shortly before, counts as one of
- *       {@value #LEAST_ASKED} splits however many were asked, against both limits: it fails all that is under way. The
- *       first failure is no error of the server's: a network that breaks for a moment fails one connection of each
- *       session. A server that is dead, or cannot be reached, is not connected again, and so has no second one;
+ *   <li>where connections to a server fail, and had been made anew after a failure shortly before, that counts as one
+ *       of {@value #LEAST_ASKED} splits however many were asked, against both limits, and once for all sessions: it
+ *       fails all that is under way. The first time is no error of the server's, as a network may break for a moment;
+ *       nor is it where connections to the others fail as often: then it is this process's network. A server that is
+ *       dead is not connected again, and so has no second time;
  *   <li>a split that is in doubt counts against the first limit alone: reads that ask more may tell. It is no reason to
  *       give slabs up: all of a range are in the same doubt, and most of them are right;
  *   <li>a split that is late counts as a tenth against the first limit alone, and only where the server's part of what
- *       is late is more than twice the others'. On a busy machine all are late, and nothing comes of it: neither more
- *       reads, which would make it busier, nor regenerations.
+ *       is late is more than twice that of the others, of which there are two or more; servers that were asked less
+ *       than {@value #LEAST_ASKED} splits tell too little. On a busy machine all are late, and nothing comes of it:
+ *       neither more reads, which would make it busier, nor regenerations.
  * </ul>
  *
  * The keeper's thread.
@@ -40,8 +42,10 @@ final class Judge {
     static final long LEAST_ASKED = 1000;
     /** So many late splits count as one that is wrong. */
     private static final int LATE_PER_ERROR = 10;
-    /** So many times as much as the others must a server be late. */
-    private static final int TIMES_LATER = 2;
+    /** So many times as much as the others' must be what is late, or fails. */
+    private static final int TIMES_MORE = 2;
+    /** What is late is compared with so many others' at least. */
+    private static final int LEAST_OTHERS = 2;
     /** So long a server may be above the first limit. */
     private static final long SUSPECT_NANOS = 10_000_000_000L;
 
@@ -114,9 +118,9 @@ final class Judge {
             return Math.max(LEAST_ASKED, asked.here);
         }
 
-        /** Whether there is anything to compare others with. */
-        boolean used() {
-            return asked.here + late.here > 0;
+        /** Whether it was asked enough to be compared. */
+        boolean tells() {
+            return asked.here >= LEAST_ASKED;
         }
     }
 
@@ -126,41 +130,49 @@ final class Judge {
      * @param now in ns
      */
     Map<ServerRecord, Verdict> windowEnds(Collection<ServerRecord> records, long now) {
-        long lateOfAll = 0;
-        long countOfAll = 0;
-        for (ServerRecord record : records) {
-            Window window = windows.computeIfAbsent(record, Window::new);
-            window.end();
-            if (window.used()) {
-                lateOfAll += window.late.here;
-                countOfAll += window.count();
-            }
-        }
         Map<ServerRecord, Verdict> verdicts = new HashMap<>();
         for (ServerRecord record : records) {
-            Window window = windows.computeIfAbsent(record, Window::new);
-            boolean standsOut = window.used()
-                    && standsOut(
-                            window.late.here,
-                            window.count(),
-                            lateOfAll - window.late.here,
-                            countOfAll - window.count());
-            verdicts.put(record, judge(record, window, standsOut, now));
+            windows.computeIfAbsent(record, Window::new).end();
+        }
+        for (ServerRecord record : records) {
+            verdicts.put(record, judge(record, now));
         }
         return verdicts;
     }
 
-    /** Where there are no others nothing stands out. */
-    private static boolean standsOut(long late, long count, long lateOfOthers, long countOfOthers) {
-        return (double) late * countOfOthers > (double) TIMES_LATER * lateOfOthers * count;
+    /** Whether a server's rate of late splits is more than twice that of the others together. */
+    private boolean isLater(Window window) {
+        long late = 0;
+        long asked = 0;
+        int others = 0;
+        for (Window other : windows.values()) {
+            if (other != window && other.tells()) {
+                late += other.late.here;
+                asked += other.asked.here;
+                others++;
+            }
+        }
+        return window.tells()
+                && others >= LEAST_OTHERS
+                && (double) window.late.here * asked > (double) TIMES_MORE * late * window.asked.here;
     }
 
-    private Verdict judge(ServerRecord record, Window window, boolean standsOut, long now) {
+    /** Whether a server's connections fail again more than twice as often as the others' on average. */
+    private boolean failsMore(Window window) {
+        long times = 0;
+        for (Window other : windows.values()) {
+            times += other == window ? 0 : other.failedAgain.here;
+        }
+        return window.failedAgain.here * (windows.size() - 1) > TIMES_MORE * times;
+    }
+
+    private Verdict judge(ServerRecord record, long now) {
+        Window window = windows.computeIfAbsent(record, Window::new);
         double count = window.count();
         double wrong = window.wrong.here / count;
-        double errors = wrong + (double) window.failedAgain.here / LEAST_ASKED;
+        double errors = wrong + (failsMore(window) ? (double) window.failedAgain.here / LEAST_ASKED : 0);
         double doubt = window.doubted.here / count;
-        double late = standsOut ? window.late.here / (LATE_PER_ERROR * count) : 0;
+        double late = isLater(window) ? window.late.here / (LATE_PER_ERROR * count) : 0;
         double first = resilience.errorCorrectionLimit();
         double second = resilience.slabRegenerationLimit();
         record.suspect = errors + doubt + late > first;

@@ -4,7 +4,6 @@ import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.Joining;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,10 +11,13 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,13 +57,17 @@ final class Keeper implements AutoCloseable {
     private final ServerRebuild onServer;
     private final Evictions evictions;
     private final Judge judge;
-    private final List<Retired> retired = new ArrayList<>();
+    /** Changed by the keeper's thread. */
+    private final Queue<Retired> retired = new ConcurrentLinkedQueue<>();
+
     /** Of these the slabs that are in the table still. */
     private final Set<Slab> retiredVoid = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
     /** Servers whose slabs are to go elsewhere, and until when. */
     private final Map<RemoteServer, Long> leaving = new HashMap<>();
+    /** Servers that are to be retired, and why one of their slabs has no other place; empty where all have. */
+    private final Map<RemoteServer, String> emptied = new ConcurrentHashMap<>();
 
     private final LongAdder regenerated = new LongAdder();
     private final LongAdder evicted = new LongAdder();
@@ -162,9 +168,10 @@ final class Keeper implements AutoCloseable {
         leaving.values().removeIf(until -> now - until >= 0);
     }
 
-    /** Those of servers whose connections fail again and again. */
+    /** Those of servers whose connections fail again and again, or that are to be retired. */
     private List<Slab> slabsThatLeave() {
-        return leaving.keySet().stream()
+        return Stream.concat(leaving.keySet().stream(), emptied.keySet().stream())
+                .distinct()
                 .flatMap(server -> space.table.slabsAt(server).stream())
                 .toList();
     }
@@ -213,6 +220,7 @@ final class Keeper implements AutoCloseable {
             RemoteRegion region = place(slab);
             if (region == null) {
                 pausedUntil = System.nanoTime() + PAUSE_NANOS;
+                emptied.computeIfPresent(slab.region().server(), (_, before) -> trouble);
                 continue;
             }
             if (!space.table.evict(slab)) {
@@ -283,6 +291,7 @@ final class Keeper implements AutoCloseable {
                 space.memory.servers(),
                 taken,
                 server -> avoided.containsKey(server)
+                        || emptied.containsKey(server)
                         || evictions.isPressed(server)
                         || server.description().regionBytes() < space.slabBytes(),
                 space.table::slabsOf,
@@ -333,6 +342,32 @@ final class Keeper implements AutoCloseable {
                 return false;
             }
         });
+    }
+
+    /** From now on a server's slabs go elsewhere, and it gets none. Any thread, until {@link #keep}. */
+    void empty(RemoteServer server) {
+        emptied.put(server, "");
+        wake();
+    }
+
+    void keep(RemoteServer server) {
+        emptied.remove(server);
+    }
+
+    /**
+     * Why a slab of a server that is being emptied has no other place; empty where none was without one. Any thread.
+     */
+    String noPlaceFor(RemoteServer server) {
+        return emptied.getOrDefault(server, "");
+    }
+
+    /** Whether a server has all memory back of slabs that it had. Any thread. */
+    boolean hasAllBack(RemoteServer server) {
+        return retired.stream().noneMatch(slab -> slab.region.server() == server);
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     long regenerated() {

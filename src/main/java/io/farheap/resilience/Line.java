@@ -13,7 +13,6 @@ final class Line {
     private static final int MEAN_SHIFT = 4;
     private static final int DEVIATIONS = 6;
     private static final int COUNTED_TOGETHER = 256;
-    private static final long AGAIN_NANOS = 10_000_000_000L;
 
     final RemoteServer server;
     final ServerRecord record;
@@ -25,11 +24,6 @@ final class Line {
     boolean unreachable;
     /** By the session's clock. */
     long since;
-
-    /** Its latest failure, by the session's clock. */
-    private long failedAt;
-
-    private boolean everFailed;
 
     long retryAt;
     long backoff;
@@ -52,16 +46,6 @@ final class Line {
         this.server = server;
         this.record = record;
         this.connected = connected;
-    }
-
-    /** It has failed, which says something of the server where it is the second time within a short one. */
-    void countFailure(long clock) {
-        record.failed.increment();
-        if (everFailed && clock - failedAt < AGAIN_NANOS) {
-            record.failedAgain.increment();
-        }
-        everFailed = true;
-        failedAt = clock;
     }
 
     void learn(long nanos) {

@@ -90,12 +90,19 @@ final class Lines implements Fences {
     /** An operation ended in error, or was refused. */
     void broke(RemoteServer server, long clock) {
         Line line = of(server);
-        if (!line.connected) {
-            return;
+        if (line.connected) {
+            line.record.countFailure(System.nanoTime());
+            server.doubt();
+            begin(line, clock);
         }
-        line.countFailure(clock);
-        server.doubt();
-        begin(line, clock);
+    }
+
+    /** Ends a connection for what is late on it: no failure of the server's. It is made anew. */
+    void end(RemoteServer server, long clock) {
+        Line line = of(server);
+        if (line.connected) {
+            begin(line, clock);
+        }
     }
 
     private void begin(Line line, long clock) {
@@ -156,7 +163,7 @@ final class Lines implements Fences {
             if (line == null) {
                 continue;
             }
-            if (line.server.lost() != null) {
+            if (gone(line)) {
                 line.connected = false;
                 line.unreachable = true;
                 space.lost(line.server);
@@ -168,12 +175,17 @@ final class Lines implements Fences {
         }
     }
 
+    /** Whether nothing is asked of its server any more. */
+    private boolean gone(Line line) {
+        return line.server.lost() != null || space.left.contains(line.server);
+    }
+
     /** Whether a connection is to be made anew: the one before may still write until that has begun, and ended. */
     boolean unsettled() {
         AtomicReferenceArray<Line> all = lines;
         for (int i = 0; i < all.length(); i++) {
             Line line = all.getPlain(i);
-            if (line != null && !line.connected && line.server.lost() == null) {
+            if (line != null && !line.connected && !gone(line)) {
                 return true;
             }
         }

@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * the window, whose stripe words it has. Sources may change from one window to the next, pages that are stuck come
  * last, and where splits disagree it finds out which are wrong. One thread.
  *
- * <p>No words are held for longer than splits may be late twice, once for the reads and once for the write: then the
- * connections that owe splits are ended, which brings their tags back, so nothing lands in its memory afterwards. What
+ * <p>No words are held while splits are later than a timeout of writes, each time that some are posted: then the
+ * connections that owe them are ended, which brings their tags back, so nothing lands in its memory afterwards. What
  * was late to be read is asked of others at the window's next turn. A slab that was late to be written is never used:
  * its memory goes back as any void slab's does, once nothing can write it.
  */
@@ -34,6 +34,8 @@ final class Rebuild implements AutoCloseable {
     private static final long NAP_NANOS = 1_000_000;
     /** A split of a window is late after a timeout of writes, and not sooner than this: it is many pages long. */
     private static final long LEAST_LATE_NANOS = 50_000_000;
+    /** So long words are held while too few sources are connected. */
+    private static final long REACH_NANOS = 50_000_000;
     /** As {@link Parts} counts: what kept this thread itself from running makes no split late. */
     private static final long MOST_STEP_NANOS = 1_000_000;
 
@@ -62,7 +64,7 @@ final class Rebuild implements AutoCloseable {
     private final AtomicLong bytesRebuilt = new AtomicLong();
     private long clock;
     private long lastNanos = System.nanoTime();
-    /** For the splits that are on their way. */
+    /** Goes on while this thread runs. */
     private long waited;
     /** Of the range, those that were late since the run began: asked where there are too few others. */
     private int late;
@@ -178,7 +180,6 @@ final class Rebuild implements AutoCloseable {
 
     private int rebuild(Slab slab, long offset, int pages) {
         int bytes = pages * splitBytes;
-        waited = 0;
         int gathered = gather(slab, offset, bytes, resilience.rebuildAsks());
         if (gathered != MADE) {
             return gathered;
@@ -248,6 +249,7 @@ final class Rebuild implements AutoCloseable {
     private int gather(Slab slab, long offset, int bytes, int wanted) {
         int least = resilience.rebuildAsks();
         long lateBefore = lateSplits;
+        long begun = waited;
         do {
             int good = space.table.good(slab.range());
             if (Integer.bitCount(good) < resilience.dataSplits() || slab.isVoid()) {
@@ -266,15 +268,17 @@ final class Rebuild implements AutoCloseable {
                     return MADE;
                 }
             }
+            if (lateSplits != lateBefore || Thread.currentThread().isInterrupted()) {
+                break;
+            }
             queue.await(NAP_NANOS);
             poll();
-        } while (waited < lateNanos);
-        return lateSplits == lateBefore ? FAILED : POSTPONED;
+        } while (waited - begun < REACH_NANOS);
+        return POSTPONED;
     }
 
     private boolean write(Slab slab, long offset, int bytes) {
         there = 0;
-        waited = 0;
         post(slab, offset, bytes, true);
         finish();
         destinationFailed = there == 0;
@@ -296,9 +300,10 @@ final class Rebuild implements AutoCloseable {
     /** Awaits all of them, or their connections' ends: when it returns the device uses none of its memory. */
     private void finish() {
         int owed = 0;
+        long begun = waited;
         while (outstanding != 0) {
             poll();
-            if (waited >= lateNanos) {
+            if (waited - begun >= lateNanos) {
                 for (int left = outstanding & ~owed; left != 0; left &= left - 1) {
                     endLate(Integer.numberOfTrailingZeros(left));
                 }
@@ -312,7 +317,7 @@ final class Rebuild implements AutoCloseable {
         lateSplits++;
         RemoteServer server = space.table.slab(range, split).region().server();
         space.record(server).late.increment();
-        lines.broke(server, clock);
+        lines.end(server, clock);
     }
 
     /** Makes connections anew, and takes what has come. */

@@ -100,9 +100,14 @@ final class SlabTable {
         return true;
     }
 
+    /** Whether a range that has all its slabs has enough without one. */
+    boolean sparesAny() {
+        return splits > kept;
+    }
+
     /** Whether a range has all its slabs, and enough without one: then that may go elsewhere for others' sake. */
     boolean canSpare(Slab slab) {
-        return splits > kept
+        return sparesAny()
                 && slab(slab.range(), slab.split()) == slab
                 && Integer.bitCount(good(slab.range())) == splits;
     }
@@ -188,6 +193,15 @@ final class SlabTable {
             }
         }
         return found;
+    }
+
+    /** How many slabs of a server have no successor that is good: those that are void too. Any thread. */
+    int placesAt(RemoteServer server) {
+        int count = 0;
+        for (int i = 0; i < slabs.length(); i++) {
+            count += slabs.get(i).region().server() == server ? 1 : 0;
+        }
+        return count;
     }
 
     /** How many they are. */

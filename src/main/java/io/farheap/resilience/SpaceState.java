@@ -5,6 +5,7 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,6 +24,8 @@ final class SpaceState {
     final Map<RemoteServer, ServerRecord> records = new ConcurrentHashMap<>();
     /** What each open session has to the servers. */
     final List<Fences> sessions = new CopyOnWriteArrayList<>();
+    /** Servers that have been retired: nothing of the space is there any more. */
+    final Set<RemoteServer> left = ConcurrentHashMap.newKeySet();
     /** Sessions that are open, or being opened. */
     final AtomicInteger open = new AtomicInteger();
 

@@ -40,6 +40,9 @@ final class ChaosEpisode {
 
     private final ChaosPlan plan;
     private final SplittableRandom random;
+    /** Of what is drawn as often as time lets it: of another sequence, so that a seed's steps are its own. */
+    private final SplittableRandom tickRandom;
+
     private final long regionBytes;
     private final long leaseNanos;
     private final List<ChaosServer> servers;
@@ -70,6 +73,7 @@ final class ChaosEpisode {
             Problems problems) {
         this.plan = plan;
         this.random = random;
+        this.tickRandom = random.split();
         this.regionBytes = regionBytes;
         this.leaseNanos = leaseNanos;
         this.servers = new ArrayList<>(servers);
@@ -123,11 +127,13 @@ final class ChaosEpisode {
     }
 
     private Cache create() {
+        long capacity = capacity(plan.ranges()) - random.nextInt(1_000);
+        int requests = 32 << random.nextInt(4);
         return Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, () -> Cache.builder()
-                .capacity(capacity(plan.ranges()) - random.nextInt(1_000))
+                .capacity(capacity)
                 .servers(addresses())
                 .name("chaos")
-                .requests(32 << random.nextInt(4))
+                .requests(requests)
                 .resilience(plan.code())
                 .onLost(this::lost)
                 .create());
@@ -180,7 +186,8 @@ final class ChaosEpisode {
     private void take(ChaosPlan.Step step, Cache cache, CodedLoad load)
             throws InterruptedException, Episode.StuckException {
         List<ChaosServer> victims = victims(step.servers());
-        somethingWent |= step.fault().costsSlabs();
+        // A stop that a busy machine makes longer than a lease costs slabs, too.
+        somethingWent |= step.fault().costsSlabs() || step.fault() == ChaosPlan.Fault.CUT_CONTROL;
         switch (step.fault()) {
             case KILL -> {
                 List<ChaosServer> join = ready(victims.size());
@@ -255,9 +262,8 @@ final class ChaosEpisode {
         dwell(load);
         List<ChaosServer> gone =
                 victims.stream().filter(victim -> isLost(cache, victim)).toList();
-        somethingWent |= !gone.isEmpty();
+        // The others stay touched: their leases may end a moment later.
         replace(gone, ready(gone.size()), cache, load);
-        victims.stream().filter(victim -> !gone.contains(victim)).forEach(victim -> touched.remove(victim.address()));
     }
 
     /** So many that the cache has not, and that listen. */
@@ -326,17 +332,17 @@ final class ChaosEpisode {
                 throw new Episode.StuckException();
             }
         }
-        if (plan.stragglers() && random.nextInt(10) == 0) {
-            ChaosServer slow = servers.get(random.nextInt(servers.size()));
+        if (plan.stragglers() && tickRandom.nextInt(10) == 0) {
+            ChaosServer slow = servers.get(tickRandom.nextInt(servers.size()));
             // A process that is stopped does not take it in.
             if (!touched.contains(slow.address())) {
-                slow.faults().slow(random.nextDouble() * 0.1, 1_000L << random.nextInt(12));
+                slow.faults().slow(tickRandom.nextDouble() * 0.1, 1_000L << tickRandom.nextInt(12));
             }
         }
-        if (plan.corruption() == ChaosPlan.Corruption.ROT && random.nextInt(10) == 0) {
-            corrupt.rot((int) (ROT_BYTES * part()), random.nextLong());
-        } else if (plan.corruption() == ChaosPlan.Corruption.ON_THE_WAY && random.nextInt(20) == 0) {
-            corrupt.faults().corrupt(random.nextInt(4) == 0 ? 0 : random.nextDouble() * MOST_CORRUPT * part());
+        if (plan.corruption() == ChaosPlan.Corruption.ROT && tickRandom.nextInt(10) == 0) {
+            corrupt.rot((int) (ROT_BYTES * part()), tickRandom.nextLong());
+        } else if (plan.corruption() == ChaosPlan.Corruption.ON_THE_WAY && tickRandom.nextInt(20) == 0) {
+            corrupt.faults().corrupt(tickRandom.nextInt(4) == 0 ? 0 : tickRandom.nextDouble() * MOST_CORRUPT * part());
         }
     }
 

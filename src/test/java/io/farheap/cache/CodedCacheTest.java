@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -8,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.metrics.ResilienceMetrics;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.testing.TestDevice;
@@ -17,14 +19,17 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -286,7 +291,6 @@ class CodedCacheTest {
                     () -> cache.reshape(1),
                     () -> cache.retune(),
                     () -> cache.migrate(0, cluster.address(1)),
-                    () -> cache.retire(cluster.address(1), moved -> {}),
                     () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT));
             for (Runnable call : all) {
                 String message = assertThrows(UnsupportedOperationException.class, call::run)
@@ -307,6 +311,73 @@ class CodedCacheTest {
                         .device(TestDevice.client())
                         .create()) {
             assertThrows(UnsupportedOperationException.class, cache::health);
+        }
+    }
+
+    /** Under a load that is compared with a shadow copy. */
+    @Test
+    void aServerThatIsRetiredIsLeftWithNothing() {
+        SplittableRandom random = new SplittableRandom(17);
+        byte[] shadow = new byte[CAPACITY];
+        random.nextBytes(shadow);
+        try (Cluster cluster = new Cluster(2, 2, 2, 2, 2);
+                Cache cache = on(cluster).create();
+                Session session = cache.openSession()) {
+            session.writeBlocking(0, MemorySegment.ofArray(shadow));
+            String leaves = cache.serverOf(0);
+            int slabs = (int) IntStream.range(0, cache.regions())
+                    .filter(slab -> cache.serverOf(slab).equals(leaves))
+                    .count();
+            List<MigrationResult> moves = Collections.synchronizedList(new ArrayList<>());
+            CompletableFuture<MigrationResult> retired =
+                    CompletableFuture.supplyAsync(() -> cache.retire(leaves, moves::add));
+            byte[] read = new byte[10_000];
+            while (!retired.isDone()) {
+                int length = 1 + random.nextInt(read.length);
+                int at = random.nextInt(CAPACITY - length);
+                byte[] bytes = new byte[length];
+                random.nextBytes(bytes);
+                System.arraycopy(bytes, 0, shadow, at, length);
+                session.writeBlocking(at, MemorySegment.ofArray(bytes));
+                at = random.nextInt(CAPACITY - read.length);
+                session.readBlocking(at, MemorySegment.ofArray(read));
+                assertArrayEquals(Arrays.copyOfRange(shadow, at, at + read.length), read);
+            }
+            assertEquals(slabs, retired.join().regions());
+            assertEquals(slabs * Cluster.REGION_BYTES, retired.join().bytes());
+            assertEquals(slabs, moves.size());
+            assertFalse(cache.servers().contains(leaves));
+            assertEquals(2, cluster.freeRegions(cluster.addresses().indexOf(leaves)));
+            assertTrue(cache.health().whole());
+            assertEquals(2, cache.health().mayLose());
+            assertEquals(0, cache.health().evicted());
+            byte[] all = new byte[CAPACITY];
+            session.readBlocking(0, MemorySegment.ofArray(all));
+            assertArrayEquals(shadow, all);
+            // It may come again.
+            cache.addServer(leaves);
+            assertEquals(MigrationResult.NONE, cache.retire(leaves, moves::add));
+        }
+    }
+
+    @Test
+    void whatHasNoOtherPlaceIsNotRetired() {
+        try (Cluster cluster = new Cluster(2, 2, 2, 2);
+                Cache cache = on(cluster).create();
+                Session session = cache.openSession()) {
+            String message = assertThrows(CacheException.class, () -> cache.retire(cluster.address(1), moved -> {}))
+                    .getMessage();
+            assertTrue(message.contains("without it there are 3 failure domains, and a range needs 4"), message);
+            assertTrue(cache.servers().contains(cluster.address(1)));
+            assertThrows(CacheException.class, () -> cache.retire("127.0.0.1:1", moved -> {}));
+            session.writeBlocking(0, MemorySegment.ofArray(new byte[] {1}));
+            assertTrue(cache.health().whole());
+        }
+        try (Cluster cluster = new Cluster(4, 4);
+                Cache cache = on(cluster).resilience(Resilience.copies(1)).create()) {
+            String message = assertThrows(CacheException.class, () -> cache.retire(cache.serverOf(0), moved -> {}))
+                    .getMessage();
+            assertTrue(message.contains("a range can spare none of its 1 slabs"), message);
         }
     }
 

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.remote.RemoteServer;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -118,10 +117,31 @@ class JudgeTest {
         for (int i = 0; i < 100; i++) {
             for (ServerRecord record : records) {
                 if (record != idle) {
+                    record.asked.add(10_000);
                     record.late.add(900 + i);
                 }
             }
             one.late.add(500);
+            assertEquals(Judge.Verdict.STAY, windowEnds());
+            assertEquals(0, suspects());
+        }
+    }
+
+    @Test
+    void whoIsAskedAloneIsNotLaterThanOthers() {
+        for (int i = 0; i < 100; i++) {
+            records.forEach(record -> record.asked.add(100));
+            one.asked.add(10_000);
+            one.late.add(1000);
+            assertEquals(Judge.Verdict.STAY, windowEnds());
+            assertEquals(0, suspects());
+        }
+    }
+
+    @Test
+    void whereAllConnectionsFailItIsTheNetwork() {
+        for (int i = 0; i < 100; i++) {
+            records.forEach(record -> record.failedAgain.add(8));
             assertEquals(Judge.Verdict.STAY, windowEnds());
             assertEquals(0, suspects());
         }
@@ -137,16 +157,18 @@ class JudgeTest {
     }
 
     @Test
-    void onlyAConnectionThatFailsSoonAgainCountsAgainstItsServer() {
-        RemoteServer server = servers.attached.getFirst();
-        ServerRecord record = new ServerRecord(server);
-        Line line = new Line(server, record, true);
+    void onlyAServerThatFailsSoonAgainIsBlamedAndOnceForAllSessions() {
         long second = 1_000_000_000;
-        line.countFailure(second);
-        line.countFailure(11 * second);
-        assertEquals(0, record.failedAgain.sum());
-        line.countFailure(12 * second);
-        assertEquals(1, record.failedAgain.sum());
-        assertEquals(3, record.failed.sum());
+        for (int session = 0; session < 8; session++) {
+            one.countFailure(second + session);
+        }
+        assertEquals(0, one.failedAgain.sum());
+        one.countFailure(12 * second);
+        assertEquals(0, one.failedAgain.sum());
+        for (int session = 0; session < 8; session++) {
+            one.countFailure(13 * second + session);
+        }
+        assertEquals(1, one.failedAgain.sum());
+        assertEquals(17, one.failed.sum());
     }
 }

@@ -2,11 +2,13 @@ package io.farheap.resilience;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -25,6 +27,9 @@ class LateRebuildTest {
     private static final int PAGE = 512;
     private static final int BYTES = (int) (4 * CodedServers.REGION_BYTES);
     private static final long FOREVER_NANOS = 3_600_000_000_000L;
+    /** A window is held for so long that a busy test sees it. */
+    private static final Resilience PATIENT =
+            Resilience.failureRecovery(4, 2).pageBytes(PAGE).timeout(Duration.ofSeconds(2));
 
     private final CodedServers servers = CodedServers.onDevices(SERVERS, REGIONS);
     private final byte[] bytes = new byte[BYTES];
@@ -121,6 +126,10 @@ class LateRebuildTest {
         }
     }
 
+    private long lateAt(CodedSpace space, int server) {
+        return space.record(servers.attached.get(server)).late.sum();
+    }
+
     private static long late(CodedSpace space, Slab slab) {
         return space.health().servers().stream()
                 .filter(server -> server.address().equals(slab.region().server().address()))
@@ -130,19 +139,27 @@ class LateRebuildTest {
 
     @Test
     void aNewSlabThatIsLateToBeWrittenIsMadeElsewhereAndItsMemoryGoesBack() {
-        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
+        try (CodedSpace space = servers.space(PATIENT, BYTES);
                 CodedSession session = space.openSession()) {
             fill(session);
             // It has fewest slabs then, and room.
             int late = servers.indexOf(space.slab(0, 0).region().server());
+            Slab before = space.slab(0, 0);
+            // Its first window waits for this, and comes last: a server that does not answer gets no slab.
+            assertTrue(space.words().tryWrite(0));
+            space.giveUp(before);
+            CodedServers.await("it has a place", () -> space.slab(0, 0) != before);
+            assertEquals(late, servers.indexOf(space.slab(0, 0).region().server()));
+            long lateBefore = lateAt(space, late);
             try (DeviceFaults faults = servers.faults(servers.attached.get(late))) {
                 faults.slow(1, FOREVER_NANOS);
-                space.giveUp(space.slab(0, 0));
+                space.words().endWrite(0);
                 writeMeanwhile(space, session);
                 CodedServers.await("it is made elsewhere", () -> {
                     session.poll();
                     return wholeWithout(space, servers, late);
                 });
+                assertTrue(lateAt(space, late) > lateBefore, "it was not late");
                 CodedServers.await("its memory is free", () -> {
                     session.poll();
                     return servers.freeRegions(late) == REGIONS;

@@ -64,7 +64,10 @@ final class RegenerationPart {
             Samples millis = new Samples();
             Samples copyMillis = new Samples();
             Samples ratios = new Samples();
+            Samples perGib = new Samples();
             for (int turn = 0; turn < turns; turn++) {
+                // A write that was late has made a slab void: the next loss is to be the only one.
+                awaitWhole(side);
                 Health before = health(side);
                 kill(cluster, before);
                 double took = regenerate(side, requester, kind, before.regenerated());
@@ -74,11 +77,12 @@ final class RegenerationPart {
                 millis.add(took);
                 copyMillis.add(copied);
                 ratios.add(copied / took);
+                perGib.add(took * GIB / read);
             }
             Tally everything = requester.verify();
             Tally verified = new Tally();
             verified.verified(everything);
-            add(kind, health(side), verified, millis, copyMillis, ratios);
+            add(kind, health(side), verified, new Samples[] {millis, copyMillis, ratios, perGib});
         }
     }
 
@@ -101,24 +105,30 @@ final class RegenerationPart {
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
     }
 
-    /** Writes until the slab is void; how long it then takes until all are good, in ms. */
+    /** Writes until the slab is void; how long it takes from that write's issue until all are good, in ms. */
     private static double regenerate(FarSide side, Requester requester, Kind kind, long regenerated) {
         Access page = new Access(true, kind.pageBytes());
         long from = System.nanoTime();
+        long begun = from;
         while (health(side).whole() && health(side).regenerated() == regenerated) {
+            begun = System.nanoTime();
             requester.run(page, 0, new Tally());
             awaitInTime(from);
         }
-        long begun = System.nanoTime();
+        awaitWhole(side);
+        return (System.nanoTime() - begun) / MILLIS;
+    }
+
+    private static void awaitWhole(FarSide side) {
+        long from = System.nanoTime();
         while (!health(side).whole()) {
-            awaitInTime(begun);
+            awaitInTime(from);
             try {
                 Outage.pause();
             } catch (InterruptedException e) {
                 throw new IllegalStateException("interrupted while a slab is regenerated", e);
             }
         }
-        return (System.nanoTime() - begun) / MILLIS;
     }
 
     private static void awaitInTime(long from) {
@@ -128,22 +138,25 @@ final class RegenerationPart {
         }
     }
 
-    private void add(Kind kind, Health health, Tally verified, Samples millis, Samples copyMillis, Samples ratios) {
-        double readOfTurn = (double) health.regenerationBytesRead() / turns;
-        double perGib = millis.median() * GIB / readOfTurn;
+    /** @param measured in each turn: ms, ms of the memcpy, their ratio, and ms for each GiB that is read */
+    private void add(Kind kind, Health health, Tally verified, Samples[] measured) {
+        double millis = measured[0].median();
+        double copyMillis = measured[1].median();
+        double ratio = measured[2].median();
+        double perGib = measured[3].median();
         kind.put(rows.report().row())
                 .put("op", "regenerate")
                 .put("size", slabBytes)
                 .put("fault", Faults.REGENERATION)
                 .put("wrong_bytes", verified.wrongBytes())
                 .put("unread_pages", verified.unreadPages())
-                .put("regenerate_ms", millis.median())
+                .put("regenerate_ms", millis)
                 .put("regenerate_times", turns)
                 .put("regeneration_bytes_read", health.regenerationBytesRead())
                 .put("regeneration_bytes_rebuilt", health.regenerationBytesRebuilt())
                 .put("regeneration_bytes_by_servers", health.regenerationBytesByServers())
-                .put("memcpy_ms", copyMillis.median())
-                .put("ratio_to_memcpy", ratios.median())
+                .put("memcpy_ms", copyMillis)
+                .put("ratio_to_memcpy", ratio)
                 .put("ms_per_gib_read", perGib)
                 .put("paper_ms_per_gib_read", PAPER_MILLIS)
                 .put("paper_figure", "section 7.3");
@@ -152,11 +165,11 @@ final class RegenerationPart {
                 Locale.ROOT,
                 "%-32s%10.1f%14d%14d%14.1f%10.2f%12.0f, the paper's %.0f (section 7.3)",
                 kind.name(),
-                millis.median(),
+                millis,
                 health.regenerationBytesRead(),
                 health.regenerationBytesRebuilt(),
-                copyMillis.median(),
-                ratios.median(),
+                copyMillis,
+                ratio,
                 perGib,
                 PAPER_MILLIS));
     }

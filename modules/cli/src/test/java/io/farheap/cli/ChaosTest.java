@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Needs({Need.SOFTVERBS, Need.HOST})
 class ChaosTest {
 
+    /** Longer than a busy machine keeps a process waiting: who is lost without having been stopped is a failure. */
+    private static final String LEASE = TestDevice.patience(30) + "s";
     /** Two copies on three servers: one is cut off, one is stopped for longer than its lease, one is killed. */
     private static final String COPIES = "63";
     /** Detection of k = 1, r = 1: one server's memory rots. */
@@ -30,7 +33,8 @@ class ChaosTest {
     @ValueSource(strings = {COPIES, DETECTION, CORRECTION})
     void everyByteIsRight(String seed) throws Exception {
         List<String> filesBefore = ProcessResources.sharedMemoryFiles();
-        CommandProcess chaos = CommandProcess.start(Map.of(), "chaos", "--minutes", "0.001", "--seed", seed);
+        CommandProcess chaos =
+                CommandProcess.start(Map.of(), "chaos", "--minutes", "0.001", "--lease", LEASE, "--seed", seed);
         String output = chaos.awaitEnd(0);
         assertTrue(output.contains("episode 1 (seed " + seed + "): "), output);
         assertTrue(output.contains("every other byte is right"), output);
@@ -43,7 +47,14 @@ class ChaosTest {
     @Execution(ExecutionMode.CONCURRENT)
     void whatNoReadChecksIsFound() throws Exception {
         CommandProcess chaos = CommandProcess.start(
-                Map.of("SOFTVERBS", "corrupt=0.01,seed=1"), "chaos", "--minutes", "5", "--seed", UNCHECKED);
+                Map.of("SOFTVERBS", "corrupt=0.01,seed=1"),
+                "chaos",
+                "--minutes",
+                "5",
+                "--lease",
+                LEASE,
+                "--seed",
+                UNCHECKED);
         String output = chaos.awaitEnd(1);
         assertTrue(output.contains("WRONG: "), output);
         assertTrue(output.contains("FAILED (seed " + UNCHECKED + ")"), output);
@@ -52,7 +63,8 @@ class ChaosTest {
 
     @Test
     void killedItLeavesNoProcess() throws Exception {
-        CommandProcess chaos = CommandProcess.start(Map.of(), "chaos", "--minutes", "10", "--seed", COPIES);
+        CommandProcess chaos =
+                CommandProcess.start(Map.of(), "chaos", "--minutes", "10", "--lease", LEASE, "--seed", COPIES);
         chaos.awaitLine("episode 1 ");
         // Itself and three servers.
         chaos.awaitProcesses(4);
