@@ -102,8 +102,7 @@ class WaitsTest {
 
     /** The servers of some splits answer so much later. Which is random, and printed where the test fails. */
     private List<RemoteServer> hold(CodedSpace space, int count, long nanos, SplittableRandom random) {
-        List<Integer> splits =
-                new ArrayList<>(IntStream.range(0, K + R).boxed().toList());
+        List<Integer> splits = new ArrayList<>(IntStream.range(0, K + R).boxed().toList());
         Collections.shuffle(splits, new Random(random.nextLong()));
         List<RemoteServer> held = splits.subList(0, count).stream()
                 .map(split -> space.slab(0, split).region().server())
@@ -206,8 +205,7 @@ class WaitsTest {
         try (CodedSpace space = servers.space(resilience, PAGE);
                 CodedSession session = space.openSession()) {
             fill(session);
-            try (DeviceFaults faults =
-                    servers.faults(space.slab(0, 2).region().server())) {
+            try (DeviceFaults faults = servers.faults(space.slab(0, 2).region().server())) {
                 faults.corruptReads(1);
                 for (int i = 0; i < 50; i++) {
                     long before = space.health().counts().disagreed();
