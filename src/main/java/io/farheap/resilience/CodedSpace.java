@@ -184,9 +184,7 @@ public final class CodedSpace implements AutoCloseable {
 
     /** How many slabs are at a server or, where it is gone, were and have no successor yet. */
     public int slabsAt(RemoteServer server) {
-        return (int) java.util.stream.IntStream.range(0, slabs())
-                .filter(slab -> serverOf(slab) == server)
-                .count();
+        return space.table.placesAt(server);
     }
 
     Slab slab(int range, int split) {

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Which server gets a slab: one of a domain that has none of the range yet, with the fewest slabs of the space. */
@@ -27,6 +28,14 @@ final class Placement {
 
     String domain(RemoteServer server) {
         return domains.apply(server);
+    }
+
+    /** Of how many failure domains servers are, without those that are lost. */
+    long domains(Stream<RemoteServer> servers) {
+        return servers.filter(server -> server.lost() == null)
+                .map(this::domain)
+                .distinct()
+                .count();
     }
 
     /**
@@ -93,11 +102,7 @@ final class Placement {
 
     private IllegalArgumentException tooFew(
             List<RemoteServer> servers, Resilience resilience, int range, int ranges, Set<String> taken) {
-        long domainCount = servers.stream()
-                .filter(server -> server.lost() == null)
-                .map(this::domain)
-                .distinct()
-                .count();
+        long domainCount = domains(servers.stream());
         return new IllegalArgumentException(
                 "k + r = " + resilience.splits() + " slabs need as many failure domains with room, and there are "
                         + (range == 0 ? taken.size() : taken.size() + " for range " + (range + 1) + " of " + ranges)

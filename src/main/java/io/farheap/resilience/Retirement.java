@@ -75,11 +75,7 @@ final class Retirement {
     }
 
     private String domains(RemoteServer server) {
-        long others = space.memory.servers().stream()
-                .filter(other -> other != server && other.lost() == null)
-                .map(placement::domain)
-                .distinct()
-                .count();
+        long others = placement.domains(space.memory.servers().stream().filter(other -> other != server));
         return "without it there are " + others + " failure domains, and a range needs " + space.table.splits()
                 + " with room; add a server of another one, or with more memory";
     }

@@ -127,15 +127,9 @@ final class SlabTable {
 
     /** All that a server had is void: its lease is lost, and its memory with it. */
     synchronized int makeVoid(RemoteServer server) {
-        int voided = 0;
-        for (int i = 0; i < slabs.length(); i++) {
-            Slab slab = slabs.get(i);
-            if (slab.region().server() == server && !slab.isVoid()) {
-                slab.become(Slab.VOID);
-                voided++;
-            }
-        }
-        return voided;
+        List<Slab> lost = slabsAt(server);
+        lost.forEach(slab -> slab.become(Slab.VOID));
+        return lost.size();
     }
 
     /** The same of all servers whose leases are lost. */

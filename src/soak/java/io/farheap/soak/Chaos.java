@@ -74,7 +74,9 @@ final class Chaos implements AutoCloseable {
                 ChaosEpisode.Result result = new ChaosEpisode(
                                 plan, random, REGION_BYTES, leaseNanos, had, this::another, faults, waits, problems)
                         .run();
-                awaitAllFree();
+                List<String> living = addresses(
+                        servers.stream().filter(server -> !server.dead()).toList());
+                Regions.awaitAllFree(living, living.size() * REGIONS, waits, problems);
                 dropUnfit();
                 lookForLeft();
                 operations += result.operations();
@@ -127,21 +129,6 @@ final class Chaos implements AutoCloseable {
 
     private static List<String> addresses(List<ChaosServer> servers) {
         return servers.stream().map(ChaosServer::address).toList();
-    }
-
-    /** Nobody uses the servers any more, but for processes that were killed. */
-    private void awaitAllFree() throws InterruptedException {
-        List<String> addresses =
-                addresses(servers.stream().filter(server -> !server.dead()).toList());
-        int all = addresses.size() * REGIONS;
-        long start = System.nanoTime();
-        while (Regions.free(addresses) < all && !problems.any()) {
-            if (System.nanoTime() - start > waits.mostNanos()) {
-                problems.add("%.1f s after the cache was closed, %d of %d regions are free"
-                        .formatted((System.nanoTime() - start) / 1e9, Regions.free(addresses), all));
-            }
-            Thread.sleep(LOOK_MILLIS);
-        }
     }
 
     /** What is dead, or whose memory has rotted where nobody had it; and so many that not all run for nothing. */

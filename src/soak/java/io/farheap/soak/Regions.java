@@ -8,6 +8,8 @@ import java.util.List;
 /** How many regions of servers are free, as these say. */
 final class Regions {
 
+    private static final long LOOK_MILLIS = 20;
+
     private Regions() {}
 
     /** As often as it takes for all to answer. */
@@ -18,6 +20,26 @@ final class Regions {
                 return free;
             }
         }
+    }
+
+    /**
+     * Nobody uses servers any more, but for processes that were killed: it is a problem where not all regions are free
+     * in time.
+     *
+     * @param all that they have together
+     * @return how long it took, in ns
+     */
+    static long awaitAllFree(List<String> servers, int all, Waits waits, Problems problems)
+            throws InterruptedException {
+        long start = System.nanoTime();
+        while (free(servers) < all && !problems.any()) {
+            if (System.nanoTime() - start > waits.mostNanos()) {
+                problems.add("%.1f s after the last client has ended, %d of %d regions are free"
+                        .formatted((System.nanoTime() - start) / 1e9, free(servers), all));
+            }
+            Thread.sleep(LOOK_MILLIS);
+        }
+        return System.nanoTime() - start;
     }
 
     /** @return -1 where one does not answer */

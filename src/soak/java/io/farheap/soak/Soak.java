@@ -27,7 +27,6 @@ public final class Soak implements AutoCloseable {
     static final long BEYOND_LEASE_NANOS = 5_000_000_000L;
 
     private static final long MARGIN_NANOS = 30_000_000_000L * SLOWNESS;
-    private static final long LOOK_MILLIS = 20;
     private static final long SHORTEST_NANOS = 3_000_000_000L;
     private static final long LONGEST_NANOS = 12_000_000_000L;
 
@@ -83,7 +82,9 @@ public final class Soak implements AutoCloseable {
                     servers.remove(server);
                 }
             }
-            freeing = Math.max(freeing, awaitAllFree());
+            List<String> addresses = servers.stream().map(SoakServer::address).toList();
+            int all = servers.size() * SERVER_REGIONS;
+            freeing = Math.max(freeing, Regions.awaitAllFree(addresses, all, waits, problems));
             out.printf(
                     "    %,d operations, %,d on a map, %,d on a coded cache, %,d calls of procedures and %,d of other clients, "
                             + "%,d regions moved, %,d slabs regenerated, %,d clients replaced, %,d bytes lost with a server; %s%n",
@@ -115,25 +116,6 @@ public final class Soak implements AutoCloseable {
         while (servers.size() < SERVERS) {
             servers.add(host.startServer(SERVER_REGIONS * REGION_BYTES, REGION_BYTES));
         }
-    }
-
-    /**
-     * Nobody uses the servers any more, but for processes that were killed.
-     *
-     * @return how long it took until all regions were free
-     */
-    private long awaitAllFree() throws InterruptedException {
-        List<String> addresses = servers.stream().map(SoakServer::address).toList();
-        int all = servers.size() * SERVER_REGIONS;
-        long start = System.nanoTime();
-        while (Regions.free(addresses) < all && !problems.any()) {
-            if (System.nanoTime() - start > waits.mostNanos()) {
-                problems.add("%.1f s after the last client has ended, %d of %d regions are free"
-                        .formatted((System.nanoTime() - start) / 1e9, Regions.free(addresses), all));
-            }
-            Thread.sleep(LOOK_MILLIS);
-        }
-        return System.nanoTime() - start;
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.farheap.command.ChildJvm;
 import io.farheap.command.ServerProcess;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlPlane;
+import io.farheap.soak.Held;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
@@ -490,9 +491,9 @@ class FaultMatrixTest {
             Map<Long, Long> ofServers) {
 
         boolean noMoreThan(Resources before) {
-            return ProcessResources.noMore(descriptors, before.descriptors)
-                    && ProcessResources.noMore(mappings, before.mappings)
-                    && ProcessResources.noMore(threads, before.threads)
+            return Held.noMore(descriptors, before.descriptors)
+                    && Held.noMore(mappings, before.mappings)
+                    && Held.noMore(threads, before.threads)
                     && before.files.containsAll(files)
                     && ofServers.keySet().stream()
                             .allMatch(server ->
@@ -547,9 +548,9 @@ class FaultMatrixTest {
 
     private Resources now() {
         return new Resources(
-                ProcessResources.descriptors(),
-                ProcessResources.sharedMappings(),
-                ProcessResources.threads(),
+                Held.descriptors(),
+                Held.sharedMappings(),
+                Held.threads(),
                 ProcessResources.sharedMemoryFiles(),
                 servers.stream().collect(Collectors.toMap(ServerProcess::pid, FaultMatrixTest::descriptors)));
     }

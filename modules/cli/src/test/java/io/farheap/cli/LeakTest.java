@@ -8,6 +8,7 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.FutureSession;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
+import io.farheap.soak.Held;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -27,16 +28,16 @@ class LeakTest {
     void aCacheLeavesNothing() throws InterruptedException {
         // The first round loads classes and starts what lives as long as the process.
         use();
-        Map<String, Long> descriptors = ProcessResources.settled(ProcessResources::descriptors);
-        Map<String, Long> mappings = ProcessResources.settled(ProcessResources::sharedMappings);
-        Map<String, Long> threads = ProcessResources.settled(ProcessResources::threads);
+        Map<String, Long> descriptors = Held.settled(Held::descriptors);
+        Map<String, Long> mappings = Held.settled(Held::sharedMappings);
+        Map<String, Long> threads = Held.settled(Held::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
         for (int round = 0; round < TestDevice.scaled(3); round++) {
             use();
         }
-        ProcessResources.assertNoMore(descriptors, ProcessResources::descriptors);
-        ProcessResources.assertNoMore(mappings, ProcessResources::sharedMappings);
-        ProcessResources.assertNoMore(threads, ProcessResources::threads);
+        ProcessResources.assertNoMore(descriptors, Held::descriptors);
+        ProcessResources.assertNoMore(mappings, Held::sharedMappings);
+        ProcessResources.assertNoMore(threads, Held::threads);
         assertEquals(files, ProcessResources.sharedMemoryFiles());
     }
 

@@ -18,36 +18,11 @@ final class ProcessResources {
 
     private ProcessResources() {}
 
-    /** As {@link Held#descriptors}. */
-    static Map<String, Long> descriptors() {
-        return Held.descriptors();
-    }
-
-    /** As {@link Held#sharedMappings}. */
-    static Map<String, Long> sharedMappings() {
-        return Held.sharedMappings();
-    }
-
-    /** As {@link Held#threads}. */
-    static Map<String, Long> threads() {
-        return Held.threads();
-    }
-
-    /** What stays the same for a while: threads that end may take a moment. */
-    static <T> T settled(Supplier<T> actual) throws InterruptedException {
-        return Held.settled(actual);
-    }
-
-    /** As {@link Held#noMore}. */
-    static boolean noMore(Map<String, Long> now, Map<String, Long> before) {
-        return Held.noMore(now, before);
-    }
-
     /** Fails where after a while there still is more of anything than before. */
     static void assertNoMore(Map<String, Long> before, Supplier<Map<String, Long>> actual) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
         Map<String, Long> now = actual.get();
-        while (!noMore(now, before)) {
+        while (!Held.noMore(now, before)) {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("left over: now there is " + now + ", and there was " + before);
             }

@@ -9,6 +9,7 @@ import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
+import io.farheap.soak.Held;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -104,14 +105,14 @@ class SilentServerTest {
     void nothingIsLeft() throws Exception {
         useSeveral();
         awaitLateClose();
-        Map<String, Long> descriptors = ProcessResources.settled(ProcessResources::descriptors);
-        Map<String, Long> mappings = ProcessResources.settled(ProcessResources::sharedMappings);
-        Map<String, Long> threads = ProcessResources.settled(ProcessResources::threads);
+        Map<String, Long> descriptors = Held.settled(Held::descriptors);
+        Map<String, Long> mappings = Held.settled(Held::sharedMappings);
+        Map<String, Long> threads = Held.settled(Held::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
         useSeveral();
-        ProcessResources.assertNoMore(descriptors, ProcessResources::descriptors);
-        ProcessResources.assertNoMore(mappings, ProcessResources::sharedMappings);
-        ProcessResources.assertNoMore(threads, ProcessResources::threads);
+        ProcessResources.assertNoMore(descriptors, Held::descriptors);
+        ProcessResources.assertNoMore(mappings, Held::sharedMappings);
+        ProcessResources.assertNoMore(threads, Held::threads);
         assertEquals(files, ProcessResources.sharedMemoryFiles());
     }
 
