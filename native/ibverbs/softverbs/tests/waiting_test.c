@@ -1,4 +1,4 @@
-/* The list of QPs that wait: who looks at a few of them at a time gets to all of them, and takes nobody else's. */
+/* The QPs that wait: who looks at a few of them at a time gets to all of them, and to nobody else's. */
 #include "object/cq.h"
 #include "object/process.h"
 #include "object/qp.h"
@@ -6,10 +6,12 @@
 #include "peer/watch.h"
 #include "test.h"
 
+#include <pthread.h>
+
 #define QPS 300
 #define CQS 3
 
-struct sv_process sv_process = {.waiting_lock = PTHREAD_MUTEX_INITIALIZER};
+struct sv_process sv_process;
 
 void sv_watch_wake(void)
 {
@@ -25,7 +27,7 @@ static void wait_or_not(unsigned i, bool waits)
 }
 
 /* Looks at those of one CQ, or of all, `max` at a time, as often as it takes to have seen each once. */
-static void all_are_seen(const struct sv_cq *cq, unsigned max)
+static void all_are_seen(struct sv_cq *cq, unsigned max)
 {
 	struct sv_qp *list[QPS];
 	unsigned seen[QPS] = {0}, waiting = 0, count = 0;
@@ -47,9 +49,34 @@ static void all_are_seen(const struct sv_cq *cq, unsigned max)
 	}
 }
 
+/* QPs, each of a word that the other thread uses too, begin to wait and cease to, again and again; at last they wait.
+ */
+static void *toggle(void *first)
+{
+	for (unsigned round = 0; round < 20001; round++)
+		for (unsigned i = (unsigned)(uintptr_t)first; i < QPS; i += 128)
+			wait_or_not(i, round % 2 == 0);
+	return NULL;
+}
+
+static void no_word_is_forgotten(void)
+{
+	pthread_t threads[2];
+
+	for (uintptr_t i = 0; i < 2; i++)
+		CHECK_EQ(pthread_create(&threads[i], NULL, toggle, (void *)i), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (unsigned i = 0; i < QPS; i++)
+		CHECK(qps[i].waiting == (i % 128 < 2));
+	all_are_seen(NULL, 64);
+}
+
 int main(void)
 {
 	for (unsigned i = 0; i < QPS; i++) {
+		qps[i].index = i * 13 % SV_QPS;
+		sv_process.qps[qps[i].index] = &qps[i];
 		qps[i].qp.send_cq = &cqs[i * i % CQS].cq;
 		wait_or_not(i, true);
 	}
@@ -68,6 +95,16 @@ int main(void)
 		wait_or_not(i, false);
 	all_are_seen(NULL, 64);
 	CHECK_EQ(sv_process.stalled, 0);
+	CHECK_EQ(sv_process.waiting_words, 0);
+	step("two threads take the last bits of words out, and put others in");
+	for (unsigned i = 0; i < QPS; i++)
+		sv_process.qps[qps[i].index] = NULL;
+	for (unsigned i = 0; i < QPS; i++) {
+		qps[i].index = i;
+		sv_process.qps[i] = &qps[i];
+	}
+	no_word_is_forgotten();
+	step("all of them again");
 	for (unsigned i = 0; i < QPS; i++)
 		wait_or_not(i, true);
 	all_are_seen(NULL, 64);

@@ -56,6 +56,9 @@ static int claim_index(struct sv_qp *qp)
 		qp->entry = &sv_process.segment->qps[index];
 		qp->qp.qp_num = sv_process.slot << 12 | index;
 		sv_process.qps[index] = qp;
+		atomic_store(&sv_process.send_cqs[index], sv_cq(qp->qp.send_cq)->index);
+		atomic_store(&sv_process.due[index].next, 0);
+		atomic_store(&sv_process.due[index].delivery, 0);
 		return 0;
 	}
 	return ENOMEM;

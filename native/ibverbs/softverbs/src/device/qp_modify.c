@@ -1,4 +1,5 @@
 /* The QP state machine: legal transitions and the attributes they need or allow, as the specification lists them. */
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/macros.h"
 #include "object/async.h"
@@ -240,7 +241,7 @@ SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 				sv_qp_connect(qp);
 			sv_qp_publish_state(qp);
 			if (to == IBV_QPS_RTS)
-				sv_send_progress(qp);
+				sv_send_progress(qp, sv_now_ns());
 			/* nothing is in flight between posts, so the queue is drained at once */
 			if (to == IBV_QPS_SQD) {
 				qp->direct = false;

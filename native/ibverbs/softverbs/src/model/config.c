@@ -1,4 +1,5 @@
 #include "model/config.h"
+#include "object/layout.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -28,7 +29,11 @@ static const struct preset {
 } presets[] = {{"connectx5", 1450}, {"distance1", 1450}, {"distance3", 2050}, {"distance5", 2650}};
 
 static _Atomic uint64_t random_state;
-static _Atomic uint64_t operations, misses, worst_ns;
+/* Written with each operation: on a line without what others only read. */
+static struct {
+	_Alignas(SV_LINE) _Atomic uint64_t operations;
+	_Atomic uint64_t misses, worst_ns;
+} counted;
 
 /* An operation that was due longer ago than this was executed too late to be believed. */
 #define MISS_NS 1000
@@ -75,23 +80,23 @@ int sv_model_preset(const char *name)
 
 void sv_model_count(uint64_t late_ns)
 {
-	atomic_fetch_add_explicit(&operations, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&counted.operations, 1, memory_order_relaxed);
 	if (late_ns > MISS_NS)
-		atomic_fetch_add_explicit(&misses, 1, memory_order_relaxed);
-	if (late_ns > atomic_load_explicit(&worst_ns, memory_order_relaxed))
-		atomic_store_explicit(&worst_ns, late_ns, memory_order_relaxed);
+		atomic_fetch_add_explicit(&counted.misses, 1, memory_order_relaxed);
+	if (late_ns > atomic_load_explicit(&counted.worst_ns, memory_order_relaxed))
+		atomic_store_explicit(&counted.worst_ns, late_ns, memory_order_relaxed);
 }
 
 void sv_model_counted(uint64_t *done, uint64_t *late)
 {
-	*done = atomic_load_explicit(&operations, memory_order_relaxed);
-	*late = atomic_load_explicit(&misses, memory_order_relaxed);
+	*done = atomic_load_explicit(&counted.operations, memory_order_relaxed);
+	*late = atomic_load_explicit(&counted.misses, memory_order_relaxed);
 }
 
 /* Also for programs that exit without closing the device. */
 __attribute__((destructor)) void sv_model_report(void)
 {
-	uint64_t done = atomic_exchange(&operations, 0), late = atomic_exchange(&misses, 0);
+	uint64_t done = atomic_exchange(&counted.operations, 0), late = atomic_exchange(&counted.misses, 0);
 
 	if (!done)
 		return;
@@ -100,7 +105,7 @@ __attribute__((destructor)) void sv_model_report(void)
 
 	fprintf(stderr,
 	    "softverbs: NIC model %s: %lu operations, %lu more than %d ns late (%.2f%%), the worst by %lu ns%s\n",
-	    sv_config.model_name, done, late, MISS_NS, share, atomic_exchange(&worst_ns, 0),
+	    sv_config.model_name, done, late, MISS_NS, share, atomic_exchange(&counted.worst_ns, 0),
 	    invalid ? ": INVALID, over 1% (misses=allow lets it pass)" : "");
 	if (invalid) {
 		fflush(NULL);

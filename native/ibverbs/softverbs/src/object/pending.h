@@ -7,9 +7,11 @@
 #include "object/ah.h"
 #include "object/limits.h"
 
-/* A send that could not run at once. The copies of its elements or of its inline data follow. */
+/* A send that could not run at once. The copies of its elements or of its inline data follow. Its memory is used
+ * again. */
 struct sv_pending {
 	struct ibv_send_wr wr;
+	uint64_t room; /* bytes of `data` */
 	uint32_t sequence;
 	bool done; /* executed, not completed */
 	bool lost; /* all its tries are: a fault */

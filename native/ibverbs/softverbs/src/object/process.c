@@ -23,9 +23,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER,
-    .keys_lock = PTHREAD_MUTEX_INITIALIZER,
-    .waiting_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER};
 
 void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
 {
@@ -206,5 +204,4 @@ void sv_process_forget(void)
 	memset(&sv_process, 0, sizeof(sv_process));
 	pthread_mutex_init(&sv_process.lock, NULL);
 	pthread_mutex_init(&sv_process.keys_lock, NULL);
-	sv_mutex_init(&sv_process.waiting_lock);
 }

@@ -17,6 +17,8 @@ struct sv_srq;
 struct sv_mr;
 struct sv_context;
 
+#define SV_WAITING_WORDS (SV_QPS / 64)
+
 struct sv_process {
 	pthread_mutex_t lock;
 	pthread_mutex_t keys_lock; /* mrs; a leaf */
@@ -35,13 +37,23 @@ struct sv_process {
 	uint32_t next_qp, next_cq, next_srq, next_mr;
 	uint32_t next_pd;
 	uint8_t mr_generation, cq_generation;
-	_Atomic bool overrun;       /* a CQ was, and its QPs may not know */
-	_Atomic unsigned stalled;   /* QPs that wait for something: the helper looks again after a while */
-	_Atomic bool spinning;      /* the helper is awake and looks by itself */
-	_Atomic uint64_t polled_ns; /* when a program last polled for something that waits */
-	pthread_mutex_t waiting_lock;
-	struct sv_qp *waiting, **end_waiting;
-	struct sv_context *contexts;
+	_Atomic bool overrun;  /* a CQ was, and its QPs may not know */
+	uint32_t waiting_from; /* under the process lock (waiting.c) */
+	/* Each post to an idle QP writes these. */
+	_Alignas(SV_LINE) _Atomic unsigned stalled; /* QPs that wait for something: the helper looks again after a while */
+	_Atomic uint64_t waiting[SV_WAITING_WORDS]; /* those QPs, a bit each (waiting.c) */
+	/* The helper reads these again and again: on a line without what posts write. */
+	_Alignas(SV_LINE) _Atomic uint64_t waiting_words; /* a bit for each of those words that is not 0 */
+	_Atomic bool spinning;                            /* the helper is awake and looks by itself */
+	_Atomic uint64_t polled_ns;                       /* when a program last polled for something that waits */
+	_Atomic uint64_t cq_polled_ns[SV_CQS];            /* the same of each CQ */
+	_Atomic uint32_t send_cqs[SV_QPS];                /* of each QP */
+	/* Of each QP, for who holds no lock that keeps it alive. */
+	struct sv_due {
+		_Atomic uint64_t next;     /* when something of it is due next; 0: it waits for something else than time */
+		_Atomic uint64_t delivery; /* and something that its peer sees; 0: nothing */
+	} due[SV_QPS];
+	_Alignas(SV_LINE) struct sv_context *contexts;
 	uint32_t port_changes, ports_down; /* that we have followed; a bit each */
 };
 

@@ -54,13 +54,8 @@ struct sv_qp {
 	int stall_reason;
 	uint64_t last_start, last_due, last_due_complete;
 	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
-	/* read without the lock, to leave a QP alone that has nothing due; 0: it waits for something else than time, and
-	 * nothing to be seen */
-	_Atomic uint64_t next_due, next_delivery;
-	uint64_t operations; /* executed, while they are counted */
-	/* in the list of QPs that wait (waiting.c) */
-	bool waiting;
-	struct sv_qp *next_waiting, **at_waiting;
+	uint64_t operations;  /* executed, while they are counted */
+	bool waiting;         /* its bit is set (waiting.c) */
 
 	/* receive side */
 	struct sv_lock recv_lock;

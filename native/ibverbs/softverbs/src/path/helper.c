@@ -69,22 +69,37 @@ static bool is_polled(_Atomic uint64_t *polled_ns, uint64_t now)
 }
 
 /* When something of a QP that waits is to be done here; 0: always. */
-static uint64_t due_here(struct sv_qp *qp, uint64_t now)
+static uint64_t due_here(uint32_t qp, uint64_t now)
 {
-	uint64_t due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
-	struct sv_cq *cq = sv_cq(qp->qp.send_cq);
+	uint64_t due = atomic_load_explicit(&sv_process.due[qp].next, memory_order_acquire);
+	uint32_t cq = atomic_load_explicit(&sv_process.send_cqs[qp], memory_order_relaxed);
 
 	/* who asks for an event polls no more until it comes */
-	if (!due || (atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) & SV_ARMED_FOR) ||
-	    !is_polled(&cq->polled_ns, now))
+	if (!due || (atomic_load_explicit(&sv_process.segment->cqs[cq].armed, memory_order_relaxed) & SV_ARMED_FOR) ||
+	    !is_polled(&sv_process.cq_polled_ns[cq], now))
 		return due;
-	uint64_t delivery = atomic_load_explicit(&qp->next_delivery, memory_order_acquire);
+	uint64_t delivery = atomic_load_explicit(&sv_process.due[qp].delivery, memory_order_acquire);
 
 	return delivery && delivery + GRACE_NS < due + POLLED_NS ? delivery + GRACE_NS : due + POLLED_NS;
 }
 
+/* When the first of all that waits is due here, without the locks of who posts and polls. */
+static uint64_t first_due_here(uint64_t now)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t qp = sv_waiting_next(0); qp != SV_QPS; qp = sv_waiting_next(qp + 1)) {
+		uint64_t due = due_here(qp, now);
+
+		if (due < first)
+			first = due;
+	}
+	/* none waits any more */
+	return first == UINT64_MAX ? now + LOOK_NS : first;
+}
+
 /* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is; 0: a
- * thread has what it takes. */
+ * thread has what it takes, or none waits any more. */
 static uint64_t look_at_waiting(bool only_if_free)
 {
 	static struct sv_qp *waiting[SV_QPS];
@@ -97,9 +112,11 @@ static uint64_t look_at_waiting(bool only_if_free)
 		return 0; /* a poll is at it, or a control verb: at once again */
 	unsigned count = sv_waiting_list(NULL, waiting, SV_QPS);
 
+	if (!count)
+		next = 0;
 	for (unsigned i = 0; i < count; i++) {
 		struct sv_qp *qp = waiting[i];
-		uint64_t due = due_here(qp, now);
+		uint64_t due = due_here(qp->index, now);
 
 		if (due <= now) {
 			if (!sv_lock_try(&qp->lock, false)) {
@@ -108,9 +125,9 @@ static uint64_t look_at_waiting(bool only_if_free)
 			}
 			if (qp->failing)
 				sv_qp_fail_finish(qp);
-			sv_send_progress(qp);
+			sv_send_progress(qp, now);
 			sv_unlock(&qp->lock, false);
-			due = due_here(qp, now);
+			due = due_here(qp->index, now);
 		}
 		if (due && due < next)
 			next = due;
@@ -165,10 +182,12 @@ static bool spin(void)
 			continue;
 		}
 		seen = now;
-		if (!atomic_load_explicit(&sv_process.stalled, memory_order_relaxed)) {
+		if (!atomic_load_explicit(&sv_process.waiting_words, memory_order_relaxed)) {
 			if (now - active > LINGER_NS)
 				return false;
-			next = 0;
+			/* whoever posts next is not looked at while it posts: nothing is due so soon */
+			next = now + LOOK_NS;
+			looked = now;
 			sched_yield(); /* we may be on the core of the one we wait for */
 			continue;
 		}
@@ -177,8 +196,10 @@ static bool spin(void)
 			return false; /* what waits does so for something else, or for long */
 		polled = is_polled(&sv_process.polled_ns, now);
 		if (now >= next || now - looked > (polled ? LOOK_POLLED_NS : LOOK_NS)) {
-			next = look_at_waiting(true);
+			next = first_due_here(now);
 			looked = now;
+			if (next <= now)
+				next = look_at_waiting(true);
 		}
 		if (!next)
 			sched_yield(); /* who has the lock may be waking us just now, and we took the core from it */

@@ -13,6 +13,7 @@
 #include "execute/access.h"
 #include "model/delay.h"
 #include "object/pending.h"
+#include "object/process.h"
 #include "object/qp.h"
 #include "path/late.h"
 #include "path/try.h"
@@ -93,7 +94,7 @@ static void corrupt(struct sv_qp *qp, struct sv_pending *p)
 	sv_send_try(qp, &damage, &ignored);
 }
 
-int sv_delay_run(struct sv_qp *qp)
+int sv_delay_run(struct sv_qp *qp, uint64_t now)
 {
 	unsigned steps = sv_config.weak ? (unsigned)sv_random(4) : UINT32_MAX;
 
@@ -103,7 +104,6 @@ int sv_delay_run(struct sv_qp *qp)
 		if (at == qp->pending_tail)
 			break;
 		struct sv_pending *p = qp->pending[at & qp->pending_mask];
-		uint64_t now = p->due ? sv_now_ns() : 0;
 
 		if (p->due > now)
 			break;
@@ -124,7 +124,7 @@ int sv_delay_run(struct sv_qp *qp)
 			break;
 		}
 		if (sv_config.model && status == IBV_WC_SUCCESS)
-			sv_model_count(sv_is_seen(&p->wr) ? now - p->due : 0);
+			sv_model_count(sv_is_seen(&p->wr) ? sv_now_ns() - p->due : 0);
 		if (status == IBV_WC_SUCCESS)
 			corrupt(qp, p);
 		p->status = (uint8_t)status;
@@ -155,6 +155,6 @@ void sv_delay_publish(struct sv_qp *qp)
 			delivery = p->due; /* of what goes before it at the latest */
 		break;
 	}
-	atomic_store_explicit(&qp->next_due, next, memory_order_release);
-	atomic_store_explicit(&qp->next_delivery, delivery, memory_order_release);
+	atomic_store_explicit(&sv_process.due[qp->index].next, next, memory_order_release);
+	atomic_store_explicit(&sv_process.due[qp->index].delivery, delivery, memory_order_release);
 }

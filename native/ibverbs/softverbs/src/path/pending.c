@@ -11,6 +11,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Memory for one with so much inline data: that of an earlier one where it is enough. */
+static struct sv_pending *place(struct sv_pending **at, uint64_t bytes)
+{
+	if (!*at || (*at)->room < bytes) {
+		free(*at);
+		*at = malloc(sizeof(**at) + bytes);
+		if (*at)
+			(*at)->room = bytes;
+	}
+	return *at;
+}
+
 int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequence)
 {
 	uint64_t bytes = 0;
@@ -28,7 +40,7 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	if (wr->send_flags & IBV_SEND_INLINE)
 		for (int i = 0; i < wr->num_sge; i++)
 			bytes += wr->sg_list[i].length;
-	struct sv_pending *p = malloc(sizeof(*p) + bytes);
+	struct sv_pending *p = place(&qp->pending[qp->pending_tail & qp->pending_mask], bytes);
 
 	if (!p)
 		return ENOMEM;
@@ -59,7 +71,7 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	}
 	if (unlikely(sv_is_delayed(qp)))
 		sv_delay_start(qp, p);
-	qp->pending[qp->pending_tail++ & qp->pending_mask] = p;
+	qp->pending_tail++;
 	qp->undelivered += sv_is_seen(wr);
 	return 0;
 }
@@ -69,7 +81,6 @@ void sv_pending_drop(struct sv_qp *qp)
 	struct sv_pending *p = qp->pending[qp->pending_head++ & qp->pending_mask];
 
 	qp->undelivered -= !p->done && sv_is_seen(&p->wr);
-	free(p);
 	qp->stall_since_ns = 0;
 }
 
@@ -88,6 +99,8 @@ void sv_send_reset(struct sv_qp *qp)
 	while (sv_pending_first(qp))
 		sv_pending_drop(qp);
 	qp->last_start = qp->last_due = qp->last_due_complete = qp->operations = 0;
+	for (uint32_t i = 0; qp->pending && i <= qp->pending_mask; i++)
+		free(qp->pending[i]);
 	free(qp->pending);
 	qp->pending = NULL;
 	qp->pending_head = qp->pending_tail = 0;

@@ -226,14 +226,14 @@ void sv_cq_retry_stalled(struct sv_cq *cq)
 	unsigned count = sv_waiting_list(cq, waiting, 64);
 	uint64_t now = sv_now_ns();
 
-	atomic_store_explicit(&cq->polled_ns, now, memory_order_relaxed);
+	atomic_store_explicit(&sv_process.cq_polled_ns[cq->index], now, memory_order_relaxed);
 	atomic_store_explicit(&sv_process.polled_ns, now, memory_order_relaxed);
 	for (unsigned i = 0; i < count; i++) {
-		if (atomic_load_explicit(&waiting[i]->next_due, memory_order_acquire) > now)
+		if (atomic_load_explicit(&sv_process.due[waiting[i]->index].next, memory_order_acquire) > now)
 			continue;
 		if (!sv_lock_try(&waiting[i]->lock, true))
 			continue;
-		sv_send_progress(waiting[i]);
+		sv_send_progress(waiting[i], now);
 		sv_unlock(&waiting[i]->lock, false);
 	}
 	pthread_mutex_unlock(&sv_process.lock);

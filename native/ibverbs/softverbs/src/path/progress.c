@@ -65,7 +65,7 @@ static bool ask_for_wake(struct sv_qp *qp)
 	return false;
 }
 
-void sv_send_progress(struct sv_qp *qp)
+void sv_send_progress(struct sv_qp *qp, uint64_t now)
 {
 	struct sv_pending *p;
 
@@ -76,9 +76,9 @@ void sv_send_progress(struct sv_qp *qp)
 		int status;
 
 		if (unlikely(p->due || p->done || sv_is_delayed(qp))) {
-			status = sv_delay_run(qp);
+			status = sv_delay_run(qp, now);
 			if (status == IBV_WC_SUCCESS) {
-				if (!p->done || p->due_complete > sv_now_ns())
+				if (!p->done || p->due_complete > now)
 					break;
 				status = p->status;
 				bytes = p->bytes;

@@ -3,6 +3,7 @@
  * receiver has posted no receive, the peer is not ready) is copied into the send queue and retried: by polls of the
  * CQ, by further posts, and by the helper thread, which the receiver wakes.
  */
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/macros.h"
 #include "execute/execute.h"
@@ -86,7 +87,7 @@ static __attribute__((noinline)) int post_waiting(struct sv_qp *qp, struct ibv_s
 			break;
 		qp->sequence++;
 		if (likely(!sv_is_delayed(qp)))
-			sv_send_progress(qp);
+			sv_send_progress(qp, sv_now_ns());
 	}
 	if (error)
 		*bad = wr;
