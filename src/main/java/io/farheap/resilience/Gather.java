@@ -24,7 +24,13 @@ final class Gather {
     private final int k;
     /** Whether a suspect server makes reads ask more. */
     private final boolean doubts;
-    /** Of the latest {@link #punctual} ones those whose servers are suspect. */
+    /** Of the latest {@link #survey}, by split. */
+    private final Line[] seen;
+    /** Of it, those whose servers are connected. */
+    private int usable;
+    /** Of those, the ones whose servers owe this session nothing. */
+    private int punctual;
+    /** Of the usable ones, those whose servers are suspect. */
     private int suspect;
 
     Gather(Parts parts) {
@@ -32,6 +38,7 @@ final class Gather {
         this.resilience = parts.resilience;
         this.k = resilience.dataSplits();
         this.doubts = resilience.mode() != Resilience.Mode.EC_ONLY;
+        this.seen = new Line[resilience.splits()];
     }
 
     /**
@@ -45,13 +52,19 @@ final class Gather {
         if (Integer.bitCount(good) < k) {
             return LOST;
         }
-        int usable = usable(range, good & ~StripeWords.owed(word));
+        int mayBeAsked = good & ~StripeWords.owed(word);
+        // A part of a page is one split, or a few, nearly always: others are not looked at.
+        boolean part = isPart(op);
+        survey(range, part ? op.want & mayBeAsked : mayBeAsked);
+        if (part && (punctual != op.want || suspect != 0)) {
+            survey(range, mayBeAsked);
+        }
         op.asked = 0;
         op.have = 0;
         op.hedged = false;
         op.disagreed = false;
         op.target = resilience.checksReads() ? checked(range, good) : k;
-        int first = first(op, usable);
+        int first = first(op);
         if (first == 0) {
             return STARVED;
         }
@@ -60,16 +73,29 @@ final class Gather {
         return look(op, slot);
     }
 
-    /** Those of a range's good slabs whose servers are connected. */
-    private int usable(int range, int good) {
-        int usable = 0;
-        for (int left = good; left != 0; left &= left - 1) {
+    private boolean isPart(PageOp op) {
+        return !resilience.checksReads() && Integer.bitCount(op.want) < k;
+    }
+
+    /** Looks at the servers of some of a range's slabs. */
+    private void survey(int range, int splits) {
+        int connected = 0;
+        int owing = 0;
+        int doubtful = 0;
+        for (int left = splits; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
-            if (parts.lines.reaches(parts.space.table.slab(range, split))) {
-                usable |= 1 << split;
+            int bit = 1 << split;
+            Line line = lineOf(range, split);
+            seen[split] = line;
+            if (line.connected) {
+                connected |= bit;
+                owing |= line.late == 0 ? 0 : bit;
+                doubtful |= line.record.suspect ? bit : 0;
             }
         }
-        return usable;
+        usable = connected;
+        punctual = connected & ~owing;
+        suspect = doubtful;
     }
 
     /** How many splits a read of the corruption modes waits for: k + Δ, or those that may come. */
@@ -89,48 +115,34 @@ final class Gather {
     }
 
     /** Which splits to ask at first; 0 where there are too few. */
-    private int first(PageOp op, int usable) {
-        int punctual = punctual(op.range, usable);
+    private int first(PageOp op) {
         boolean part = Integer.bitCount(op.want) < k;
         int first;
         if (resilience.checksReads()) {
             if (Integer.bitCount(usable) < op.target) {
                 return 0;
             }
-            first = fill(part ? op.want & punctual : 0, punctual, usable, op.target);
+            first = fill(part ? op.want & punctual : 0, op.target);
         } else if (part && (op.want & ~punctual) == 0) {
             first = op.want;
         } else if (Integer.bitCount(usable) < k) {
             first = (op.want & ~usable) == 0 ? op.want : 0;
         } else {
-            first = fill(0, punctual, usable, resilience.readAsks());
+            first = fill(0, resilience.readAsks());
         }
-        return doubts && (first & suspect) != 0 ? doubted(first, punctual) : first;
+        return doubts && (first & suspect) != 0 ? doubted(first) : first;
     }
 
     /** A suspect server is to be asked: k + 2Δ + 1 are, as far as others owe nothing. */
-    private int doubted(int first, int punctual) {
+    private int doubted(int first) {
         int count = k + 2 * resilience.additional() + 1;
         return first | parts.choose(punctual & ~first, Math.max(0, count - Integer.bitCount(first)));
     }
 
     /** So many splits, with those of {@code first}; others are random, and those of late servers last. */
-    private int fill(int first, int punctual, int usable, int count) {
+    private int fill(int first, int count) {
         int chosen = first | parts.choose(punctual & ~first, Math.max(0, count - Integer.bitCount(first)));
         return chosen | parts.choose(usable & ~chosen, Math.max(0, count - Integer.bitCount(chosen)));
-    }
-
-    /** Those whose servers owe this session nothing; notes which are suspect. */
-    private int punctual(int range, int usable) {
-        int punctual = 0;
-        suspect = 0;
-        for (int left = usable; left != 0; left &= left - 1) {
-            int split = Integer.numberOfTrailingZeros(left);
-            Line line = lineOf(range, split);
-            punctual |= line.late == 0 ? 1 << split : 0;
-            suspect |= line.record.suspect ? 1 << split : 0;
-        }
-        return punctual;
     }
 
     /**
@@ -150,7 +162,7 @@ final class Gather {
             slot.slabs[split] = slab;
             if (parts.post(op, slot, split, false)) {
                 op.asked |= 1 << split;
-                Line line = parts.lines.of(slab.region().server());
+                Line line = seen[split].server == slab.region().server() ? seen[split] : lineOf(op.range, split);
                 line.countAsked();
                 delay = Math.max(delay, line.hedgeDelay());
             }
@@ -199,9 +211,9 @@ final class Gather {
     /** @return whether some were asked */
     private boolean askMore(PageOp op, Slot slot, int count) {
         int good = parts.space.table.good(op.range) & ~StripeWords.owed(op.word);
-        int others = usable(op.range, good) & ~op.asked & ~slot.outstanding;
+        survey(op.range, good & ~op.asked & ~slot.outstanding);
         int before = op.asked;
-        ask(op, slot, fill(0, punctual(op.range, others), others, count));
+        ask(op, slot, fill(0, count));
         return op.asked != before;
     }
 
