@@ -49,27 +49,32 @@ static void all_are_seen(struct sv_cq *cq, unsigned max)
 	}
 }
 
-/* QPs, each of a word that the other thread uses too, begin to wait and cease to, again and again; at last they wait.
- */
+static unsigned rounds;
+
+/* QPs, each of a word that the other thread uses too, begin to wait and cease to, again and again; at last they wait
+ * where the rounds are odd. */
 static void *toggle(void *first)
 {
-	for (unsigned round = 0; round < 20001; round++)
+	for (unsigned round = 0; round < rounds; round++)
 		for (unsigned i = (unsigned)(uintptr_t)first; i < QPS; i += 128)
 			wait_or_not(i, round % 2 == 0);
 	return NULL;
 }
 
-static void no_word_is_forgotten(void)
+static void no_word_is_forgotten(unsigned times)
 {
 	pthread_t threads[2];
 
+	rounds = times;
 	for (uintptr_t i = 0; i < 2; i++)
 		CHECK_EQ(pthread_create(&threads[i], NULL, toggle, (void *)i), 0);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	for (unsigned i = 0; i < QPS; i++)
-		CHECK(qps[i].waiting == (i % 128 < 2));
+		CHECK(qps[i].waiting == (times % 2 && i % 128 < 2));
 	all_are_seen(NULL, 64);
+	/* nor is one told that has nothing */
+	CHECK_EQ(sv_process.waiting_words, times % 2 ? 0x15 : 0);
 }
 
 int main(void)
@@ -103,7 +108,9 @@ int main(void)
 		qps[i].index = i;
 		sv_process.qps[i] = &qps[i];
 	}
-	no_word_is_forgotten();
+	for (unsigned round = 0; round < 20; round++)
+		no_word_is_forgotten(1000 + round);
+	no_word_is_forgotten(1000);
 	step("all of them again");
 	for (unsigned i = 0; i < QPS; i++)
 		wait_or_not(i, true);

@@ -25,6 +25,7 @@ static int claim_index(struct sv_cq *cq)
 		cq->index = index;
 		cq->entry = &sv_process.segment->cqs[index];
 		memset(cq->entry, 0, sizeof(*cq->entry));
+		atomic_store(&sv_process.cq_polled_ns[index], 0);
 		cq->entry->event = (uint32_t)sv_process.cq_generation << 12 | index;
 		sv_process.cqs[index] = cq;
 		return 0;

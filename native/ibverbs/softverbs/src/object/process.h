@@ -42,7 +42,7 @@ struct sv_process {
 	/* Each post to an idle QP writes these. */
 	_Alignas(SV_LINE) _Atomic unsigned stalled; /* QPs that wait for something: the helper looks again after a while */
 	_Atomic uint64_t waiting[SV_WAITING_WORDS]; /* those QPs, a bit each (waiting.c) */
-	/* The helper reads these again and again: on a line without what posts write. */
+	/* The helper reads these again and again: apart from what each post writes. */
 	_Alignas(SV_LINE) _Atomic uint64_t waiting_words; /* a bit for each of those words that is not 0 */
 	_Atomic bool spinning;                            /* the helper is awake and looks by itself */
 	_Atomic uint64_t polled_ns;                       /* when a program last polled for something that waits */

@@ -186,7 +186,7 @@ static bool spin(void)
 			if (now - active > LINGER_NS)
 				return false;
 			/* whoever posts next is not looked at while it posts: nothing is due so soon */
-			next = now + LOOK_NS;
+			next = now + (sv_config.latency < LOOK_NS ? sv_config.latency : LOOK_NS);
 			looked = now;
 			sched_yield(); /* we may be on the core of the one we wait for */
 			continue;

@@ -108,6 +108,8 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 		if (p->due > now)
 			break;
 		uint64_t after = sv_config.qp_error_after;
+		/* `now` may be old by this; how long copying takes is not lateness */
+		uint64_t late = sv_config.model && p->due && sv_is_seen(&p->wr) ? sv_now_ns() - p->due : 0;
 		int status;
 
 		if (sv_config.link_down || sv_own_port(qp)->down)
@@ -124,7 +126,7 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 			break;
 		}
 		if (sv_config.model && status == IBV_WC_SUCCESS)
-			sv_model_count(sv_is_seen(&p->wr) ? sv_now_ns() - p->due : 0);
+			sv_model_count(late);
 		if (status == IBV_WC_SUCCESS)
 			corrupt(qp, p);
 		p->status = (uint8_t)status;

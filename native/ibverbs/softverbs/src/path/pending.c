@@ -5,6 +5,7 @@
 #include "object/pending.h"
 #include "object/qp.h"
 #include "path/completion.h"
+#include "path/late.h"
 #include "path/pending.h"
 #include "path/waiting.h"
 
@@ -76,11 +77,19 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	return 0;
 }
 
+/* So many places of a queue keep their memory. */
+#define KEPT 64
+
 void sv_pending_drop(struct sv_qp *qp)
 {
-	struct sv_pending *p = qp->pending[qp->pending_head++ & qp->pending_mask];
+	uint32_t at = qp->pending_head++ & qp->pending_mask;
+	struct sv_pending *p = qp->pending[at];
 
 	qp->undelivered -= !p->done && sv_is_seen(&p->wr);
+	if (at >= KEPT) {
+		free(p);
+		qp->pending[at] = NULL;
+	}
 	qp->stall_since_ns = 0;
 }
 
@@ -92,6 +101,7 @@ void sv_send_flush(struct sv_qp *qp)
 		sv_complete(qp, &p->wr, IBV_WC_WR_FLUSH_ERR, 0, p->sequence);
 		sv_pending_drop(qp);
 	}
+	sv_delay_publish(qp);
 }
 
 void sv_send_reset(struct sv_qp *qp)
@@ -106,5 +116,6 @@ void sv_send_reset(struct sv_qp *qp)
 	qp->pending_head = qp->pending_tail = 0;
 	qp->sequence = 0;
 	atomic_store(&qp->freed, 0);
+	sv_delay_publish(qp);
 	sv_waiting_update(qp);
 }

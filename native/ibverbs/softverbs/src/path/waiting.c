@@ -27,9 +27,13 @@ static void take_out(uint32_t index)
 
 	if (atomic_fetch_and(&sv_process.waiting[index / 64], ~bit) != bit)
 		return;
-	atomic_fetch_and(&sv_process.waiting_words, ~word);
-	if (atomic_load(&sv_process.waiting[index / 64]))
+	do {
+		atomic_fetch_and(&sv_process.waiting_words, ~word);
+		if (!atomic_load(&sv_process.waiting[index / 64]))
+			return;
 		atomic_fetch_or(&sv_process.waiting_words, word);
+		/* again where that one is out already: its taker may have cleared the word's before it was set here */
+	} while (!atomic_load(&sv_process.waiting[index / 64]));
 }
 
 void sv_waiting_update(struct sv_qp *qp)
@@ -53,7 +57,7 @@ void sv_waiting_update(struct sv_qp *qp)
 
 uint32_t sv_waiting_next(uint32_t from)
 {
-	if (from == SV_QPS)
+	if (from >= SV_QPS)
 		return SV_QPS;
 	uint64_t bits = atomic_load(&sv_process.waiting[from / 64]) & ~0ull << from % 64;
 	uint32_t word = from / 64;
