@@ -1,5 +1,7 @@
 package io.farheap.resilience;
 
+import io.farheap.remote.RemoteServer;
+
 /**
  * Asks slabs for splits of a page until enough are there (Hydra, section 4.1.2): k + Δ random ones at first, the rest
  * where one is late or fails; done at those that are wanted, or at any k. In the corruption modes k + Δ have to be
@@ -18,6 +20,9 @@ final class Gather {
     static final int LOST = 3;
     /** Splits disagree, and it cannot be told which are wrong. */
     static final int CORRUPT = 4;
+
+    /** So many reads of parts, a power of two less one, look at their own servers alone; the next at all. */
+    private static final int PARTS_ALONE = 63;
 
     private final Parts parts;
     private final Resilience resilience;
@@ -53,10 +58,10 @@ final class Gather {
             return LOST;
         }
         int mayBeAsked = good & ~StripeWords.owed(word);
-        // A part of a page is one split, or a few, nearly always: others are not looked at.
-        boolean part = isPart(op);
+        // A part of a page is one split, or a few, nearly always: others are looked at now and then, which connects them.
+        boolean part = isPart(op) && (parts.counts.reads & PARTS_ALONE) != 0;
         survey(range, part ? op.want & mayBeAsked : mayBeAsked);
-        if (part && (punctual != op.want || suspect != 0)) {
+        if (part && (punctual != op.want || doubts && suspect != 0)) {
             survey(range, mayBeAsked);
         }
         op.asked = 0;
@@ -162,7 +167,8 @@ final class Gather {
             slot.slabs[split] = slab;
             if (parts.post(op, slot, split, false)) {
                 op.asked |= 1 << split;
-                Line line = seen[split].server == slab.region().server() ? seen[split] : lineOf(op.range, split);
+                RemoteServer server = slab.region().server();
+                Line line = seen[split].server == server ? seen[split] : parts.lines.of(server);
                 line.countAsked();
                 delay = Math.max(delay, line.hedgeDelay());
             }
