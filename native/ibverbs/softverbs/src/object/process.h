@@ -46,6 +46,7 @@ struct sv_process {
 	_Alignas(SV_LINE) _Atomic uint64_t waiting_words; /* a bit for each of those words that is not 0 */
 	_Atomic bool spinning;                            /* the helper is awake and looks by itself */
 	_Atomic uint64_t polled_ns;                       /* when a program last polled for something that waits */
+	_Atomic uint64_t polled_all_ns;                   /* and did whatever was due of all that waits */
 	_Atomic uint64_t cq_polled_ns[SV_CQS];            /* the same of each CQ */
 	_Atomic uint32_t send_cqs[SV_QPS];                /* of each QP */
 	/* Of each QP, for who holds no lock that keeps it alive. */

@@ -41,6 +41,8 @@
  */
 #define POLLED_NS 20000
 #define GRACE_NS 500
+/* Where nothing is left to us, not even that is looked at for so long after a poll. */
+#define LEFT_NS 1000
 
 /* Under the process lock, so that no QP goes away meanwhile. False: it is taken; look again. */
 static bool look_at_qp(struct sv_qp *qp, bool bereaved, bool sweep)
@@ -195,6 +197,9 @@ static bool spin(void)
 		if (next > now + SPIN_NS)
 			return false; /* what waits does so for something else, or for long */
 		polled = is_polled(&sv_process.polled_ns, now);
+		/* looking takes the cache lines that posts and polls write */
+		if (now < atomic_load_explicit(&sv_process.polled_all_ns, memory_order_relaxed) + LEFT_NS)
+			continue;
 		if (now >= next || now - looked > (polled ? LOOK_POLLED_NS : LOOK_NS)) {
 			next = first_due_here(now);
 			looked = now;

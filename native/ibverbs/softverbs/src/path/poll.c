@@ -225,17 +225,23 @@ void sv_cq_retry_stalled(struct sv_cq *cq)
 		return;
 	unsigned count = sv_waiting_list(cq, waiting, 64);
 	uint64_t now = sv_now_ns();
+	/* of other CQs none waits, so nothing is left to the helper */
+	bool all = count == atomic_load_explicit(&sv_process.stalled, memory_order_relaxed);
 
 	atomic_store_explicit(&sv_process.cq_polled_ns[cq->index], now, memory_order_relaxed);
 	atomic_store_explicit(&sv_process.polled_ns, now, memory_order_relaxed);
 	for (unsigned i = 0; i < count; i++) {
 		if (atomic_load_explicit(&sv_process.due[waiting[i]->index].next, memory_order_acquire) > now)
 			continue;
-		if (!sv_lock_try(&waiting[i]->lock, true))
+		if (!sv_lock_try(&waiting[i]->lock, true)) {
+			all = false;
 			continue;
+		}
 		sv_send_progress(waiting[i], now);
 		sv_unlock(&waiting[i]->lock, false);
 	}
+	if (all)
+		atomic_store_explicit(&sv_process.polled_all_ns, now, memory_order_relaxed);
 	pthread_mutex_unlock(&sv_process.lock);
 }
 
