@@ -27,11 +27,16 @@ public final class ResilienceMetrics implements MeterBinder {
         slabs(registry, "good", Health::goodSlabs);
         slabs(registry, "rebuilding", Health::rebuildingSlabs);
         slabs(registry, "void", Health::voidSlabs);
-        Gauge.builder("farheap.resilience.may.lose", cache, live -> live.health()
-                        .mayLose())
-                .tag("cache", cache.name())
-                .description("how many more servers may be lost; negative where something is lost")
-                .register(registry);
+        left(
+                registry,
+                "farheap.resilience.may.lose",
+                "how many more servers may be lost; negative where something is lost",
+                Health::mayLose);
+        left(
+                registry,
+                "farheap.resilience.may.be.corrupt",
+                "how many corrupt splits of a page are shown or mended; 0 where neither is promised",
+                Health::mayBeCorrupt);
         met(registry, "read", health -> health.counts().reads());
         met(registry, "written", health -> health.counts().writes());
         met(registry, "decoded", health -> health.counts().decoded());
@@ -42,6 +47,12 @@ public final class ResilienceMetrics implements MeterBinder {
         met(registry, "voided", health -> health.counts().voided());
         met(registry, "late split", health -> health.counts().late());
         counter(registry, "farheap.resilience.regenerated", "slabs regenerated", null, Health::regenerated);
+        counter(
+                registry,
+                "farheap.resilience.evicted",
+                "slabs given up since their servers wanted the memory back",
+                null,
+                Health::evicted);
         counter(
                 registry,
                 "farheap.resilience.regeneration.read",
@@ -67,6 +78,26 @@ public final class ResilienceMetrics implements MeterBinder {
         errors(registry, address, "wrong", Health.Server::wrong);
         errors(registry, address, "failed", Health.Server::failed);
         errors(registry, address, "late", Health.Server::late);
+        FunctionCounter.builder(
+                        "farheap.resilience.asked", cache, live -> of(live.health(), address, Health.Server::asked))
+                .tags("cache", cache.name(), "server", address)
+                .description("splits that a server was asked for")
+                .register(registry);
+        Gauge.builder(
+                        "farheap.resilience.suspect",
+                        cache,
+                        live -> of(live.health(), address, server -> server.suspect() ? 1 : 0))
+                .tags("cache", cache.name(), "server", address)
+                .description(
+                        "1 where a server was above the errorCorrectionLimit lately: reads that involve it ask more")
+                .register(registry);
+    }
+
+    private void left(MeterRegistry registry, String name, String description, ToDoubleFunction<Health> count) {
+        Gauge.builder(name, cache, live -> count.applyAsDouble(live.health()))
+                .tag("cache", cache.name())
+                .description(description)
+                .register(registry);
     }
 
     private void errors(MeterRegistry registry, String address, String what, ToDoubleFunction<Health.Server> count) {

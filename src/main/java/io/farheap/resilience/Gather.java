@@ -58,7 +58,8 @@ final class Gather {
             return LOST;
         }
         int mayBeAsked = good & ~StripeWords.owed(word);
-        // A part of a page is one split, or a few, nearly always: others are looked at now and then, which connects them.
+        // A part of a page is one split, or a few, nearly always: others are looked at now and then, which connects
+        // them.
         boolean part = isPart(op) && (parts.counts.reads & PARTS_ALONE) != 0;
         survey(range, part ? op.want & mayBeAsked : mayBeAsked);
         if (part && (punctual != op.want || doubts && suspect != 0)) {

@@ -168,6 +168,17 @@ class CodedCacheTest {
             assertEquals(
                     health.regenerationBytesRebuilt(),
                     count(registry, "farheap.resilience.regeneration.rebuilt", "cache", "recorded"));
+            assertEquals(health.mayLose(), gauge(registry, "farheap.resilience.may.lose", "cache", "recorded"));
+            assertEquals(0, gauge(registry, "farheap.resilience.may.be.corrupt", "cache", "recorded"));
+            assertEquals(0, count(registry, "farheap.resilience.evicted", "cache", "recorded"));
+            byte[] page = new byte[CAPACITY];
+            for (int read = 0; read < 256; read++) {
+                session.readBlocking(0, MemorySegment.ofArray(page));
+            }
+            String asked = cache.serverOf(0);
+            assertTrue(count(registry, "farheap.resilience.asked", "server", asked) > 0, asked);
+            // On a busy machine it may be, for a while.
+            assertTrue(gauge(registry, "farheap.resilience.suspect", "server", asked) <= 1, asked);
             assertTrue(
                     count(registry, "farheap.resilience.errors", "server", gone) > 0,
                     "no error of " + gone + " in " + health);
