@@ -41,7 +41,8 @@
  */
 #define POLLED_NS 20000
 #define GRACE_NS 500
-/* Where nothing is left to us, not even that is looked at for so long after a poll. */
+/* Where nothing is left to us, not even that is looked at for so long after a poll: what is due just then is as late.
+ */
 #define LEFT_NS 1000
 
 /* Under the process lock, so that no QP goes away meanwhile. False: it is taken; look again. */
