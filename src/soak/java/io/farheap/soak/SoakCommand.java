@@ -2,7 +2,6 @@ package io.farheap.soak;
 
 import io.farheap.command.ChildJvm;
 import io.farheap.command.DeviceNotice;
-import io.farheap.command.Durations;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Subcommand;
 import io.farheap.verbs.Devices;
@@ -18,6 +17,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -30,14 +30,8 @@ import picocli.CommandLine.Spec;
                 + "and the software device fails, and check every byte, and how long others wait.")
 public final class SoakCommand implements Subcommand, Callable<Integer> {
 
-    private static final double NANOS_PER_MINUTE = 60e9;
-
-    @Option(
-            names = "--minutes",
-            paramLabel = "N",
-            defaultValue = "1",
-            description = "how long, such as 0.5 (default: ${DEFAULT-VALUE})")
-    private double minutes;
+    @Mixin
+    private LoadOptions options;
 
     @Option(
             names = "--seed",
@@ -45,34 +39,21 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
             description = "of all that is random but time (default: another each time)")
     private @Nullable Long seed;
 
-    @Option(
-            names = "--lease",
-            paramLabel = "TIME",
-            converter = Durations.class,
-            defaultValue = "10s",
-            description = "of the servers; longer where the machine is so busy that a client may not come to renew it "
-                    + "(default: ${DEFAULT-VALUE})")
-    private Duration lease;
-
     @Spec
     private CommandSpec spec;
 
     @Override
     @SuppressWarnings("ClosingStandardOutputStreams") // The soak does not close what it prints to.
     public Integer call() throws InterruptedException {
-        if (!(minutes > 0)) {
-            throw new IllegalArgumentException("--minutes " + minutes + ": it must be more than 0");
-        }
+        long nanos = options.nanos();
         DeviceNotice.print(spec.commandLine().getErr());
         long chosen = seed != null ? seed : new SplittableRandom().nextLong();
         System.out.printf("seed %d%n", chosen);
         Collection<String> problems;
-        try (Soak soak = new Soak(new Processes(lease, new AtomicInteger()), chosen, System.out)) {
-            problems = soak.run((long) (minutes * NANOS_PER_MINUTE));
+        try (Soak soak = new Soak(new Processes(options.lease(), new AtomicInteger()), chosen, System.out)) {
+            problems = soak.run(nanos);
         }
-        problems.forEach(problem -> System.out.println("WRONG: " + problem));
-        System.out.printf("%s (seed %d)%n", problems.isEmpty() ? "every byte was right" : "FAILED", chosen);
-        return problems.isEmpty() ? 0 : 1;
+        return LoadOptions.end(problems, chosen, System.out);
     }
 
     /** Processes on this host. */
