@@ -47,8 +47,8 @@ struct sv_process {
 	_Atomic bool spinning;                            /* the helper is awake and looks by itself */
 	_Atomic uint64_t polled_ns;                       /* when a program last polled for something that waits */
 	_Atomic uint64_t polled_all_ns;                   /* and did whatever was due of all that waits */
-	_Atomic uint64_t cq_polled_ns[SV_CQS];            /* the same of each CQ */
-	_Atomic uint32_t send_cqs[SV_QPS];                /* of each QP */
+	_Atomic uint64_t cq_polled_ns[SV_CQS];            /* when it last polled for what waits in that CQ */
+	_Atomic uint32_t send_cqs[SV_QPS];                /* the index of the CQ that each QP sends to */
 	/* Of each QP, for who holds no lock that keeps it alive. */
 	struct sv_due {
 		_Atomic uint64_t next;     /* when something of it is due next; 0: it waits for something else than time */
