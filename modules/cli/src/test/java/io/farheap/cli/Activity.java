@@ -24,9 +24,11 @@ final class Activity {
     }
 
     /**
-     * Two cores are few for all activities and servers: each rests for about as long as it works, so that a random
-     * moment is as likely within a step as between two.
+     * Two cores are few for all activities and servers, and other tests run beside: each rests for a few times as long
+     * as it works, so that at a random moment some of all are within a step.
      */
+    private static final int RESTS = 3;
+
     private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final long SHORTEST_PAUSE_OF_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -71,7 +73,7 @@ final class Activity {
                     return null;
                 });
                 long shortest = onCallsAlone ? SHORTEST_PAUSE_OF_CALLS_NANOS : SHORTEST_PAUSE_NANOS;
-                LockSupport.parkNanos(Math.clamp(took, shortest, LONGEST_PAUSE_NANOS));
+                LockSupport.parkNanos(Math.clamp(RESTS * took, shortest, LONGEST_PAUSE_NANOS));
             }
         } finally {
             timed("close", () -> {

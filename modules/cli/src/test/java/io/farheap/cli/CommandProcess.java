@@ -25,12 +25,13 @@ final class CommandProcess {
     private final BufferedReader output;
     private final StringBuilder seen = new StringBuilder();
 
-    private CommandProcess(Map<String, String> environment, List<String> arguments) throws IOException {
+    private CommandProcess(String compilerFlag, Map<String, String> environment, List<String> arguments)
+            throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
-                TestDevice.compilerFlag(),
+                compilerFlag,
                 "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
                 "-Dfarheap.slowness=" + TestDevice.patience(1),
                 "-cp",
@@ -43,8 +44,14 @@ final class CommandProcess {
         output = process.inputReader();
     }
 
+    /** Without the optimising compiler, which costs more than it saves where little is done. */
     static CommandProcess start(Map<String, String> environment, String... arguments) throws IOException {
-        return new CommandProcess(environment, List.of(arguments));
+        return new CommandProcess("-XX:TieredStopAtLevel=1", environment, List.of(arguments));
+    }
+
+    /** As optimised as users' are, but in the guest: it brings other races to light. */
+    static CommandProcess startOptimised(String... arguments) throws IOException {
+        return new CommandProcess(TestDevice.compilerFlag(), Map.of(), List.of(arguments));
     }
 
     /** Reads what it prints until a line has this text. */

@@ -39,7 +39,7 @@ class KilledMapClientTest {
     private static final String TOKEN = "not a secret";
     private static final String LEASE = TestDevice.patience(1000) + "ms";
     /** Of each test; {@code ./farheap test --kills N} has more. */
-    private static final int KILLS = Integer.getInteger("farheap.kills", 3);
+    private static final int KILLS = Integer.getInteger("farheap.kills", 2);
 
     private final List<ServerProcess> servers = new ArrayList<>();
 
@@ -138,6 +138,7 @@ class KilledMapClientTest {
                     long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
                     while (map.stats().segmentsEmptied() < emptied + 3) {
                         assertTrue(System.nanoTime() - deadline < 0, "nothing is emptied, seed " + seed);
+                        LockSupport.parkNanos(100_000);
                     }
                     LockSupport.parkNanos(random.nextLong(TestDevice.patience(100_000_000L)));
                     filler.kill();

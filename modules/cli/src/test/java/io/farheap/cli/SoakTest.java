@@ -31,7 +31,7 @@ class SoakTest {
     @ValueSource(strings = {STOPPED_CLIENT, STOPPED_SERVER})
     void everyByteIsRight(String seed) throws Exception {
         List<String> filesBefore = ProcessResources.sharedMemoryFiles();
-        CommandProcess soak = CommandProcess.start(Map.of(), "soak", "--minutes", "0.1", "--seed", seed);
+        CommandProcess soak = CommandProcess.startOptimised("soak", "--minutes", "0.1", "--seed", seed);
         soak.awaitLine("stopped for longer than its lease");
         soak.awaitLine("now: ");
         String output = soak.awaitEnd(0);

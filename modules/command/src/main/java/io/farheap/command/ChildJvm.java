@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,6 +28,9 @@ public final class ChildJvm implements AutoCloseable {
     /** Properties of this process that say how it reaches its device and where it keeps files: its children's too. */
     private static final List<String> INHERITED =
             List.of("org.bytedeco.javacpp.cachedir", "java.io.tmpdir", "user.home", "farheap.gid", "farheap.coding");
+
+    /** A flag of this JVM that is its children's too: without the optimising compiler a JVM starts at half the cost. */
+    private static final String COMPILER = "-XX:TieredStopAtLevel=";
 
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     private static final long STOP_SECONDS = 10L * SLOWNESS;
@@ -51,6 +55,9 @@ public final class ChildJvm implements AutoCloseable {
             throws IOException {
         List<String> line = new ArrayList<>();
         line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith(COMPILER))
+                .forEach(line::add);
         line.addAll(flags);
         line.addAll(List.of(
                 "-XX:+UseSerialGC",
