@@ -152,9 +152,17 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         if (faults.has(Faults.REGENERATION)) {
             new RegenerationPart(plan, rows, faults.slab()).run();
         }
+        losses(plan, out);
         output.write(report, rows.plots());
         // What corrupts is meant to show who notices.
         return rows.wrongBytesBut(Faults.CORRUPTION) == 0 ? 0 : 1;
+    }
+
+    private static void losses(Plan plan, PrintStream out) {
+        out.printf(
+                "%nProbability that something is lost where %d of %,d servers with %d slabs each die at once:%n",
+                LossProbability.DEAD, LossProbability.SERVERS, LossProbability.SLABS);
+        plan.kinds().forEach(kind -> out.printf("  %-20s %.4f%n", kind.name(), LossProbability.of(kind.layout())));
     }
 
     /** Corruption last: what it leaves wrong in a bare copy would be met by the others. */

@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plots of requests of a page: latency over memory (as Hydra's figure 1), and 99th percentiles by fault (as figures 11
- * and 12). One thread.
+ * Plots of requests of a page: latency over memory (as Hydra's figure 1), 99th percentiles by fault (as figures 11 and
+ * 12), and what is lost with servers over memory (as figure 2). One thread.
  */
 final class ResiliencePlots {
 
@@ -42,7 +42,27 @@ final class ResiliencePlots {
                 plots.add(byFault(op));
             }
         }
+        if (faults.contains(Faults.NONE)) {
+            plots.add(lossOverMemory());
+        }
         return plots.toArray(Plot[]::new);
+    }
+
+    private Plot lossOverMemory() {
+        Plot plot = Plot.lines(
+                "resilience-loss-memory",
+                "%d of %,d servers die at once".formatted(LossProbability.DEAD, LossProbability.SERVERS),
+                "bytes of servers for each byte",
+                "probability that something is lost");
+        for (String system : systems) {
+            Rows.Figure figure = figures.get(key(system, "read", Faults.NONE));
+            if (figure != null) {
+                plot.series(system, new double[] {figure.memoryOverhead()}, new double[] {
+                    LossProbability.of(figure.kind().layout())
+                });
+            }
+        }
+        return plot.logarithmicY();
     }
 
     /** Of each system a line from the median up to the 99th percentile. */

@@ -46,6 +46,7 @@ class ResiliencePlotsTest {
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(
                     List.of(
+                            "resilience-loss-memory.png",
                             "resilience-read-faults.png",
                             "resilience-read-memory.png",
                             "resilience-write-faults.png",
