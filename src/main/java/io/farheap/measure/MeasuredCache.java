@@ -53,6 +53,10 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
             throw new IllegalArgumentException("a model of resilience " + subject.resilience()
                     + " measured on a cache with " + resilience + "; take the same");
         }
+        if (subject.recordBytes() > CAPACITY) {
+            throw new IllegalArgumentException("records of " + subject.recordBytes() + " bytes in a cache of "
+                    + CAPACITY + " bytes, which is what is measured; take smaller ones");
+        }
         this.subject = subject;
         this.resilience = resilience;
         this.servers = servers;

@@ -1,5 +1,6 @@
 package io.farheap.bench.report;
 
+import io.farheap.command.OutputFile;
 import io.farheap.command.Plot;
 import io.farheap.measure.SoftverbsModel;
 import io.farheap.verbs.Context;
@@ -25,13 +26,7 @@ public final class BenchOutput {
 
     /** Fails before the benchmark runs, and not after it, where a file could not be written. */
     public void check() {
-        if (json != null && Files.isDirectory(json)) {
-            throw new IllegalArgumentException("--json " + json + ": it is a directory");
-        }
-        Path parent = json == null ? null : json.toAbsolutePath().getParent();
-        if (parent != null && !Files.isWritable(parent)) {
-            throw new IllegalArgumentException("--json " + json + ": cannot write to directory " + parent);
-        }
+        OutputFile.check("--json", json);
         if (directory != null) {
             try {
                 Files.createDirectories(directory);

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ManagerProcess;
+import io.farheap.command.OutputFile;
 import io.farheap.command.Progress;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
@@ -13,6 +14,7 @@ import io.farheap.latency.LatencyInterval;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.manager.ManagerClient;
 import io.farheap.migration.MigrationResult;
+import io.farheap.server.ServerOptions;
 import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
@@ -191,7 +193,13 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
                     "--servers " + servers + ": the demo needs at least 2, one of them the spare");
         }
         checkSeconds();
-        if (!Files.isRegularFile(file) || Files.size(file) < DemoLoad.LINE_BYTES) {
+        if (regionBytes < ServerOptions.MIN_REGION_BYTES || Long.bitCount(regionBytes) != 1) {
+            throw new IllegalArgumentException("--region " + regionBytes
+                    + " bytes: it must be a power of two, at least " + Sizes.format(ServerOptions.MIN_REGION_BYTES));
+        }
+        OutputFile.check("--json", json);
+        OutputFile.check("--hlog", hlog);
+        if (!Files.isRegularFile(file) || !Files.isReadable(file) || Files.size(file) < DemoLoad.LINE_BYTES) {
             throw new IllegalArgumentException(
                     "--file " + file + ": it must be a readable file of at least " + DemoLoad.LINE_BYTES + " bytes");
         }

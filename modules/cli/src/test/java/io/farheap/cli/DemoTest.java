@@ -105,10 +105,18 @@ class DemoTest {
 
     @Test
     void badInputIsOneSentence() throws Exception {
-        Process demo = demo("--servers", "1");
+        assertRefused("--servers 1: the demo needs at least 2", "--servers", "1");
+        assertRefused("--region 0 bytes: it must be a power of two, at least 64 KiB", "--region", "0");
+        String nowhere = directory.resolve("absent/file").toString();
+        assertRefused("--json " + nowhere + ": cannot write to directory ", "--json", nowhere);
+        assertRefused("--hlog " + directory + ": it is a directory", "--hlog", directory.toString());
+    }
+
+    private void assertRefused(String why, String... options) throws Exception {
+        Process demo = demo(options);
         String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(1, demo.waitFor());
-        assertTrue(output.contains("--servers 1: the demo needs at least 2"), output);
+        assertTrue(output.contains(why), output);
         assertTrue(output.lines().count() <= 2, output);
     }
 
@@ -125,9 +133,10 @@ class DemoTest {
                 "io.farheap.cli.Main",
                 "demo",
                 "--file",
-                file.toString(),
-                "--region",
-                "1m"));
+                file.toString()));
+        if (!List.of(options).contains("--region")) {
+            command.addAll(List.of("--region", "1m"));
+        }
         command.addAll(List.of(options));
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }

@@ -115,6 +115,12 @@ class ModelCommandTest {
         assertRefused("has 1 server; name as many", "--server", "127.0.0.1:1,127.0.0.1:2");
     }
 
+    @Test
+    void aRecordThatTheCacheHasNoRoomForIsRefused() throws Exception {
+        String refused = run(1, SLOW, List.of("--record", "67108865", "--max-depth", "2", "--cores", "1"), "model");
+        assertTrue(refused.contains("records of 67108865 bytes in a cache of 67108864 bytes"), refused);
+    }
+
     private void assertRefused(String why, String... options) throws Exception {
         String refused = run(1, SLOW, with(SMALL, options), "model");
         assertTrue(refused.contains(why), refused);
