@@ -253,7 +253,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * first, or of others that its manager finds, to which all of it moves where that costs less; to shrink gives whole
      * regions back. No request to what stays waits. What is new is zero, also where it was there before. Requests
      * beyond the new end are refused once the cache is smaller; those that were issued before end as they are. A
-     * migration or another change is waited for.
+     * migration or another change is waited for. A coded cache only grows: by ranges of k + r slabs.
      *
      * @param bytes at least 1
      * @throws CacheException where there are not enough regions, a server or the manager refuses, or a session has

@@ -35,6 +35,8 @@ final class CodedCache extends Cache {
     private final DataPaths paths;
     /** Null where it has no objective. */
     private final @Nullable SloWatch watch;
+    /** Held by who raises the capacity. */
+    private final ReentrantLock growing = new ReentrantLock();
     /** Held by who closes it: another waits. */
     private final ReentrantLock ending = new ReentrantLock();
 
@@ -85,7 +87,7 @@ final class CodedCache extends Cache {
 
     @Override
     public long capacity() {
-        return options.capacity();
+        return capacity.bytes();
     }
 
     @Override
@@ -171,6 +173,28 @@ final class CodedCache extends Cache {
         }
         memory.detach(server);
         return moves.total();
+    }
+
+    @Override
+    public void reshape(long bytes) {
+        checkOpen();
+        refuseInCallback();
+        openings.readLock().lock();
+        growing.lock();
+        try {
+            checkOpen();
+            if (bytes < capacity.bytes()) {
+                throw new UnsupportedOperationException("a coded cache does not become smaller: it has "
+                        + capacity.bytes() + " bytes, and " + bytes + " are wanted; create another");
+            }
+            space.grow(bytes);
+            capacity.set(bytes);
+        } catch (IllegalArgumentException | ControlException e) {
+            throw new CacheException("the cache stays as it is: " + e.getMessage(), e);
+        } finally {
+            growing.unlock();
+            openings.readLock().unlock();
+        }
     }
 
     /** Tells of slabs that have moved, one after the other. */

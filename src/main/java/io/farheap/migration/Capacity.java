@@ -32,7 +32,8 @@ public final class Capacity {
         return (long) BYTES.getAcquire(this);
     }
 
-    void set(long other) {
+    /** For requests that are issued from now on. */
+    public void set(long other) {
         BYTES.setRelease(this, other);
         // Whoever reads the list of sessions after this must not miss one that still has the old one.
         VarHandle.fullFence();

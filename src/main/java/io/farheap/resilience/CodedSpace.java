@@ -8,6 +8,7 @@ import io.farheap.remote.RemoteServer;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import jdk.jfr.FlightRecorder;
@@ -36,6 +37,9 @@ public final class CodedSpace implements AutoCloseable {
     private final Placement placement;
     private final Keeper keeper;
     private final Runnable statistics = this::emitStatistics;
+    /** Had by who takes a server out, or makes the space larger. */
+    private final ReentrantLock changes = new ReentrantLock();
+
     private boolean closed;
 
     private CodedSpace(SpaceState space, Placement placement, Keeper keeper) {
@@ -54,7 +58,8 @@ public final class CodedSpace implements AutoCloseable {
      * Takes slabs on the servers that the memory is attached to. All zero.
      *
      * @param memory stays the caller's, and open until the space is closed
-     * @param bytes of the space, rounded up to whole ranges of k slabs; a slab is a region of a server
+     * @param bytes of the space, rounded up to whole ranges of k slabs; a slab is a region of a server. It can
+     *     {@linkplain #grow grow}
      * @param domains names the failure domain of a server: slabs of a range are in different ones
      * @param listener told of the space's health whenever slabs have become void, are being regenerated or good again,
      *     or a server has become suspect or is so no more: on a thread of its own, soon afterwards; or null
@@ -83,7 +88,7 @@ public final class CodedSpace implements AutoCloseable {
         long rangeBytes = slabBytes / resilience.splitBytes() * resilience.pageBytes();
         int ranges = ranges(bytes, rangeBytes, resilience);
         Placement placement = new Placement(domains);
-        List<Slab> slabs = placement.takeAll(servers, resilience, ranges);
+        List<Slab> slabs = placement.takeAll(servers, resilience, 0, ranges, _ -> false, _ -> 0);
         try (CloseStack opened = new CloseStack()) {
             slabs.forEach(slab -> opened.add(() -> memory.release(slab.region())));
             AtomicReference<@Nullable Keeper> keeper = new AtomicReference<>();
@@ -123,7 +128,7 @@ public final class CodedSpace implements AutoCloseable {
         return space.resilience;
     }
 
-    /** In bytes. */
+    /** In bytes; whole ranges. */
     public long capacity() {
         return space.capacity();
     }
@@ -231,7 +236,56 @@ public final class CodedSpace implements AutoCloseable {
      *     further for a minute. What has moved stays where it is
      */
     public void retire(RemoteServer server, Runnable moved) {
-        new Retirement(space, keeper, placement).run(server, moved);
+        changes.lock();
+        try {
+            new Retirement(space, keeper, placement).run(server, moved);
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    /**
+     * Makes the space larger while it is used: takes more ranges, of the servers with the fewest slabs in free domains.
+     * No request waits. What is new is zero. A server that is being retired is waited for.
+     *
+     * @param bytes that it is to have in all, rounded up to whole ranges; nothing changes where it has as many
+     * @throws IllegalArgumentException where too few domains have room. Nothing has changed then
+     * @throws ControlException where a server does not answer. Nothing has changed then
+     * @throws IllegalStateException where the space is closed
+     */
+    public void grow(long bytes) {
+        changes.lock();
+        try {
+            long rangeBytes = space.pagesPerSlab * space.resilience.pageBytes();
+            int before = space.table.ranges();
+            int more = ranges(bytes, rangeBytes, space.resilience) - before;
+            if (more > 0) {
+                List<Slab> slabs = placement.takeAll(
+                        space.memory.servers(),
+                        space.resilience,
+                        before,
+                        more,
+                        server -> keeper.isNoPlace(server) || space.left.contains(server),
+                        space.table::slabsOf);
+                append(slabs);
+            }
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    private void append(List<Slab> slabs) {
+        try (CloseStack taken = new CloseStack()) {
+            slabs.forEach(slab -> taken.add(() -> space.memory.release(slab.region())));
+            slabs.stream().map(slab -> slab.region().server()).distinct().forEach(space.memory::connectQueues);
+            synchronized (this) {
+                if (closed) {
+                    throw new IllegalStateException("the space is closed; it does not grow any more");
+                }
+                space.table.append(slabs);
+            }
+            taken.keep();
+        }
     }
 
     /** What is left of its promises. */

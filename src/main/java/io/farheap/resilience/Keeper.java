@@ -290,12 +290,17 @@ final class Keeper implements AutoCloseable {
         return placement.take(
                 space.memory.servers(),
                 taken,
-                server -> avoided.containsKey(server)
-                        || emptied.containsKey(server)
-                        || evictions.isPressed(server)
-                        || server.description().regionBytes() < space.slabBytes(),
+                this::isNoPlace,
                 space.table::slabsOf,
                 server -> avoid(server, AVOID_NANOS));
+    }
+
+    /** Whether a server is to get no new slab now. Any thread. */
+    boolean isNoPlace(RemoteServer server) {
+        return avoided.containsKey(server)
+                || emptied.containsKey(server)
+                || evictions.isPressed(server)
+                || server.description().regionBytes() < space.slabBytes();
     }
 
     /**

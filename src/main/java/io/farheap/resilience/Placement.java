@@ -67,23 +67,35 @@ final class Placement {
     }
 
     /**
-     * Takes regions for all slabs of a new space, range by range.
+     * Takes regions for all slabs of new ranges, range by range.
      *
-     * @throws IllegalArgumentException where too few domains have room
+     * @param first of the ranges
+     * @param load of a server, before
+     * @throws IllegalArgumentException where too few domains have room. Nothing is taken then
      */
-    List<Slab> takeAll(List<RemoteServer> servers, Resilience resilience, int ranges) {
+    List<Slab> takeAll(
+            List<RemoteServer> servers,
+            Resilience resilience,
+            int first,
+            int ranges,
+            Predicate<RemoteServer> avoided,
+            ToIntFunction<RemoteServer> load) {
         List<Slab> slabs = new ArrayList<>();
         Set<RemoteServer> silent = new HashSet<>();
         try {
             for (int range = 0; range < ranges; range++) {
                 Set<String> taken = new HashSet<>();
                 for (int split = 0; split < resilience.splits(); split++) {
-                    RemoteRegion region =
-                            take(servers, taken, silent::contains, server -> count(slabs, server), silent::add);
+                    RemoteRegion region = take(
+                            servers,
+                            taken,
+                            server -> silent.contains(server) || avoided.test(server),
+                            server -> load.applyAsInt(server) + count(slabs, server),
+                            silent::add);
                     if (region == null) {
                         throw tooFew(servers, resilience, range, ranges, taken);
                     }
-                    slabs.add(new Slab(region, range, split, 0, Slab.GOOD));
+                    slabs.add(new Slab(region, first + range, split, 0, Slab.GOOD));
                     // The user's function, which may throw: what is to go back is in the list by then.
                     taken.add(domain(region.server()));
                 }

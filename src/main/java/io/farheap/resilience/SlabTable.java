@@ -14,6 +14,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * it gives the word up. A new slab is put in its place while REBUILDING, before the regeneration takes the first word:
  * a writer that took a page's word before the regeneration did does not write it, and is in what is decoded; one that
  * takes it afterwards sees the new slab, since the regeneration's release of the word comes after the store here.
+ *
+ * <p>To grow, the slabs are copied into a larger array, which the field then names; nobody stores into the old one any
+ * more, as stores are under the monitor too. Who looks a slab up loads the field each time, and so has the array that
+ * the store it must see went to.
  */
 final class SlabTable {
 
@@ -22,8 +26,9 @@ final class SlabTable {
     private final int kept;
 
     private final int splits;
-    private final int ranges;
-    private final AtomicReferenceArray<Slab> slabs;
+    private volatile AtomicReferenceArray<Slab> slabs;
+    /** Raised once the slabs are there. */
+    private volatile int ranges;
 
     /** @param first slab of all ranges, split by split */
     SlabTable(Resilience resilience, List<Slab> first) {
@@ -34,8 +39,20 @@ final class SlabTable {
         this.slabs = new AtomicReferenceArray<>(first.toArray(Slab[]::new));
     }
 
+    /** Rises as the space grows. */
     int ranges() {
         return ranges;
+    }
+
+    /** Ranges behind those that there are; sessions may be told of them afterwards. */
+    synchronized void append(List<Slab> more) {
+        List<Slab> all = new ArrayList<>();
+        for (int i = 0; i < slabs.length(); i++) {
+            all.add(slabs.get(i));
+        }
+        all.addAll(more);
+        slabs = new AtomicReferenceArray<>(all.toArray(Slab[]::new));
+        ranges = all.size() / splits;
     }
 
     int splits() {
@@ -162,6 +179,7 @@ final class SlabTable {
     /** The void slabs, those of the ranges with the fewest good ones first; of ranges that can be rebuilt. */
     List<Slab> voidSlabs() {
         List<Slab> found = new ArrayList<>();
+        int ranges = this.ranges;
         for (int good = dataSplits; good < splits; good++) {
             for (int range = 0; range < ranges; range++) {
                 if (Integer.bitCount(good(range)) == good) {
@@ -180,8 +198,9 @@ final class SlabTable {
     /** The slabs of a server that are not void. */
     List<Slab> slabsAt(RemoteServer server) {
         List<Slab> found = new ArrayList<>();
-        for (int i = 0; i < slabs.length(); i++) {
-            Slab slab = slabs.get(i);
+        AtomicReferenceArray<Slab> all = slabs;
+        for (int i = 0; i < all.length(); i++) {
+            Slab slab = all.get(i);
             if (slab.region().server() == server && !slab.isVoid()) {
                 found.add(slab);
             }
@@ -192,8 +211,9 @@ final class SlabTable {
     /** How many slabs of a server have no successor that is good: those that are void too. Any thread. */
     int placesAt(RemoteServer server) {
         int count = 0;
-        for (int i = 0; i < slabs.length(); i++) {
-            count += slabs.get(i).region().server() == server ? 1 : 0;
+        AtomicReferenceArray<Slab> all = slabs;
+        for (int i = 0; i < all.length(); i++) {
+            count += all.get(i).region().server() == server ? 1 : 0;
         }
         return count;
     }

@@ -17,9 +17,10 @@ final class SpaceState {
     final Resilience resilience;
     final ErasureCode code;
     final SlabTable table;
+    /** Of the pages that there were at first; those by which the space has grown share them. */
     final StripeWords words;
+
     final long pagesPerSlab;
-    final long pages;
     private final long slabBytes;
     final Map<RemoteServer, ServerRecord> records = new ConcurrentHashMap<>();
     /** What each open session has to the servers. */
@@ -42,8 +43,7 @@ final class SpaceState {
         this.table = table;
         this.pagesPerSlab = slabBytes / resilience.splitBytes();
         this.slabBytes = slabBytes;
-        this.pages = pagesPerSlab * table.ranges();
-        this.words = new StripeWords(pages);
+        this.words = new StripeWords(pages());
         this.onVoid = onVoid;
     }
 
@@ -51,8 +51,12 @@ final class SpaceState {
         return slabBytes;
     }
 
+    private long pages() {
+        return pagesPerSlab * table.ranges();
+    }
+
     long capacity() {
-        return pages * resilience.pageBytes();
+        return pages() * resilience.pageBytes();
     }
 
     ServerRecord record(RemoteServer server) {

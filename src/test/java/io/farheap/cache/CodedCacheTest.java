@@ -325,6 +325,47 @@ class CodedCacheTest {
         }
     }
 
+    /** Sessions that are open have the new part at once, of servers that have come since, too. */
+    @Test
+    void aCacheGrowsWhileItIsUsed() {
+        byte[] bytes = new byte[CAPACITY];
+        new SplittableRandom(19).nextBytes(bytes);
+        try (Cluster cluster = new Cluster(2, 2, 2, 2);
+                Cache cache = on(cluster).create();
+                Session session = cache.openSession()) {
+            session.writeBlocking(0, MemorySegment.ofArray(bytes));
+            String message = assertThrows(CacheException.class, () -> cache.reshape(2L * CAPACITY))
+                    .getMessage();
+            assertTrue(message.startsWith("the cache stays as it is: k + r = 4 slabs need"), message);
+            assertEquals(CAPACITY, cache.capacity());
+            assertThrows(
+                    IndexOutOfBoundsException.class,
+                    () -> session.readBlocking(CAPACITY, MemorySegment.ofArray(new byte[1])));
+            for (int i = 0; i < 4; i++) {
+                cache.addServer(cluster.add(2));
+            }
+            cache.reshape(2L * CAPACITY - 1);
+            assertEquals(2L * CAPACITY - 1, cache.capacity());
+            assertEquals(16, cache.regions());
+            byte[] read = new byte[CAPACITY - 1];
+            Arrays.fill(read, (byte) 1);
+            session.readBlocking(CAPACITY, MemorySegment.ofArray(read));
+            assertArrayEquals(new byte[CAPACITY - 1], read);
+            session.writeBlocking(CAPACITY - 1, MemorySegment.ofArray(bytes));
+            assertThrows(
+                    IndexOutOfBoundsException.class,
+                    () -> session.readBlocking(2L * CAPACITY - 1, MemorySegment.ofArray(new byte[1])));
+            read = new byte[CAPACITY];
+            session.readBlocking(CAPACITY - 1, MemorySegment.ofArray(read));
+            assertArrayEquals(bytes, read);
+            // But its last byte, which the other write began with.
+            session.readBlocking(0, MemorySegment.ofArray(read));
+            bytes[CAPACITY - 1] = bytes[0];
+            assertArrayEquals(bytes, read);
+            assertEquals(2, cache.health().mayLose());
+        }
+    }
+
     /** Under a load that is compared with a shadow copy. */
     @Test
     void aServerThatIsRetiredIsLeftWithNothing() {
