@@ -15,7 +15,7 @@ final class PageOp {
     static final int SENDING = 3;
     /** It has ended, and is still in the list of those that wait. */
     static final int ENDED = 5;
-    /** A strict write that waits for new slabs. */
+    /** A strict write that waits for new slabs; it has neither its page's word nor a slot any more. */
     static final int STRICT = 4;
 
     final int index;

@@ -95,11 +95,11 @@ final class PageWrites {
             op.slot = slot;
             return gatherFirst(op, slot, request);
         }
+        if (op.state == PageOp.STRICT) {
+            return awaitSlabs(op);
+        }
         if (slot == null) {
             return NOT_YET;
-        }
-        if (op.state == PageOp.STRICT) {
-            return awaitSlabs(op, slot);
         }
         for (int left = slot.unposted & op.targets; left != 0; left &= left - 1) {
             write(op, slot, Integer.numberOfTrailingZeros(left));
@@ -185,7 +185,7 @@ final class PageWrites {
         for (int left = parityMask; left != 0; left &= left - 1) {
             write(op, slot, Integer.numberOfTrailingZeros(left));
         }
-        return settle(op, slot);
+        return settle(op);
     }
 
     /** The new bytes and the new parity take the places of the old ones. */
@@ -233,7 +233,7 @@ final class PageWrites {
         int bit = 1 << split;
         if ((op.skipped & bit) != 0) {
             // It was late, and its slab is void.
-            return settle(op, slot);
+            return settle(op);
         }
         if (slot.slabs[split].isVoid()) {
             op.skipped |= bit;
@@ -246,10 +246,10 @@ final class PageWrites {
         } else {
             op.failed |= bit;
         }
-        return settle(op, slot);
+        return settle(op);
     }
 
-    private int settle(PageOp op, Slot slot) {
+    private int settle(PageOp op) {
         int missing = op.targets & ~op.done & ~op.skipped;
         if (missing != 0) {
             if (!op.called) {
@@ -264,8 +264,10 @@ final class PageWrites {
             return end(op, CodedStatus.LOST);
         }
         if (resilience.strict() && !op.called) {
+            // It waits without the word: the page could not be made in one new slab while the write waits for another.
+            release(op);
             op.state = PageOp.STRICT;
-            return awaitSlabs(op, slot);
+            return awaitSlabs(op);
         }
         parts.counts.degraded++;
         return end(op, CodedStatus.OK);
@@ -295,7 +297,7 @@ final class PageWrites {
                 write(op, slot, split);
             }
         }
-        return settle(op, slot);
+        return settle(op);
     }
 
     /**
@@ -321,7 +323,7 @@ final class PageWrites {
         if (missing != 0 && parts.clock() - op.deadline >= 0 && !makeVoid(op, slot, missing)) {
             op.deadline = parts.clock() + resilience.timeoutNanos();
         }
-        return settle(op, slot);
+        return settle(op);
     }
 
     private boolean makeVoid(PageOp op, Slot slot, int splits) {
@@ -338,33 +340,24 @@ final class PageWrites {
         return true;
     }
 
-    /** A strict write sends to slabs that have taken the place of void ones. */
-    private int awaitSlabs(PageOp op, Slot slot) {
-        for (int left = op.skipped & ~slot.outstanding; left != 0; left &= left - 1) {
-            int split = Integer.numberOfTrailingZeros(left);
-            Slab next = parts.space.table.slab(op.range, split);
-            if (!next.isVoid()) {
-                slot.slabs[split] = next;
-                op.skipped &= ~(1 << split);
-                op.state = PageOp.SENDING;
-                op.deadline = parts.clock() + resilience.timeoutNanos();
-                write(op, slot, split);
-            }
+    /**
+     * A strict write waits until slabs are good that have taken the places of void ones. They have what it wrote: they
+     * got these places after it had found the void ones, under the page's word, and were made after it had given that
+     * up.
+     */
+    private int awaitSlabs(PageOp op) {
+        int good = parts.space.table.good(op.range);
+        op.skipped &= ~good;
+        if (op.skipped == 0) {
+            return end(op, CodedStatus.OK);
         }
-        if (op.state == PageOp.SENDING) {
-            // Also where the range is lost: the word is not given up while something is under way to a slab that is not
-            // void.
-            return settle(op, slot);
-        }
-        return Integer.bitCount(parts.space.table.good(op.range)) < resilience.dataSplits()
-                ? end(op, CodedStatus.LOST)
-                : NOT_YET;
+        return Integer.bitCount(good) < resilience.dataSplits() ? end(op, CodedStatus.LOST) : NOT_YET;
     }
 
     /** The session gives up what it cannot end: whatever is not there makes its slab void, so that nobody guesses. */
     void abandon(PageOp op) {
         Slot slot = op.slot;
-        if (slot != null && (op.state == PageOp.SENDING || op.state == PageOp.STRICT)) {
+        if (slot != null && op.state == PageOp.SENDING) {
             for (int left = op.targets & ~op.done & ~op.skipped; left != 0; left &= left - 1) {
                 parts.space.table.makeVoid(slot.slabs[Integer.numberOfTrailingZeros(left)]);
             }
@@ -375,13 +368,20 @@ final class PageWrites {
     }
 
     private int end(PageOp op, int status) {
+        if (op.state != PageOp.STRICT) {
+            release(op);
+        }
+        parts.counts.writes++;
+        return status;
+    }
+
+    /** Gives the page up. */
+    private void release(PageOp op) {
         if (!op.called) {
             parts.space.words.endWrite(op.page);
         } else if (op.owed != 0) {
             parts.space.words.pay(op.page, op.owed);
         }
         parts.leave(op);
-        parts.counts.writes++;
-        return status;
     }
 }
