@@ -39,20 +39,20 @@ public final class Memcpy implements AutoCloseable {
         long nanos = 0;
         int runs = Math.max(1, times);
         for (int i = 0; i < runs; i++) {
-            nanos += run();
+            nanos += copy(to.segment(), from.segment());
         }
         return nanos / runs;
     }
 
     /**
-     * Copies it all by one call.
+     * Copies all of a segment to another of its size by one call.
      *
      * @return nanoseconds
      */
-    private long run() {
+    static long copy(MemorySegment to, MemorySegment from) {
         long started = System.nanoTime();
         try {
-            MemorySegment ignored = (MemorySegment) MH$memcpy.invokeExact(to.segment(), from.segment(), from.bytes());
+            MemorySegment ignored = (MemorySegment) MH$memcpy.invokeExact(to, from, from.byteSize());
         } catch (Throwable e) {
             throw new AssertionError(e);
         }

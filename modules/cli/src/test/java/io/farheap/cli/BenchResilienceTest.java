@@ -231,7 +231,8 @@ class BenchResilienceTest {
             // Of each turn a slab.
             assertTrue(number(row, "regeneration_bytes_rebuilt") >= 2 * (256 << 10), row::toString);
             assertTrue(number(row, "regeneration_bytes_read") >= number(row, "k") * 2 * (256 << 10), row::toString);
-            for (String field : List.of("regenerate_ms", "memcpy_ms", "ms_per_gib_read")) {
+            for (String field : List.of(
+                    "regenerate_ms", "memcpy_ms", "first_memcpy_ms", "ratio_to_first_memcpy", "ms_per_gib_read")) {
                 assertTrue(number(row, field) > 0, row::toString);
             }
             assertTrue(row.has("ratio_to_memcpy"), row::toString);
