@@ -35,8 +35,8 @@ final class CodedCache extends Cache {
     private final DataPaths paths;
     /** Null where it has no objective. */
     private final @Nullable SloWatch watch;
-    /** Held by who raises the capacity. */
-    private final ReentrantLock growing = new ReentrantLock();
+    /** Held by who raises the capacity or takes a server out; before {@code openings}, which a close waits for. */
+    private final ReentrantLock changing = new ReentrantLock();
     /** Held by who closes it: another waits. */
     private final ReentrantLock ending = new ReentrantLock();
 
@@ -166,12 +166,15 @@ final class CodedCache extends Cache {
                 .orElseThrow(() ->
                         new CacheException("the cache has no memory server " + address + "; it has " + servers()));
         SlabMoves moves = new SlabMoves(space.slabBytes(), moved);
+        changing.lock();
         try {
             space.retire(server, moves::one);
+            memory.detach(server);
         } catch (IllegalStateException e) {
             throw new CacheException(String.valueOf(e.getMessage()), e);
+        } finally {
+            changing.unlock();
         }
-        memory.detach(server);
         return moves.total();
     }
 
@@ -179,8 +182,8 @@ final class CodedCache extends Cache {
     public void reshape(long bytes) {
         checkOpen();
         refuseInCallback();
+        changing.lock();
         openings.readLock().lock();
-        growing.lock();
         try {
             checkOpen();
             if (bytes < capacity.bytes()) {
@@ -192,8 +195,8 @@ final class CodedCache extends Cache {
         } catch (IllegalArgumentException | ControlException e) {
             throw new CacheException("the cache stays as it is: " + e.getMessage(), e);
         } finally {
-            growing.unlock();
             openings.readLock().unlock();
+            changing.unlock();
         }
     }
 
