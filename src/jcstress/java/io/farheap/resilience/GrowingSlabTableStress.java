@@ -26,50 +26,25 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @State
 public class GrowingSlabTableStress {
 
-    private static final int NOT_HAD = 5;
-
-    private final StripeWords words = new StripeWords(1);
-    private final Slab old = Slabs.good(1);
-    private final Slab next = Slabs.rebuilding(1);
     private final List<Slab> more = List.of(Slabs.good(0), Slabs.good(1));
-    private final SlabTable table = Slabs.table(Slabs.good(0), old);
-    /** Plain, as what the device reads and writes: a split that is good, and its like in the new slab. */
-    private int source;
-
-    private int copy;
-    private boolean had;
-
-    public GrowingSlabTableStress() {
-        table.makeVoid(old);
-    }
+    private final RegeneratedPage page = new RegeneratedPage();
 
     @Actor
     public void growAndRegenerate() {
-        table.append(more);
-        table.replace(old, next);
-        if (words.tryHold(0)) {
-            copy = source;
-            had = true;
-            words.endHold(0);
-        }
+        page.table().append(more);
+        page.regenerate();
     }
 
     @Actor
     public void write() {
-        if (words.tryWrite(0)) {
-            Slab second = table.slab(0, 1);
-            source = 1;
-            if (!second.isVoid()) {
-                copy = 1;
-            }
-            words.endWrite(0);
-        }
+        page.write();
     }
 
     @Arbiter
     public void rest(III_Result result) {
-        result.r1 = source;
-        result.r2 = had ? copy : NOT_HAD;
-        result.r3 = table.ranges() == 2 && table.slab(0, 1) == next && table.slab(1, 1) == more.get(1) ? 1 : 0;
+        SlabTable table = page.table();
+        result.r1 = page.source();
+        result.r2 = page.copy();
+        result.r3 = table.ranges() == 2 && table.slab(0, 1) == page.next() && table.slab(1, 1) == more.get(1) ? 1 : 0;
     }
 }

@@ -46,7 +46,7 @@ public record ServerOptions(
 
     /** @throws IllegalArgumentException naming the value that is wrong, its limit and what to do */
     public ServerOptions {
-        if (regionBytes < MIN_REGION_BYTES || Long.bitCount(regionBytes) != 1) {
+        if (!isRegionSize(regionBytes)) {
             throw new IllegalArgumentException("a region of " + regionBytes
                     + " bytes; it must be a power of two, at least " + MIN_REGION_BYTES + " (64k)");
         }
@@ -67,6 +67,11 @@ public record ServerOptions(
             throw new IllegalArgumentException(threads + " server threads; there must be 1 to " + MAX_THREADS);
         }
         Printable.require("a failure domain", domain, ControlPlane.MAX_NAME_LENGTH);
+    }
+
+    /** Whether a region may have so many bytes: a power of two, at least {@link #MIN_REGION_BYTES}. */
+    public static boolean isRegionSize(long bytes) {
+        return bytes >= MIN_REGION_BYTES && Long.bitCount(bytes) == 1;
     }
 
     /** With the limits that the device and the machine set, a failure domain of its own, and no headroom. */

@@ -66,7 +66,7 @@ record CodedDemoOptions(Resilience resilience, int kill) {
     void checkSlab(long bytes) {
         long least = ServerOptions.MIN_REGION_BYTES;
         long most = Long.highestOneBit(MOST_BYTES / resilience.dataSplits());
-        if (bytes < least || bytes > most || Long.bitCount(bytes) != 1) {
+        if (!ServerOptions.isRegionSize(bytes) || bytes > most) {
             throw new IllegalArgumentException("--region " + bytes + " bytes: with k = " + resilience.dataSplits()
                     + " the demo takes a power of two from " + Sizes.format(least) + " to " + Sizes.format(most));
         }

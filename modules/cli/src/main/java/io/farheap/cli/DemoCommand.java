@@ -193,7 +193,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
                     "--servers " + servers + ": the demo needs at least 2, one of them the spare");
         }
         checkSeconds();
-        if (regionBytes < ServerOptions.MIN_REGION_BYTES || Long.bitCount(regionBytes) != 1) {
+        if (!ServerOptions.isRegionSize(regionBytes)) {
             throw new IllegalArgumentException("--region " + regionBytes
                     + " bytes: it must be a power of two, at least " + Sizes.format(ServerOptions.MIN_REGION_BYTES));
         }
