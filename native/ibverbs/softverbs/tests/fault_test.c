@@ -242,6 +242,58 @@ static void model_errors(void)
 	}
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* A QP is at rest for a while after each operation, and what comes next may come at any moment of that. */
+static void model_rests(void)
+{
+	struct ibv_sge sge;
+	uint64_t until = now_ns() + PATIENCE_NS, before;
+
+	control("latency=1000");
+	step("a modelled NIC: what follows a rest is executed, though nobody polls");
+	open_pair(PATIENT);
+	struct ibv_send_wr wr = write_of(&sge, 8);
+
+	for (uint64_t i = 1; i <= 400; i++) {
+		*(volatile uint64_t *)a.buffer = i;
+		post(a.qp, &wr);
+		while (*(volatile uint64_t *)b.buffer != i)
+			CHECK(now_ns() < until);
+		CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+		usleep((unsigned)(i * 7 % 350));
+	}
+	step("a modelled NIC: in the end the helper sleeps");
+	do {
+		CHECK(now_ns() < until);
+		before = cpu_ns();
+		usleep(50000);
+	} while (cpu_ns() - before > 10000000);
+	step("a modelled NIC: a QP that rests fails, and gives its receives back");
+	for (uint64_t i = 1; i <= 20; i++) {
+		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+		close_pair();
+		open_pair(PATIENT);
+		wr = write_of(&sge, 8);
+		post_receive(&a, i, 4096, 8);
+		post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+		CHECK_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+		struct ibv_wc wc = poll_one(a.cq);
+
+		CHECK_EQ(wc.wr_id, i);
+		CHECK_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+	}
+	close_pair();
+	control("latency=1000000");
+}
+
 /* In a process of its own, since the model stays on. */
 static int weak(void)
 {
@@ -310,6 +362,7 @@ int main(int argc, char **argv)
 	corruption();
 	limits();
 	model();
+	model_rests();
 	model_errors();
 	for (uint8_t ours = 1; ours <= 4; ours++)
 		model_depths(ours);

@@ -5,6 +5,8 @@
 
 /* After this many takings by other threads the lock is shared in earnest and the bias only costs. */
 #define MAX_STEALS 8
+/* After so many by one thread alone it is that thread's again: taking it away costs as much as some hundred takings. */
+#define STREAK 256
 
 void sv_mutex_init(pthread_mutex_t *mutex)
 {
@@ -22,8 +24,8 @@ void sv_lock_init(struct sv_lock *lock)
 	for (int turn = 0; turn < SV_LOCK_TURNS; turn++)
 		atomic_init(&lock->held[turn], 0);
 	atomic_init(&lock->turn, 0);
-	lock->steals = 0;
-	lock->last = 0;
+	lock->steals = lock->streak = 0;
+	lock->last = lock->taker = 0;
 	sv_mutex_init(&lock->mutex);
 }
 
@@ -72,11 +74,25 @@ static bool take_turn(struct sv_lock *lock, uintptr_t self)
 	return true;
 }
 
+/* Under the mutex: a plain one is taken by a thread. */
+static void count_taking(struct sv_lock *lock, uintptr_t self)
+{
+	if (lock->taker != self) {
+		lock->taker = self;
+		lock->streak = 0;
+	} else if (lock->steals >= MAX_STEALS && ++lock->streak >= STREAK) {
+		/* for now: the next taking away makes it plain again */
+		lock->steals = MAX_STEALS - 1;
+		lock->streak = 0;
+	}
+}
+
 void sv_lock_slow(struct sv_lock *lock, uintptr_t self)
 {
 	pthread_mutex_lock(&lock->mutex);
 	if (revoke(lock, self))
 		lock->steals++;
+	count_taking(lock, self);
 	if (lock->steals < MAX_STEALS && take_turn(lock, self))
 		atomic_store_explicit(&lock->owner, self, memory_order_release);
 }
@@ -92,8 +108,10 @@ bool sv_lock_try(struct sv_lock *lock, bool counts)
 	if (pthread_mutex_trylock(&lock->mutex))
 		return false;
 	uintptr_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
 
-	if (owner == 0 || owner == (uintptr_t)__builtin_thread_pointer())
+	count_taking(lock, self);
+	if (owner == 0 || owner == self)
 		return true;
 	atomic_store_explicit(&lock->owner, 0, memory_order_release);
 	sv_barrier_process();
@@ -102,6 +120,6 @@ bool sv_lock_try(struct sv_lock *lock, bool counts)
 		pthread_mutex_unlock(&lock->mutex);
 		return false;
 	}
-	lock->steals += counts;
+	lock->steals += counts || lock->steals == MAX_STEALS - 1;
 	return true;
 }

@@ -4,7 +4,8 @@
  * A QP or CQ is nearly always used by one thread, and an atomic exchange costs as much as the rest of an 8-byte post.
  * So the lock is biased: its owner marks `held` and looks at `owner` again; a thread that wants the lock from it
  * takes the mutex, clears `owner`, runs membarrier (after which the owner either sees that, or its `held` is
- * visible) and waits for `held` to clear. A lock that was taken away several times stays a plain mutex.
+ * visible) and waits for `held` to clear. A lock that was taken away several times is a plain mutex, until one thread
+ * has taken it many times and no other has in between.
  * Control verbs take the lock without acquiring the bias, so that setting a QP up does not bias it to that thread.
  *
  * Each owner has a flag of its own, as long as there are flags: one that lost the bias between its first look and its
@@ -23,6 +24,8 @@ struct sv_lock {
 	_Atomic uint8_t held[SV_LOCK_TURNS];
 	_Atomic uint32_t turn; /* whose flag is the owner's */
 	uint32_t steals;
+	uint32_t streak; /* of a plain mutex: how often `taker` has taken it, one time after another */
+	uintptr_t taker;
 	uintptr_t last; /* the owner whose turn it is, also while the lock has none */
 	pthread_mutex_t mutex;
 };
@@ -31,7 +34,7 @@ struct sv_lock {
 void sv_mutex_init(pthread_mutex_t *mutex);
 
 void sv_lock_init(struct sv_lock *lock);
-/* Never biased: for a lock that two threads will use all the time. */
+/* A plain mutex at first: for a lock that two threads may use all the time. */
 void sv_lock_share(struct sv_lock *lock);
 void sv_lock_destroy(struct sv_lock *lock);
 void sv_lock_slow(struct sv_lock *lock, uintptr_t self);
@@ -70,6 +73,15 @@ static inline bool sv_lock_own(struct sv_lock *lock)
 	_Atomic uint8_t *flag = sv_lock_flag(lock, self);
 
 	return __builtin_expect(flag != NULL, 1) && sv_lock_mark(lock, flag, self);
+}
+
+/* The same, unless this thread is inside already. */
+static inline bool sv_lock_own_anew(struct sv_lock *lock)
+{
+	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+	_Atomic uint8_t *flag = sv_lock_flag(lock, self);
+
+	return flag && !atomic_load_explicit(flag, memory_order_relaxed) && sv_lock_mark(lock, flag, self);
 }
 
 /* Returns whether the bias was used; hand it to sv_unlock. */

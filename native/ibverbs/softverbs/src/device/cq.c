@@ -1,6 +1,7 @@
 /* Completion queues: creation, resizing, destruction. */
 #include "base/lock.h"
 #include "base/macros.h"
+#include "model/config.h"
 #include "device/cq.h"
 #include "device/open.h"
 #include "object/cq.h"
@@ -60,6 +61,8 @@ static struct sv_cq *create(
 	pthread_mutex_init(&cq->cq.mutex, NULL);
 	pthread_cond_init(&cq->cq.cond, NULL);
 	sv_lock_init(&cq->lock);
+	if (atomic_load(&sv_config.delayed))
+		sv_lock_share(&cq->lock); /* the helper completes too */
 	sv_lock_init(&cq->reading);
 	pthread_mutex_lock(&sv_process.lock);
 	int error = claim_index(cq);

@@ -29,11 +29,10 @@ static const struct preset {
 } presets[] = {{"connectx5", 1450}, {"distance1", 1450}, {"distance3", 2050}, {"distance5", 2650}};
 
 static _Atomic uint64_t random_state;
-/* Written with each operation: on a line without what others only read. */
+/* By QP, under its send lock: an atomic addition would wait for all that an operation has stored. */
 static struct {
-	_Alignas(SV_LINE) _Atomic uint64_t operations;
-	_Atomic uint64_t misses, worst_ns;
-} counted;
+	_Atomic uint64_t operations, misses, worst_ns;
+} counted[SV_QPS];
 
 /* An operation that was due longer ago than this was executed too late to be believed. */
 #define MISS_NS 1000
@@ -78,34 +77,61 @@ int sv_model_preset(const char *name)
 	return EINVAL;
 }
 
-void sv_model_count(uint64_t late_ns)
+static void add(_Atomic uint64_t *to, uint64_t n)
 {
-	atomic_fetch_add_explicit(&counted.operations, 1, memory_order_relaxed);
-	if (late_ns > MISS_NS)
-		atomic_fetch_add_explicit(&counted.misses, 1, memory_order_relaxed);
-	if (late_ns > atomic_load_explicit(&counted.worst_ns, memory_order_relaxed))
-		atomic_store_explicit(&counted.worst_ns, late_ns, memory_order_relaxed);
+	atomic_store_explicit(to, atomic_load_explicit(to, memory_order_relaxed) + n, memory_order_relaxed);
 }
+
+void sv_model_count(uint32_t qp, uint64_t late_ns)
+{
+	add(&counted[qp].operations, 1);
+	if (late_ns > MISS_NS)
+		add(&counted[qp].misses, 1);
+	if (late_ns > atomic_load_explicit(&counted[qp].worst_ns, memory_order_relaxed))
+		atomic_store_explicit(&counted[qp].worst_ns, late_ns, memory_order_relaxed);
+}
+
+static _Atomic uint64_t reported_done, reported_late;
 
 void sv_model_counted(uint64_t *done, uint64_t *late)
 {
-	*done = atomic_load_explicit(&counted.operations, memory_order_relaxed);
-	*late = atomic_load_explicit(&counted.misses, memory_order_relaxed);
+	*done = -atomic_load(&reported_done);
+	*late = -atomic_load(&reported_late);
+	for (uint32_t i = 0; i < SV_QPS; i++) {
+		*done += atomic_load_explicit(&counted[i].operations, memory_order_relaxed);
+		*late += atomic_load_explicit(&counted[i].misses, memory_order_relaxed);
+	}
+}
+
+static uint64_t take_worst(void)
+{
+	uint64_t worst = 0;
+
+	for (uint32_t i = 0; i < SV_QPS; i++) {
+		uint64_t most = atomic_exchange(&counted[i].worst_ns, 0);
+
+		if (most > worst)
+			worst = most;
+	}
+	return worst;
 }
 
 /* Also for programs that exit without closing the device. */
 __attribute__((destructor)) void sv_model_report(void)
 {
-	uint64_t done = atomic_exchange(&counted.operations, 0), late = atomic_exchange(&counted.misses, 0);
+	uint64_t done, late;
 
+	sv_model_counted(&done, &late);
 	if (!done)
 		return;
+	atomic_fetch_add(&reported_done, done);
+	atomic_fetch_add(&reported_late, late);
 	double share = 100.0 * (double)late / (double)done;
 	bool invalid = share > 1 && !sv_config.allow_misses;
 
 	fprintf(stderr,
 	    "softverbs: NIC model %s: %lu operations, %lu more than %d ns late (%.2f%%), the worst by %lu ns%s\n",
-	    sv_config.model_name, done, late, MISS_NS, share, atomic_exchange(&counted.worst_ns, 0),
+	    sv_config.model_name, done, late, MISS_NS, share, take_worst(),
 	    invalid ? ": INVALID, over 1% (misses=allow lets it pass)" : "");
 	if (invalid) {
 		fflush(NULL);

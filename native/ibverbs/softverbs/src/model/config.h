@@ -45,8 +45,8 @@ void sv_random_seed(uint64_t seed);
 /* A number in [0, bound), from the seed. */
 uint64_t sv_random(uint64_t bound);
 bool sv_chance(uint32_t ppm);
-/* Count an executed operation of the model, that was `late` by so much. */
-void sv_model_count(uint64_t late_ns);
+/* Count an executed operation of the model, that was `late` by so much. Under the QP's send lock. */
+void sv_model_count(uint32_t qp, uint64_t late_ns);
 /* So many were counted since the last report, and so many of them were late. */
 void sv_model_counted(uint64_t *done, uint64_t *late);
 /* At the last close: what the model did. */

@@ -14,6 +14,7 @@
 #include "model/delay.h"
 #include "object/pending.h"
 #include "object/qp.h"
+#include "peer/remote.h"
 
 static _Atomic uint64_t transmit_free_ns[SV_DEVICES];
 
@@ -91,13 +92,34 @@ static uint64_t port_delay(const struct sv_qp *qp, struct sv_pending *p, struct 
 	return late + (lost && !qp->attr.timeout ? MOST_LATE_NS : lost * timeout);
 }
 
+#define LINE_BYTES 64
+#define MOST_AHEAD 4096
+
+/* A NIC moves bytes by itself: what is far in memory is fetched while the operation flies, not when it is due. */
+static void fetch_ahead(const struct sv_qp *qp, const struct sv_pending *p)
+{
+	const struct sv_remote *remote = qp->remotes ? &qp->remotes[SV_KEY_INDEX(p->wr.wr.rdma.rkey) % SV_REMOTES] : NULL;
+
+	if ((p->wr.opcode != IBV_WR_RDMA_READ && p->wr.opcode != IBV_WR_RDMA_WRITE) || p->wr.num_sge != 1 || !remote ||
+	    remote->key != p->wr.wr.rdma.rkey || !remote->base)
+		return;
+	uint64_t offset = p->wr.wr.rdma.remote_addr - remote->iova, bytes = p->sge[0].length;
+
+	if (offset > remote->length || bytes > remote->length - offset)
+		return;
+	for (uint64_t at = 0; at < bytes && at < MOST_AHEAD; at += LINE_BYTES)
+		__builtin_prefetch(remote->base + offset + at);
+}
+
 void sv_delay_start(struct sv_qp *qp, struct sv_pending *p)
 {
 	uint64_t now = sv_now_ns();
 
 	p->due = p->due_complete = 0;
-	if (sv_config.model)
+	if (sv_config.model) {
 		model_times(qp, p, now);
+		fetch_ahead(qp, p);
+	}
 	uint64_t extra = sv_chance(sv_config.straggler_ppm) ? sv_config.straggler_ns : 0;
 	struct sv_port *port = sv_faulty_port(qp);
 

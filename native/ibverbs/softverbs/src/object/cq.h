@@ -41,9 +41,9 @@ struct sv_cq {
 	uint32_t arrivals;   /* seen */
 	bool receives_waiting, receives_first;
 	_Atomic bool overrun;
-	_Atomic uint32_t stalled; /* QPs that send to this CQ and wait */
-	uint32_t waiting_from;    /* under the process lock (waiting.c) */
-	struct sv_qp *receivers;  /* QPs that receive into it */
+	_Atomic uint32_t stalled;      /* QPs that send to this CQ and wait */
+	_Atomic uint32_t waiting_from; /* an index of QPs (waiting.c) */
+	struct sv_qp *receivers;       /* QPs that receive into it */
 	struct sv_qp *next_receiver;
 	uint32_t index;
 	_Atomic unsigned users;

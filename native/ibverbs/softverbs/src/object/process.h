@@ -37,8 +37,7 @@ struct sv_process {
 	uint32_t next_qp, next_cq, next_srq, next_mr;
 	uint32_t next_pd;
 	uint8_t mr_generation, cq_generation;
-	_Atomic bool overrun;  /* a CQ was, and its QPs may not know */
-	uint32_t waiting_from; /* under the process lock (waiting.c) */
+	_Atomic bool overrun; /* a CQ was, and its QPs may not know */
 	/* Each post to an idle QP writes these. */
 	_Alignas(SV_LINE) _Atomic unsigned stalled; /* QPs that wait for something: the helper looks again after a while */
 	_Atomic uint64_t waiting[SV_WAITING_WORDS]; /* those QPs, a bit each (waiting.c) */
@@ -52,7 +51,8 @@ struct sv_process {
 	/* Of each QP, for who holds no lock that keeps it alive. */
 	struct sv_due {
 		_Atomic uint64_t next;     /* when something of it is due next; 0: it waits for something else than time */
-		_Atomic uint64_t delivery; /* and something that its peer sees; 0: nothing */
+#define SV_NOTHING_DUE UINT64_MAX  /* it is at rest, and in the list for whoever posts to it again */
+		_Atomic uint64_t delivery; /* and something that its peer sees; 0: nothing. At rest: since when it is */
 	} due[SV_QPS];
 	_Alignas(SV_LINE) struct sv_context *contexts;
 	uint32_t port_changes, ports_down; /* that we have followed; a bit each */

@@ -37,10 +37,12 @@
 /*
  * A program that polled this recently is polling, and does the work itself: two that do the same work take each other's
  * locks and cache lines. Only what its peer waits for is done here, once it is overdue for so long, which is still in
- * time; a completion that is late is seen by the next poll at the earliest, which does it.
+ * time; a completion that is late is seen by the next poll at the earliest, which does it. And while that program is
+ * between two polls it is at it: then what is overdue would be later still with two.
  */
 #define POLLED_NS 20000
 #define GRACE_NS 500
+#define ACTIVE_NS 2000
 /* Where nothing is left to us, not even that is looked at for so long after a poll: what is due just then is as late.
  */
 #define LEFT_NS 1000
@@ -64,56 +66,58 @@ static bool look_at_qp(struct sv_qp *qp, bool bereaved, bool sweep)
 	return true;
 }
 
-static bool is_polled(_Atomic uint64_t *polled_ns, uint64_t now)
-{
-	uint64_t polled = atomic_load_explicit(polled_ns, memory_order_relaxed);
-
-	return now < polled + POLLED_NS;
-}
-
-/* When something of a QP that waits is to be done here; 0: always. */
+/* When something of a QP that waits is to be done here; 0: always. SV_NOTHING_DUE where it is at rest. */
 static uint64_t due_here(uint32_t qp, uint64_t now)
 {
 	uint64_t due = atomic_load_explicit(&sv_process.due[qp].next, memory_order_acquire);
 	uint32_t cq = atomic_load_explicit(&sv_process.send_cqs[qp], memory_order_relaxed);
+	uint64_t polled = atomic_load_explicit(&sv_process.cq_polled_ns[cq], memory_order_relaxed);
 
 	/* who asks for an event polls no more until it comes */
-	if (!due || (atomic_load_explicit(&sv_process.segment->cqs[cq].armed, memory_order_relaxed) & SV_ARMED_FOR) ||
-	    !is_polled(&sv_process.cq_polled_ns[cq], now))
+	if (!due || due == SV_NOTHING_DUE ||
+	    (atomic_load_explicit(&sv_process.segment->cqs[cq].armed, memory_order_relaxed) & SV_ARMED_FOR) ||
+	    now >= polled + POLLED_NS)
 		return due;
 	uint64_t delivery = atomic_load_explicit(&sv_process.due[qp].delivery, memory_order_acquire);
+	uint64_t overdue = delivery + GRACE_NS > polled + ACTIVE_NS ? delivery + GRACE_NS : polled + ACTIVE_NS;
 
-	return delivery && delivery + GRACE_NS < due + POLLED_NS ? delivery + GRACE_NS : due + POLLED_NS;
+	return delivery && overdue < due + POLLED_NS ? overdue : due + POLLED_NS;
 }
 
-/* When the first of all that waits is due here, without the locks of who posts and polls. */
+/* Has a QP been at rest for so long that it need not stay in the list? */
+static bool rests_for_long(uint32_t qp, uint64_t now)
+{
+	return atomic_load_explicit(&sv_process.due[qp].next, memory_order_acquire) == SV_NOTHING_DUE &&
+	       now > atomic_load_explicit(&sv_process.due[qp].delivery, memory_order_acquire) + LINGER_NS;
+}
+
+/* When the first of all that waits is due here, without the locks of who posts and polls; or SV_NOTHING_DUE. */
 static uint64_t first_due_here(uint64_t now)
 {
-	uint64_t first = UINT64_MAX;
+	uint64_t first = SV_NOTHING_DUE;
 
 	for (uint32_t qp = sv_waiting_next(0); qp != SV_QPS; qp = sv_waiting_next(qp + 1)) {
-		uint64_t due = due_here(qp, now);
+		uint64_t due = rests_for_long(qp, now) ? now : due_here(qp, now);
 
 		if (due < first)
 			first = due;
 	}
-	/* none waits any more */
-	return first == UINT64_MAX ? now + LOOK_NS : first;
+	return first;
 }
 
 /* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is; 0: a
- * thread has what it takes, or none waits any more. */
+ * thread has what it takes, or none waits any more; SV_NOTHING_DUE: those that are left are at rest. */
 static uint64_t look_at_waiting(bool only_if_free)
 {
 	static struct sv_qp *waiting[SV_QPS];
-	uint64_t next = UINT64_MAX, now = sv_now_ns();
+	uint64_t next = SV_NOTHING_DUE, now = sv_now_ns();
 	bool taken = false;
 
 	if (!only_if_free)
 		pthread_mutex_lock(&sv_process.lock);
 	else if (pthread_mutex_trylock(&sv_process.lock))
 		return 0; /* a poll is at it, or a control verb: at once again */
-	unsigned count = sv_waiting_list(NULL, waiting, SV_QPS);
+	unsigned count = sv_waiting_list(waiting);
 
 	if (!count)
 		next = 0;
@@ -121,7 +125,7 @@ static uint64_t look_at_waiting(bool only_if_free)
 		struct sv_qp *qp = waiting[i];
 		uint64_t due = due_here(qp->index, now);
 
-		if (due <= now) {
+		if (due <= now || rests_for_long(qp->index, now)) {
 			if (!sv_lock_try(&qp->lock, false)) {
 				taken = true;
 				continue;
@@ -129,6 +133,8 @@ static uint64_t look_at_waiting(bool only_if_free)
 			if (qp->failing)
 				sv_qp_fail_finish(qp);
 			sv_send_progress(qp, now);
+			if (rests_for_long(qp->index, now))
+				sv_waiting_rest(qp);
 			sv_unlock(&qp->lock, false);
 			due = due_here(qp->index, now);
 		}
@@ -174,7 +180,7 @@ static bool look_around(void)
 static bool spin(void)
 {
 	uint64_t active = sv_now_ns(), next = 0, looked = 0, seen = 0;
-	bool polled = false;
+	bool polled = false, rest = false;
 
 	for (unsigned round = 1; round % SPIN_ROUNDS && !atomic_load(&sv_watch_stopping); round++) {
 		uint64_t now = sv_now_ns();
@@ -194,20 +200,25 @@ static bool spin(void)
 			sched_yield(); /* we may be on the core of the one we wait for */
 			continue;
 		}
-		active = now;
 		if (next > now + SPIN_NS)
 			return false; /* what waits does so for something else, or for long */
-		polled = is_polled(&sv_process.polled_ns, now);
-		/* looking takes the cache lines that posts and polls write */
-		if (now < atomic_load_explicit(&sv_process.polled_all_ns, memory_order_relaxed) + LEFT_NS)
+		polled = now < atomic_load_explicit(&sv_process.polled_ns, memory_order_relaxed) + POLLED_NS;
+		/* looking takes the cache lines that posts and polls write; but who rests is to leave the list */
+		if (now < atomic_load_explicit(&sv_process.polled_all_ns, memory_order_relaxed) + LEFT_NS &&
+		    now < looked + LINGER_NS)
 			continue;
 		if (now >= next || now - looked > (polled ? LOOK_POLLED_NS : LOOK_NS)) {
 			next = first_due_here(now);
 			looked = now;
 			if (next <= now)
 				next = look_at_waiting(true);
+			rest = next == SV_NOTHING_DUE;
+			if (rest)
+				next = now + LOOK_NS; /* as above */
+			else
+				active = now;
 		}
-		if (!next)
+		if (!next || rest)
 			sched_yield(); /* who has the lock may be waking us just now, and we took the core from it */
 	}
 	return true;

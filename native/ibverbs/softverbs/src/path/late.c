@@ -126,7 +126,7 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 			break;
 		}
 		if (sv_config.model && status == IBV_WC_SUCCESS)
-			sv_model_count(late);
+			sv_model_count(qp->index, late);
 		if (status == IBV_WC_SUCCESS)
 			corrupt(qp, p);
 		p->status = (uint8_t)status;
@@ -140,7 +140,8 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 
 void sv_delay_publish(struct sv_qp *qp)
 {
-	uint64_t next = 0, delivery = 0;
+	bool rests = qp->pending_head == qp->pending_tail && !qp->failing;
+	uint64_t next = rests ? SV_NOTHING_DUE : 0, delivery = rests ? qp->last_due_complete : 0;
 
 	for (uint32_t at = qp->pending_head; at != qp->pending_tail; at++) {
 		struct sv_pending *p = qp->pending[at & qp->pending_mask];

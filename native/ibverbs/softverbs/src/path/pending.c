@@ -41,6 +41,9 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	if (wr->send_flags & IBV_SEND_INLINE)
 		for (int i = 0; i < wr->num_sge; i++)
 			bytes += wr->sg_list[i].length;
+	/* again the place that is in the cache */
+	if (qp->pending_head == qp->pending_tail)
+		qp->pending_head = qp->pending_tail = 0;
 	struct sv_pending *p = place(&qp->pending[qp->pending_tail & qp->pending_mask], bytes);
 
 	if (!p)

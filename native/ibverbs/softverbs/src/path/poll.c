@@ -215,34 +215,63 @@ int sv_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 	return got;
 }
 
-/* Sends that wait (for a receive, for the peer to be ready) are retried by whoever polls for their completion. */
-void sv_cq_retry_stalled(struct sv_cq *cq)
+/* So many QPs at once; others the next time. */
+#define AT_ONCE 64
+/* When a program last polled is known to so much: the helper reads it, and a poll waits for its cache line where it
+ * writes that. */
+#define STAMP_NS 200
+
+static void stamp(_Atomic uint64_t *last, uint64_t now)
 {
-	struct sv_qp *waiting[64]; /* others the next time */
+	if (now > atomic_load_explicit(last, memory_order_relaxed) + STAMP_NS)
+		atomic_store_explicit(last, now, memory_order_relaxed);
+}
 
-	/* if it is taken, the helper or another poll is at it */
-	if (pthread_mutex_trylock(&sv_process.lock))
-		return;
-	unsigned count = sv_waiting_list(cq, waiting, 64);
-	uint64_t now = sv_now_ns();
-	/* of other CQs none waits, so nothing is left to the helper */
-	bool all = count == atomic_load_explicit(&sv_process.stalled, memory_order_relaxed);
+/* Under the process lock, so that none goes away meanwhile. False: a thread has one of them. */
+static bool retry(struct sv_cq *cq, const uint32_t *due, unsigned count, uint64_t now)
+{
+	bool all = true;
 
-	atomic_store_explicit(&sv_process.cq_polled_ns[cq->index], now, memory_order_relaxed);
-	atomic_store_explicit(&sv_process.polled_ns, now, memory_order_relaxed);
 	for (unsigned i = 0; i < count; i++) {
-		if (atomic_load_explicit(&sv_process.due[waiting[i]->index].next, memory_order_acquire) > now)
+		struct sv_qp *qp = sv_process.qps[due[i]];
+
+		if (!qp || qp->qp.send_cq != &cq->cq)
 			continue;
-		if (!sv_lock_try(&waiting[i]->lock, true)) {
+		bool biased = sv_lock_own_anew(&qp->lock);
+
+		if (!biased && !sv_lock_try(&qp->lock, true)) {
 			all = false;
 			continue;
 		}
-		sv_send_progress(waiting[i], now);
-		sv_unlock(&waiting[i]->lock, false);
+		sv_send_progress(qp, now);
+		sv_unlock(&qp->lock, biased);
 	}
-	if (all)
-		atomic_store_explicit(&sv_process.polled_all_ns, now, memory_order_relaxed);
-	pthread_mutex_unlock(&sv_process.lock);
+	return all;
+}
+
+/* Sends that wait (for a receive, for the peer to be ready) are retried by whoever polls for their completion. */
+void sv_cq_retry_stalled(struct sv_cq *cq)
+{
+	uint32_t due[AT_ONCE];
+	uint64_t now = sv_now_ns();
+	bool alone;
+	unsigned count = sv_waiting_due(cq, now, due, AT_ONCE, &alone);
+
+	stamp(&sv_process.cq_polled_ns[cq->index], now);
+	stamp(&sv_process.polled_ns, now);
+	if (count) {
+		/* if it is taken, the helper or another poll is at it */
+		if (pthread_mutex_trylock(&sv_process.lock))
+			return;
+		bool all = retry(cq, due, count, now);
+
+		pthread_mutex_unlock(&sv_process.lock);
+		if (!all || count == AT_ONCE)
+			return;
+	}
+	/* of other CQs none waits, so nothing is left to the helper */
+	if (alone)
+		stamp(&sv_process.polled_all_ns, now);
 }
 
 int sv_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)

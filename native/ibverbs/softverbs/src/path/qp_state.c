@@ -7,6 +7,7 @@
 #include "object/layout.h"
 #include "object/qp.h"
 #include "path/completion.h"
+#include "path/late.h"
 #include "path/pending.h"
 #include "path/qp_state.h"
 #include "path/waiting.h"
@@ -88,6 +89,7 @@ void sv_qp_fail(struct sv_qp *qp)
 	/* receives are given back once no sender can still be filling one; the helper waits, a post must not */
 	qp->failing = true;
 	qp->failing_hazard = sv_copier_now(qp);
+	sv_delay_publish(qp);
 	if (!sv_qp_fail_finish(qp)) {
 		sv_watch_start();
 		sv_waiting_update(qp);

@@ -2,8 +2,12 @@
  * The QPs that wait for something: a bit each, and a bit for each word of those that is not 0, so that neither a poll
  * nor the helper looks at all QPs to find them, and no post waits for either. Who takes the last bit of a word out
  * clears the word's own, and looks again: whoever has set one meanwhile may have seen the word's still set.
+ *
+ * With a model on every operation waits, and a QP that is put in and taken out for each would have eight atomic
+ * operations more: it stays in, with nothing due, until the helper finds that it has been at rest for a while.
  */
 #include "base/macros.h"
+#include "model/config.h"
 #include "object/cq.h"
 #include "object/process.h"
 #include "object/qp.h"
@@ -36,19 +40,35 @@ static void take_out(uint32_t index)
 	} while (!atomic_load(&sv_process.waiting[index / 64]));
 }
 
+static bool waits(const struct sv_qp *qp)
+{
+	return qp->pending_head != qp->pending_tail || qp->failing;
+}
+
+static void end(struct sv_qp *qp)
+{
+	qp->waiting = false;
+	take_out(qp->index);
+	atomic_fetch_sub(&sv_cq(qp->qp.send_cq)->stalled, 1);
+	atomic_fetch_sub(&sv_process.stalled, 1);
+}
+
+void sv_waiting_rest(struct sv_qp *qp)
+{
+	if (qp->waiting && !waits(qp))
+		end(qp);
+}
+
 void sv_waiting_update(struct sv_qp *qp)
 {
-	bool waits = qp->pending_head != qp->pending_tail || qp->failing;
-
-	if (likely(waits == qp->waiting))
+	if (likely(waits(qp) == qp->waiting))
 		return;
-	qp->waiting = waits;
-	if (!waits) {
-		take_out(qp->index);
-		atomic_fetch_sub(&sv_cq(qp->qp.send_cq)->stalled, 1);
-		atomic_fetch_sub(&sv_process.stalled, 1);
+	if (qp->waiting) {
+		if (!atomic_load_explicit(&sv_config.model, memory_order_relaxed) || qp->state != IBV_QPS_RTS)
+			end(qp);
 		return;
 	}
+	qp->waiting = true;
 	put_in(qp->index);
 	atomic_fetch_add(&sv_cq(qp->qp.send_cq)->stalled, 1);
 	if (atomic_fetch_add(&sv_process.stalled, 1) == 0 && !atomic_load(&sv_process.spinning))
@@ -73,28 +93,43 @@ uint32_t sv_waiting_next(uint32_t from)
 	return 64 * word + (uint32_t)__builtin_ctzll(bits);
 }
 
-unsigned sv_waiting_list(struct sv_cq *cq, struct sv_qp **list, unsigned max)
+unsigned sv_waiting_list(struct sv_qp **list)
 {
-	/* from where the last one ended: who takes a few at a time gets to all of them */
-	uint32_t *from = cq ? &cq->waiting_from : &sv_process.waiting_from, start = *from, end = SV_QPS;
 	unsigned count = 0;
 
-	for (uint32_t at = sv_waiting_next(start); count < max; at = sv_waiting_next(at + 1)) {
-		if (at >= end) {
-			if (end != SV_QPS || !start)
-				break;
-			/* and those before it */
-			end = start;
-			at = sv_waiting_next(0);
-			if (at >= end)
-				break;
-		}
-		struct sv_qp *qp = sv_process.qps[at];
+	for (uint32_t at = sv_waiting_next(0); at != SV_QPS; at = sv_waiting_next(at + 1))
+		list[count++] = sv_process.qps[at];
+	return count;
+}
 
-		if (cq && qp->qp.send_cq != &cq->cq)
-			continue;
-		list[count++] = qp;
-		*from = (at + 1) % SV_QPS;
+/* Those from an index on, and before another. */
+static unsigned due_between(
+    struct sv_cq *cq, uint64_t now, uint32_t from, uint32_t to, uint32_t *list, unsigned max, bool *alone)
+{
+	unsigned count = 0;
+
+	for (uint32_t at = sv_waiting_next(from); at < to && count < max; at = sv_waiting_next(at + 1)) {
+		uint64_t next = atomic_load_explicit(&sv_process.due[at].next, memory_order_acquire);
+
+		if (atomic_load_explicit(&sv_process.send_cqs[at], memory_order_relaxed) != cq->index)
+			*alone = *alone && next == SV_NOTHING_DUE;
+		else if (next <= now)
+			list[count++] = at;
 	}
+	return count;
+}
+
+unsigned sv_waiting_due(struct sv_cq *cq, uint64_t now, uint32_t *list, unsigned max, bool *alone)
+{
+	/* from where the last one ended: who takes a few at a time gets to all of them */
+	uint32_t start = atomic_load_explicit(&cq->waiting_from, memory_order_relaxed);
+
+	*alone = true;
+	unsigned count = due_between(cq, now, start, SV_QPS, list, max, alone);
+
+	if (start)
+		count += due_between(cq, now, 0, start, list + count, max - count, alone);
+	if (unlikely(count == max))
+		atomic_store_explicit(&cq->waiting_from, (list[max - 1] + 1) % SV_QPS, memory_order_relaxed);
 	return count;
 }
