@@ -79,7 +79,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
                     + "ratios are to them; coded-one-copy: what is coded "
                     + "with k = 1 and r = 0; ssd-backup: one copy, and a file behind a bounded buffer; "
                     + "compressed-copies: two, by Deflate; ec-cache: the same k, r and Δ on random groups of servers, "
-                    + "with copies, and asleep while it waits (default: none of these)")
+                    + "with copies, and asleep while it waits; ec-cache+run-to-completion, ec-cache+in-place-coding, "
+                    + "ec-cache+asynchronous-encoding: the same with that part of Hydra, and those before it; "
+                    + "coded-k-of-k: what is coded with Δ = 0, so that late binding is not (default: none of these)")
     private List<String> against = List.of();
 
     @Option(

@@ -19,7 +19,8 @@ import java.util.SplittableRandom;
 
 /**
  * A write copies the page, encodes, posts all splits and waits for all; a read posts k + Δ random ones, and decodes at
- * any k what it then copies. It sleeps until completions come instead of looking for them. One thread.
+ * any k what it then copies. It sleeps until completions come instead of looking for them. One thread. With
+ * {@link HydraParts} less of that.
  */
 final class EcCacheClient extends PageClient {
 
@@ -35,6 +36,7 @@ final class EcCacheClient extends PageClient {
     private static final long SLEEP_NANOS = 100_000;
 
     private final Layout layout;
+    private final HydraParts parts;
     private final int splitBytes;
     private final RandomGroups groups;
     private final CloseStack opened = new CloseStack();
@@ -53,7 +55,13 @@ final class EcCacheClient extends PageClient {
     /** By frame: the page that it is of. */
     private final int[] pages = new int[READ_FRAMES + 1];
 
+    /** By frame: the page that is in it. */
+    private final MemorySegment[] framePages = new MemorySegment[READ_FRAMES];
+
     private int page;
+    /** In the buffer: data splits that are written. */
+    private long source;
+
     private MemorySegment into = MemorySegment.NULL;
     /** That of the request. */
     private int frame = NO_FRAME;
@@ -62,16 +70,42 @@ final class EcCacheClient extends PageClient {
     private int arrived;
     private int status;
 
-    EcCacheClient(RemoteMemory memory, Layout layout, RandomGroups groups) {
-        super(layout.dataSplits() * layout.slotBytes());
+    static EcCacheClient open(RemoteMemory memory, Layout layout, RandomGroups groups, HydraParts parts) {
+        long frameBytes = (READ_FRAMES + 1L) * layout.splits() * layout.slotBytes();
+        return new EcCacheClient(
+                memory,
+                layout,
+                groups,
+                parts,
+                memory.register(frameBytes + 2L * layout.dataSplits() * layout.slotBytes()),
+                frameBytes);
+    }
+
+    /**
+     * Owns the buffer from now on.
+     *
+     * @param pagesAt in the buffer, behind the frames: two pages
+     */
+    private EcCacheClient(
+            RemoteMemory memory,
+            Layout layout,
+            RandomGroups groups,
+            HydraParts parts,
+            RegisteredBuffer buffer,
+            long pagesAt) {
+        super(layout.dataSplits() * layout.slotBytes(), buffer.segment().asSlice(pagesAt));
         this.layout = layout;
+        this.parts = parts;
         this.splitBytes = layout.slotBytes();
+        this.buffer = opened.add(buffer);
         this.groups = groups;
         this.addresses = new long[layout.splits()];
         this.order = new int[layout.splits()];
         try {
             coder = opened.add(new Coder(ErasureCode.of(layout.dataSplits(), layout.paritySplits())));
-            buffer = opened.add(memory.register((READ_FRAMES + 1L) * layout.splits() * splitBytes));
+            for (int i = 0; i < READ_FRAMES; i++) {
+                framePages[i] = buffer.segment().asSlice(at(i, 0), (long) layout.dataSplits() * splitBytes);
+            }
             decoded = opened.add(memory.register((long) layout.dataSplits() * splitBytes));
             queue = opened.add(
                     memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
@@ -108,14 +142,34 @@ final class EcCacheClient extends PageClient {
         page = number;
         begin(WRITE_FRAME);
         MemorySegment segment = buffer.segment();
-        MemorySegment.copy(from, 0, segment, at(frame, 0), (long) layout.dataSplits() * splitBytes);
-        for (int split = 0; split < layout.splits(); split++) {
-            addresses[split] = segment.address() + at(frame, split);
+        if (parts.has(HydraParts.IN_PLACE_CODING)) {
+            source = from.address() - segment.address();
+        } else {
+            source = at(frame, 0);
+            MemorySegment.copy(from, 0, segment, source, (long) layout.dataSplits() * splitBytes);
         }
-        coder.encode(addresses, splitBytes);
         for (int split = 0; split < layout.splits(); split++) {
+            addresses[split] = segment.address() + sourceOf(split);
+        }
+        if (parts.has(HydraParts.ASYNCHRONOUS_ENCODING)) {
+            write(0, layout.dataSplits());
+            coder.encode(addresses, splitBytes);
+            write(layout.dataSplits(), layout.splits());
+        } else {
+            coder.encode(addresses, splitBytes);
+            write(0, layout.splits());
+        }
+    }
+
+    private void write(int from, int until) {
+        for (int split = from; split < until; split++) {
             post(true, split);
         }
+    }
+
+    /** In the buffer. */
+    private long sourceOf(int split) {
+        return split < layout.dataSplits() ? source + (long) split * splitBytes : at(frame, split);
     }
 
     @Override
@@ -162,7 +216,7 @@ final class EcCacheClient extends PageClient {
         long offset = groups.offset(page, split);
         long tag = (long) frame << FRAME_SHIFT | split;
         int posting = write
-                ? queue.write(region, offset, buffer, at(frame, split), splitBytes, tag)
+                ? queue.write(region, offset, buffer, sourceOf(split), splitBytes, tag)
                 : queue.read(region, offset, buffer, at(frame, split), splitBytes, tag);
         switch (posting) {
             case Posting.OK -> underWay[frame]++;
@@ -173,12 +227,19 @@ final class EcCacheClient extends PageClient {
     }
 
     @Override
+    MemorySegment fetched(MemorySegment elsewhere) {
+        return parts.has(HydraParts.IN_PLACE_CODING) && frame < READ_FRAMES ? framePages[frame] : elsewhere;
+    }
+
+    @Override
     boolean step() {
         queue.poll(handler);
         if (frame == WRITE_FRAME ? written() : read()) {
             return true;
         }
-        queue.await(SLEEP_NANOS);
+        if (!parts.has(HydraParts.RUN_TO_COMPLETION)) {
+            queue.await(SLEEP_NANOS);
+        }
         return false;
     }
 
@@ -213,16 +274,18 @@ final class EcCacheClient extends PageClient {
         return Integer.bitCount(arrived) + underWay[frame] < layout.dataSplits();
     }
 
+    /** A split that comes late to the page where it was decoded is of the same bytes, until the next request. */
     private void decode() {
+        boolean inPlace = parts.has(HydraParts.IN_PLACE_CODING);
         long from = buffer.segment().address();
         int absent = coder.code().data() & ~arrived;
         for (int split = 0; split < layout.splits(); split++) {
-            addresses[split] = (absent >>> split & 1) != 0
+            addresses[split] = !inPlace && (absent >>> split & 1) != 0
                     ? decoded.segment().address() + (long) split * splitBytes
                     : from + at(frame, split);
         }
         coder.recover(addresses, splitBytes, arrived, absent);
-        for (int split = 0; split < layout.dataSplits(); split++) {
+        for (int split = 0; !inPlace && split < layout.dataSplits(); split++) {
             boolean made = (absent >>> split & 1) != 0;
             MemorySegment.copy(
                     made ? decoded.segment() : buffer.segment(),

@@ -6,24 +6,26 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * EC-Cache over RDMA (Hydra, FAST '22, sections 2.3 and 7): a random group of servers for each page, late binding, and
- * none of what makes coding fast. Nothing is checked, and nothing that is lost is made again.
+ * of what makes coding fast the parts that it is given. Nothing is checked, and nothing that is lost is made again.
  */
 final class EcCacheSide implements FarSide {
 
     private final RemoteMemory memory;
     private final Layout layout;
     private final RandomGroups groups;
+    private final HydraParts parts;
 
-    EcCacheSide(RemoteMemory memory, Layout layout, long bytes) {
+    EcCacheSide(RemoteMemory memory, Layout layout, long bytes, HydraParts parts) {
         this.memory = memory;
         this.layout = layout;
+        this.parts = parts;
         this.groups = new RandomGroups(
                 memory, layout, Math.toIntExact(bytes / ((long) layout.dataSplits() * layout.slotBytes())));
     }
 
     @Override
     public FarClient open() {
-        return new EcCacheClient(memory, layout, groups);
+        return EcCacheClient.open(memory, layout, groups, parts);
     }
 
     @Override

@@ -6,8 +6,13 @@ import java.lang.foreign.MemorySegment;
 /** One that requests, one request at a time, from a piece of memory of its own. One thread. */
 interface FarClient extends AutoCloseable {
 
-    /** Where what is read arrives, and where what is to be written is. Of a page. */
+    /** Where what is to be written is, and what was read where {@link #found} says nothing else. Of a page. */
     MemorySegment memory();
+
+    /** Where what the last request read is, until the next. */
+    default MemorySegment found() {
+        return memory();
+    }
 
     /** The last request has ended. */
     void begin(Access access, long address);

@@ -4,7 +4,9 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.resilience.Resilience;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +32,13 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes, Layout 
     static final String CODED_ONE_COPY = "coded-one-copy";
     static final String SSD_BACKUP = "ssd-backup";
     static final String COMPRESSED_COPIES = "compressed-copies";
-    static final String EC_CACHE = "ec-cache";
-    private static final List<String> BASELINES =
-            List.of(ONE_COPY, TWO_COPIES, CODED_ONE_COPY, SSD_BACKUP, COMPRESSED_COPIES, EC_CACHE);
+    static final String EC_CACHE = HydraParts.NONE.kind;
+    static final String CODED_K_OF_K = "coded-k-of-k";
+
+    private static final List<String> BASELINES = Stream.concat(
+                    Stream.of(ONE_COPY, TWO_COPIES, CODED_ONE_COPY, CODED_K_OF_K, SSD_BACKUP, COMPRESSED_COPIES),
+                    Arrays.stream(HydraParts.values()).map(parts -> parts.kind))
+            .toList();
 
     static Kind coded(Resilience resilience) {
         return coded(CODED, resilience);
@@ -68,6 +74,7 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes, Layout 
                         Layout.copies(1, pageBytes),
                         (memory, bytes) -> new PlainSide(memory, pageBytes, bytes));
             case CODED_ONE_COPY -> coded(name, Resilience.copies(1).pageBytes(pageBytes));
+            case CODED_K_OF_K -> coded(name, coded.additional(0));
             case TWO_COPIES -> coded(name, Resilience.copies(2).pageBytes(pageBytes));
             case SSD_BACKUP -> {
                 BackupPlace place = BackupPlace.of(directory);
@@ -83,13 +90,22 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes, Layout 
                         pageBytes,
                         Layout.copies(CompressedSide.COPIES, CompressedSide.slotBytes(pageBytes)),
                         (memory, bytes) -> new CompressedSide(memory, pageBytes, bytes));
-            case EC_CACHE -> {
-                Layout layout = Layout.of(coded);
-                yield other(name, pageBytes, layout, (memory, bytes) -> new EcCacheSide(memory, layout, bytes));
-            }
-            default ->
-                throw new IllegalArgumentException("--against " + name + ": there are " + String.join(", ", BASELINES));
+            default -> ecCache(name, coded);
         };
+    }
+
+    private static Kind ecCache(String name, Resilience coded) {
+        for (HydraParts parts : HydraParts.values()) {
+            if (parts.kind.equals(name)) {
+                Layout layout = Layout.of(coded);
+                return other(
+                        name,
+                        coded.pageBytes(),
+                        layout,
+                        (memory, bytes) -> new EcCacheSide(memory, layout, bytes, parts));
+            }
+        }
+        throw new IllegalArgumentException("--against " + name + ": there are " + String.join(", ", BASELINES));
     }
 
     /** Servers that a page is on, and a range of what is coded. */

@@ -3,6 +3,7 @@ package io.farheap.bench.resilience;
 import io.farheap.resilience.CodedStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client of what keeps whole pages alone: a part is read by reading its page, and written by reading its page,
@@ -19,6 +20,9 @@ abstract class PageClient implements FarClient {
     private final MemorySegment whole;
 
     private Access access = new Access(false, 0);
+    /** Where the page that is fetched is to be. */
+    private MemorySegment reading;
+
     private int page;
     private int at;
     private boolean storing;
@@ -26,13 +30,25 @@ abstract class PageClient implements FarClient {
     private int status;
 
     PageClient(int pageBytes) {
+        this(pageBytes, null);
+    }
+
+    /** @param pages that it uses: two; null where they may be of any memory */
+    PageClient(int pageBytes, @Nullable MemorySegment pages) {
+        MemorySegment both = pages == null ? arena.allocate(2L * pageBytes, ALIGNMENT) : pages;
         this.pageBytes = pageBytes;
-        this.memory = arena.allocate(pageBytes, ALIGNMENT);
-        this.whole = arena.allocate(pageBytes, ALIGNMENT);
+        this.memory = both.asSlice(0, pageBytes);
+        this.whole = both.asSlice(pageBytes, pageBytes);
+        this.reading = memory;
     }
 
     /** Begins to read a page. */
     abstract void fetch(int number, MemorySegment into);
+
+    /** Where the page that was fetched is, until the next request. */
+    MemorySegment fetched(MemorySegment into) {
+        return into;
+    }
 
     /** Begins to write a page, which stays as it is until that has ended. */
     abstract void store(int number, MemorySegment from);
@@ -49,6 +65,11 @@ abstract class PageClient implements FarClient {
     }
 
     @Override
+    public final MemorySegment found() {
+        return access.bytes() < pageBytes ? memory : fetched(reading);
+    }
+
+    @Override
     public final void begin(Access what, long address) {
         access = what;
         page = (int) (address / pageBytes);
@@ -59,7 +80,8 @@ abstract class PageClient implements FarClient {
         if (storing) {
             store(page, memory);
         } else {
-            fetch(page, part ? whole : memory);
+            reading = part ? whole : memory;
+            fetch(page, reading);
         }
     }
 
@@ -74,14 +96,18 @@ abstract class PageClient implements FarClient {
     private void next() {
         status = result();
         if (status == CodedStatus.OK && !storing) {
+            MemorySegment fetched = fetched(whole);
             if (access.write()) {
+                if (fetched != whole) {
+                    MemorySegment.copy(fetched, 0, whole, 0, pageBytes);
+                }
                 MemorySegment.copy(memory, 0, whole, at, access.bytes());
                 storing = true;
                 store(page, whole);
                 return;
             }
             if (access.bytes() < pageBytes) {
-                MemorySegment.copy(whole, at, memory, 0, access.bytes());
+                MemorySegment.copy(fetched, at, memory, 0, access.bytes());
             }
         }
         ended = true;

@@ -1,6 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.resilience.Resilience;
 import io.farheap.resilience.Resilience.Mode;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -20,18 +21,29 @@ final class PaperFigures {
     static final String WITHOUT_FAULT = Faults.NONE;
 
     /**
-     * A ratio of what is coded.
+     * A ratio of a kind.
      *
+     * @param system the name of the kind
+     * @param mode of what is coded; a kind that is not has none
      * @param tail of 99th percentiles, else of medians
      * @param to the name of a kind, or {@link #WITHOUT_FAULT}
      * @param least NaN where the text says only how much it is at most
      * @param where in the paper
      */
     record Claim(
-            Mode mode, String fault, boolean write, boolean tail, String to, double least, double most, String where) {
+            String system,
+            Mode mode,
+            String fault,
+            boolean write,
+            boolean tail,
+            String to,
+            double least,
+            double most,
+            String where) {
 
         String name() {
-            return "ratio_" + (tail ? "p99" : "p50") + "_to_" + to.replace('-', '_');
+            return "ratio_" + (tail ? "p99" : "p50") + "_to_"
+                    + to.replace('-', '_').replace('+', '_');
         }
 
         private String range() {
@@ -42,6 +54,8 @@ final class PaperFigures {
             return least == most ? upper : String.format(Locale.ROOT, "%.2f to %s", least, upper);
         }
     }
+
+    private static final String FIGURE_10 = "figure 10";
 
     private static final List<Claim> CLAIMS = new ArrayList<>();
 
@@ -57,6 +71,13 @@ final class PaperFigures {
         double writeParts = readParts * (1 - 0.38);
         add(Faults.NONE, false, false, Kind.EC_CACHE, readParts, readParts, parts);
         add(Faults.NONE, true, false, Kind.EC_CACHE, writeParts, writeParts, parts);
+        for (boolean write : new boolean[] {false, true}) {
+            part(HydraParts.RUN_TO_COMPLETION, write, HydraParts.NONE, 1 - 0.51);
+            part(HydraParts.IN_PLACE_CODING, write, HydraParts.RUN_TO_COMPLETION, 1 - 0.28);
+        }
+        part(HydraParts.ASYNCHRONOUS_ENCODING, true, HydraParts.IN_PLACE_CODING, 1 - 0.38);
+        add(Faults.NONE, false, false, Kind.CODED_K_OF_K, 1.06, 1.06, FIGURE_10);
+        add(Faults.NONE, false, true, Kind.CODED_K_OF_K, 1 - 0.61, 1 - 0.61, FIGURE_10);
         add(Faults.BACKGROUND, false, true, Kind.TWO_COPIES, 1 / 1.33, 1 / 1.33, "figure 12a");
         add(Faults.BACKGROUND, true, true, Kind.TWO_COPIES, 1 / 1.5, 1 / 1.5, "figure 12a");
         for (boolean tail : new boolean[] {false, true}) {
@@ -69,25 +90,36 @@ final class PaperFigures {
             add(Faults.CRASH, true, tail, Kind.SSD_BACKUP, 1 / 7.3, 1 / 4.79, "figure 12b");
         }
         Mode corrects = Mode.CORRUPTION_CORRECTION;
-        CLAIMS.add(new Claim(corrects, Faults.CORRUPTION, false, true, WITHOUT_FAULT, 1.51, 1.51, "figure 11"));
-        CLAIMS.add(new Claim(corrects, Faults.CORRUPTION, true, true, WITHOUT_FAULT, 1.09, 1.09, "figure 11"));
+        CLAIMS.add(new Claim(
+                Kind.CODED, corrects, Faults.CORRUPTION, false, true, WITHOUT_FAULT, 1.51, 1.51, "figure 11"));
+        CLAIMS.add(
+                new Claim(Kind.CODED, corrects, Faults.CORRUPTION, true, true, WITHOUT_FAULT, 1.09, 1.09, "figure 11"));
     }
 
     private PaperFigures() {}
 
     private static void add(
             String fault, boolean write, boolean tail, String to, double least, double most, String where) {
-        CLAIMS.add(new Claim(Mode.FAILURE_RECOVERY, fault, write, tail, to, least, most, where));
+        CLAIMS.add(new Claim(Kind.CODED, Mode.FAILURE_RECOVERY, fault, write, tail, to, least, most, where));
     }
 
-    /** What the paper says of such a row; of pages of what is coded alone. */
+    /** What a part of Hydra leaves of a median. */
+    private static void part(HydraParts part, boolean write, HydraParts before, double leaves) {
+        CLAIMS.add(new Claim(
+                part.kind, Mode.FAILURE_RECOVERY, Faults.NONE, write, false, before.kind, leaves, leaves, FIGURE_10));
+    }
+
+    /** What the paper says of such a row; of whole pages alone. */
     static List<Claim> of(Kind kind, Access access, String fault) {
-        if (kind.resilience() == null || !kind.name().equals(Kind.CODED) || access.bytes() != kind.pageBytes()) {
+        if (access.bytes() != kind.pageBytes()) {
             return List.of();
         }
-        Mode mode = kind.resilience().mode();
+        Resilience resilience = kind.resilience();
         return CLAIMS.stream()
-                .filter(claim -> claim.mode() == mode && claim.fault().equals(fault) && claim.write() == access.write())
+                .filter(claim -> claim.system().equals(kind.name())
+                        && (resilience == null || claim.mode() == resilience.mode())
+                        && claim.fault().equals(fault)
+                        && claim.write() == access.write())
                 .toList();
     }
 

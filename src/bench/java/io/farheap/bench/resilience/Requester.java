@@ -97,7 +97,7 @@ final class Requester implements AutoCloseable {
             shadow.failed(address, bytes);
         }
         boolean read = !access.write() && status == CodedStatus.OK;
-        tally.ended(status, nanos, read ? shadow.wrong(address, client.memory(), bytes) : 0);
+        tally.ended(status, nanos, read ? shadow.wrong(address, client.found(), bytes) : 0);
     }
 
     /** One after another, for so long; at least one. */

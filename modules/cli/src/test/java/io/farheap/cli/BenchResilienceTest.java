@@ -201,12 +201,28 @@ class BenchResilienceTest {
 
     @Test
     void aBackgroundLoadAndBurstsLoseNothing() throws Exception {
-        JsonObject report =
-                report("--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "background,burst", "--burst", "8");
+        String against =
+                "ec-cache+run-to-completion,ec-cache+in-place-coding,ec-cache+asynchronous-encoding,coded-k-of-k";
+        JsonObject report = report(
+                "--k",
+                "2",
+                "--r",
+                "1",
+                "--seconds",
+                "0.1",
+                "--against",
+                against,
+                "--fault",
+                "none,background,burst",
+                "--burst",
+                "8");
         List<JsonObject> rows = rows(report);
-        assertEquals(2 * 3 * 4, rows.size());
+        assertEquals(3 * 7 * 4, rows.size());
         for (JsonObject row : rows) {
             checkSound(row);
+            if (text(row, "fault").equals("none") && number(row, "size") > 64) {
+                checkParts(row);
+            }
             checkNone(row);
             assertEquals(0, number(row, "unread_pages"), row::toString);
             if (text(row, "fault").equals("burst")) {
@@ -218,6 +234,30 @@ class BenchResilienceTest {
         // No more than a region.
         assertEquals(64 << 10, number(report, "background_piece"));
         assertTrue(number(report, "background_gbit_s") >= 0, report::toString);
+    }
+
+    /** What each of Hydra's parts leaves of a median, and late binding of a read's tail, beside the paper's. */
+    private static void checkParts(JsonObject row) {
+        boolean write = text(row, "op").equals("write");
+        switch (text(row, "system")) {
+            case "ec-cache+in-place-coding" -> checkPart(row, "ratio_p50_to_ec_cache_run_to_completion", 0.72);
+            case "ec-cache+asynchronous-encoding" -> {
+                if (write) {
+                    checkPart(row, "ratio_p50_to_ec_cache_in_place_coding", 0.62);
+                }
+            }
+            case "coded" -> {
+                if (!write) {
+                    checkPart(row, "ratio_p99_to_coded_k_of_k", 0.39);
+                }
+            }
+            default -> {}
+        }
+    }
+
+    private static void checkPart(JsonObject row, String ratio, double papers) {
+        assertTrue(number(row, ratio) > 0, row::toString);
+        assertEquals(papers, number(row, "paper_" + ratio), 0.001, row::toString);
     }
 
     @Test

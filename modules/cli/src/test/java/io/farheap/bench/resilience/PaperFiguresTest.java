@@ -99,6 +99,21 @@ class PaperFiguresTest {
     }
 
     @Test
+    void aPartOfHydraIsComparedWithWhatLacksIt() throws Exception {
+        Kind polls = baseline(HydraParts.RUN_TO_COMPLETION.kind);
+        Kind inPlace = baseline(HydraParts.IN_PLACE_CODING.kind);
+        Kind overlaps = baseline(HydraParts.ASYNCHRONOUS_ENCODING.kind);
+        Map<Kind, Tally> same = Map.of(polls, tally(4000), inPlace, tally(3000), overlaps, tally(1500));
+        Told read = tell(inPlace, READ, Faults.NONE, same, null);
+        assertEquals(0.75, number(read, "ratio_p50_to_ec_cache_run_to_completion"), 0.01);
+        assertEquals(0.72, number(read, "paper_ratio_p50_to_ec_cache_run_to_completion"), 0.001);
+        Told write = tell(overlaps, WRITE, Faults.NONE, same, null);
+        assertEquals(0.5, number(write, "ratio_p50_to_ec_cache_in_place_coding"), 0.01);
+        assertEquals("figure 10", write.row().get("paper_figure").getAsString());
+        assertEquals(List.of(), tell(overlaps, READ, Faults.NONE, same, null).lines());
+    }
+
+    @Test
     void corruptionIsComparedWithItsOwnFiguresWithoutIt() throws Exception {
         Kind corrects = Kind.coded(Resilience.corruptionCorrection(8, 3));
         Told read = tell(corrects, READ, Faults.CORRUPTION, Map.of(corrects, tally(2000)), tally(1000));
