@@ -74,8 +74,10 @@ final class Gather {
         if (first == 0) {
             return STARVED;
         }
+        long delay = ask(op, slot, first);
+        // Not before: reading the clock takes as long as a post.
         op.started = System.nanoTime();
-        op.hedgeAt = op.started + ask(op, slot, first);
+        op.hedgeAt = op.started + delay;
         return look(op, slot);
     }
 

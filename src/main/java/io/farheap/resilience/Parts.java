@@ -235,15 +235,16 @@ final class Parts {
         if (wanted == left) {
             return from;
         }
-        int chosen = 0;
-        for (int bits = from; wanted > 0; bits &= bits - 1) {
-            if (roll(left) < wanted) {
-                chosen |= bits & -bits;
-                wanted--;
-            }
-            left--;
+        return 2 * wanted <= left ? draw(from, left, wanted) : from & ~draw(from, left, left - wanted);
+    }
+
+    /** Some of a set of so many, one after another. */
+    private int draw(int from, int left, int count) {
+        int rest = from;
+        for (int i = 0; i < count; i++) {
+            rest &= ~Integer.expand(1 << roll(left - i), rest);
         }
-        return chosen;
+        return from & ~rest;
     }
 
     private int roll(int bound) {
