@@ -1,12 +1,11 @@
 #include "base/barrier.h"
 #include "base/lock.h"
+#include "base/macros.h"
 
 #include <sched.h>
 
 /* After this many takings by other threads the lock is shared in earnest and the bias only costs. */
 #define MAX_STEALS 8
-/* After so many by one thread alone it is that thread's again: taking it away costs as much as some hundred takings. */
-#define STREAK 256
 
 void sv_mutex_init(pthread_mutex_t *mutex)
 {
@@ -24,9 +23,9 @@ void sv_lock_init(struct sv_lock *lock)
 	for (int turn = 0; turn < SV_LOCK_TURNS; turn++)
 		atomic_init(&lock->held[turn], 0);
 	atomic_init(&lock->turn, 0);
-	lock->steals = lock->streak = 0;
-	lock->last = lock->taker = 0;
-	sv_mutex_init(&lock->mutex);
+	lock->steals = 0;
+	lock->last = 0;
+	atomic_init(&lock->taken, false);
 }
 
 void sv_lock_share(struct sv_lock *lock)
@@ -34,19 +33,31 @@ void sv_lock_share(struct sv_lock *lock)
 	lock->steals = MAX_STEALS;
 }
 
-void sv_lock_destroy(struct sv_lock *lock)
+static bool try_plain(struct sv_lock *lock)
 {
-	pthread_mutex_destroy(&lock->mutex);
+	return !atomic_load_explicit(&lock->taken, memory_order_relaxed) &&
+	       !atomic_exchange_explicit(&lock->taken, true, memory_order_acquire);
 }
 
-/* Under the mutex. */
+#define SPINS 100
+
+static void take_plain(struct sv_lock *lock)
+{
+	for (unsigned spins = 0; !try_plain(lock);)
+		if (++spins % SPINS)
+			sv_pause();
+		else
+			sched_yield();
+}
+
+/* With the plain lock. */
 static bool is_held(struct sv_lock *lock)
 {
 	return atomic_load_explicit(
 	    &lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], memory_order_acquire);
 }
 
-/* Under the mutex: take the bias from its owner and wait until it is out. */
+/* With the plain lock: take the bias from its owner and wait until it is out. */
 static bool revoke(struct sv_lock *lock, uintptr_t self)
 {
 	uintptr_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
@@ -60,7 +71,7 @@ static bool revoke(struct sv_lock *lock, uintptr_t self)
 	return true;
 }
 
-/* Under the mutex. False: no flag is left. */
+/* With the plain lock. False: no flag is left. */
 static bool take_turn(struct sv_lock *lock, uintptr_t self)
 {
 	uint32_t next = atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1;
@@ -74,52 +85,36 @@ static bool take_turn(struct sv_lock *lock, uintptr_t self)
 	return true;
 }
 
-/* Under the mutex: a plain one is taken by a thread. */
-static void count_taking(struct sv_lock *lock, uintptr_t self)
-{
-	if (lock->taker != self) {
-		lock->taker = self;
-		lock->streak = 0;
-	} else if (lock->steals >= MAX_STEALS && ++lock->streak >= STREAK) {
-		/* for now: the next taking away makes it plain again */
-		lock->steals = MAX_STEALS - 1;
-		lock->streak = 0;
-	}
-}
-
 void sv_lock_slow(struct sv_lock *lock, uintptr_t self)
 {
-	pthread_mutex_lock(&lock->mutex);
+	take_plain(lock);
 	if (revoke(lock, self))
 		lock->steals++;
-	count_taking(lock, self);
 	if (lock->steals < MAX_STEALS && take_turn(lock, self))
 		atomic_store_explicit(&lock->owner, self, memory_order_release);
 }
 
 void sv_lock_control(struct sv_lock *lock)
 {
-	pthread_mutex_lock(&lock->mutex);
+	take_plain(lock);
 	revoke(lock, (uintptr_t)__builtin_thread_pointer());
 }
 
 bool sv_lock_try(struct sv_lock *lock, bool counts)
 {
-	if (pthread_mutex_trylock(&lock->mutex))
+	if (!try_plain(lock))
 		return false;
 	uintptr_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
-	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
 
-	count_taking(lock, self);
-	if (owner == 0 || owner == self)
+	if (owner == 0 || owner == (uintptr_t)__builtin_thread_pointer())
 		return true;
 	atomic_store_explicit(&lock->owner, 0, memory_order_release);
 	sv_barrier_process();
 	if (is_held(lock)) {
 		atomic_store_explicit(&lock->owner, owner, memory_order_release);
-		pthread_mutex_unlock(&lock->mutex);
+		sv_unlock(lock, false);
 		return false;
 	}
-	lock->steals += counts || lock->steals == MAX_STEALS - 1;
+	lock->steals += counts;
 	return true;
 }

@@ -3,10 +3,11 @@
  *
  * A QP or CQ is nearly always used by one thread, and an atomic exchange costs as much as the rest of an 8-byte post.
  * So the lock is biased: its owner marks `held` and looks at `owner` again; a thread that wants the lock from it
- * takes the mutex, clears `owner`, runs membarrier (after which the owner either sees that, or its `held` is
- * visible) and waits for `held` to clear. A lock that was taken away several times is a plain mutex, until one thread
- * has taken it many times and no other has in between.
- * Control verbs take the lock without acquiring the bias, so that setting a QP up does not bias it to that thread.
+ * takes the plain lock below, clears `owner`, runs membarrier (after which the owner either sees that, or its `held` is
+ * visible) and waits for `held` to clear. A lock that was taken away several times stays a plain one: an atomic
+ * exchange and a store. It is held for less time than it takes to sleep and to be woken, so who wants it spins, and
+ * lets others run where that lasts. Control verbs take the lock without acquiring the bias, so that setting a QP up
+ * does not bias it to that thread.
  *
  * Each owner has a flag of its own, as long as there are flags: one that lost the bias between its first look and its
  * mark still sets the mark and takes it back, when the next owner may be inside.
@@ -24,19 +25,16 @@ struct sv_lock {
 	_Atomic uint8_t held[SV_LOCK_TURNS];
 	_Atomic uint32_t turn; /* whose flag is the owner's */
 	uint32_t steals;
-	uint32_t streak; /* of a plain mutex: how often `taker` has taken it, one time after another */
-	uintptr_t taker;
-	uintptr_t last; /* the owner whose turn it is, also while the lock has none */
-	pthread_mutex_t mutex;
+	uintptr_t last;     /* the owner whose turn it is, also while the lock has none */
+	_Atomic bool taken; /* the plain lock */
 };
 
 /* A mutex that is held for less time than it takes to sleep and to be woken: who wants it spins for a while. */
 void sv_mutex_init(pthread_mutex_t *mutex);
 
 void sv_lock_init(struct sv_lock *lock);
-/* A plain mutex at first: for a lock that two threads may use all the time. */
+/* Never biased: for a lock that two threads will use all the time. */
 void sv_lock_share(struct sv_lock *lock);
-void sv_lock_destroy(struct sv_lock *lock);
 void sv_lock_slow(struct sv_lock *lock, uintptr_t self);
 /* For control verbs and the helper thread; release with sv_unlock(lock, false). */
 void sv_lock_control(struct sv_lock *lock);
@@ -75,15 +73,6 @@ static inline bool sv_lock_own(struct sv_lock *lock)
 	return __builtin_expect(flag != NULL, 1) && sv_lock_mark(lock, flag, self);
 }
 
-/* The same, unless this thread is inside already. */
-static inline bool sv_lock_own_anew(struct sv_lock *lock)
-{
-	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
-	_Atomic uint8_t *flag = sv_lock_flag(lock, self);
-
-	return flag && !atomic_load_explicit(flag, memory_order_relaxed) && sv_lock_mark(lock, flag, self);
-}
-
 /* Returns whether the bias was used; hand it to sv_unlock. */
 static inline bool sv_lock(struct sv_lock *lock)
 {
@@ -99,5 +88,5 @@ static inline void sv_unlock(struct sv_lock *lock, bool biased)
 		atomic_store_explicit(
 		    &lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], 0, memory_order_release);
 	else
-		pthread_mutex_unlock(&lock->mutex);
+		atomic_store_explicit(&lock->taken, false, memory_order_release);
 }

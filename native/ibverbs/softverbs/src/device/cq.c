@@ -170,8 +170,6 @@ SV_API int ibv_destroy_cq(struct ibv_cq *ibcq)
 	sv_context_put(ibcq->context);
 	pthread_mutex_destroy(&ibcq->mutex);
 	pthread_cond_destroy(&ibcq->cond);
-	sv_lock_destroy(&cq->lock);
-	sv_lock_destroy(&cq->reading);
 	free(cq->ring);
 	free(cq);
 	return 0;

@@ -297,8 +297,6 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 	count_users(qp, -1);
 	pthread_mutex_destroy(&ibqp->mutex);
 	pthread_cond_destroy(&ibqp->cond);
-	sv_lock_destroy(&qp->lock);
-	sv_lock_destroy(&qp->recv_lock);
 	sv_builder_destroy(qp);
 	free(qp);
 	return 0;

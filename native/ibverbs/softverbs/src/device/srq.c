@@ -122,7 +122,6 @@ SV_API int ibv_destroy_srq(struct ibv_srq *ibsrq)
 	sv_context_put(ibsrq->context);
 	pthread_mutex_destroy(&ibsrq->mutex);
 	pthread_cond_destroy(&ibsrq->cond);
-	sv_lock_destroy(&srq->lock);
 	free(srq);
 	return 0;
 }

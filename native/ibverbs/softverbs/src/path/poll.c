@@ -237,14 +237,12 @@ static bool retry(struct sv_cq *cq, const uint32_t *due, unsigned count, uint64_
 
 		if (!qp || qp->qp.send_cq != &cq->cq)
 			continue;
-		bool biased = sv_lock_own_anew(&qp->lock);
-
-		if (!biased && !sv_lock_try(&qp->lock, true)) {
+		if (!sv_lock_try(&qp->lock, true)) {
 			all = false;
 			continue;
 		}
 		sv_send_progress(qp, now);
-		sv_unlock(&qp->lock, biased);
+		sv_unlock(&qp->lock, false);
 	}
 	return all;
 }
