@@ -39,7 +39,8 @@ import picocli.CommandLine.Spec;
                     + "those that survive none), under reads and writes at the same time. Figures are from the kill "
                     + "until all is whole again, where it is made anew; ratios are to the same load before the kill.",
             "regeneration: alone, without requests: a server of one range is killed, at most three times, in turns "
-                    + "with a memcpy of what was read.",
+                    + "with a memcpy of what was read. regenerating: the same with reads and writes meanwhile, beside "
+                    + "those that have a memcpy beside them.",
             "partition: as crash, but one server of each cannot be reached on the data path for a while.",
             "straggler: servers execute a part of their operations later. background: another process reads and "
                     + "writes large pieces of one server as fast as it can. corruption: one server stores and returns "
@@ -153,6 +154,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         }
         if (faults.has(Faults.REGENERATION)) {
             new RegenerationPart(plan, rows, faults.slab()).run();
+        }
+        if (faults.has(Faults.REGENERATING)) {
+            new RegeneratingPart(plan, rows, faults.slab()).run();
         }
         losses(plan, out);
         output.write(report, rows.plots());

@@ -20,11 +20,12 @@ final class Faults {
     static final String BURST = "burst";
     static final String PARTITION = "partition";
     static final String REGENERATION = "regeneration";
+    static final String REGENERATING = "regenerating";
     /** What has servers of its own. */
-    private static final Set<String> APART = Set.of(CRASH, PARTITION, REGENERATION);
+    private static final Set<String> APART = Set.of(CRASH, PARTITION, REGENERATION, REGENERATING);
 
     private static final List<String> ALL =
-            List.of(NONE, CRASH, STRAGGLER, BACKGROUND, CORRUPTION, BURST, PARTITION, REGENERATION);
+            List.of(NONE, CRASH, STRAGGLER, BACKGROUND, CORRUPTION, BURST, PARTITION, REGENERATION, REGENERATING);
     /** What only a software device can be asked for. */
     private static final Set<String> ASKED_OF_DEVICE = Set.of(STRAGGLER, CORRUPTION, PARTITION);
 
@@ -42,8 +43,9 @@ final class Faults {
             split = ",",
             paramLabel = "FAULT",
             defaultValue = NONE,
-            description = "none, crash, straggler, background, corruption, burst, partition, regeneration (default: "
-                    + "${DEFAULT-VALUE})")
+            description =
+                    "none, crash, straggler, background, corruption, burst, partition, regeneration, regenerating "
+                            + "(default: ${DEFAULT-VALUE})")
     private List<String> faults = List.of();
 
     @Option(

@@ -6,8 +6,6 @@ import io.farheap.bench.Samples;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.resilience.Health;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.stream.IntStream;
 
 /**
  * Regeneration alone: of one range a server is killed, one write makes its slab void, and nobody requests until it is
@@ -66,14 +64,17 @@ final class RegenerationPart {
             FirstMemcpy firstMemcpy = opened.add(new FirstMemcpy(slabBytes));
             requester.fill();
             memcpy.run(1);
+            Loss loss = new Loss(cluster, side, requester, kind.pageBytes());
             Measured measured = new Measured();
             for (int turn = 0; turn < turns; turn++) {
                 // A write that was late has made a slab void: the next loss is to be the only one.
-                awaitWhole(side);
-                Health before = health(side);
-                kill(cluster, before);
-                double took = regenerate(side, requester, kind, before.regenerated());
-                long read = health(side).regenerationBytesRead() - before.regenerationBytesRead();
+                loss.awaitWhole();
+                Health before = loss.health();
+                loss.kill();
+                long begun = loss.makeVoid();
+                loss.awaitWhole();
+                double took = (System.nanoTime() - begun) / MILLIS;
+                long read = loss.health().regenerationBytesRead() - before.regenerationBytesRead();
                 double slabs = (double) read / slabBytes;
                 double copied = memcpy.run((int) Math.ceil(slabs)) * slabs / MILLIS;
                 double first = firstMemcpy.run((int) Math.ceil(slabs)) * slabs / MILLIS;
@@ -82,59 +83,7 @@ final class RegenerationPart {
             Tally everything = requester.verify();
             Tally verified = new Tally();
             verified.verified(everything);
-            add(kind, health(side), verified, measured);
-        }
-    }
-
-    private static Health health(FarSide side) {
-        return Objects.requireNonNull(side.health());
-    }
-
-    /** The first server that has a slab. */
-    private static void kill(Cluster cluster, Health health) {
-        String address = health.servers().stream()
-                .filter(server -> server.slabs() > 0 && !server.lost())
-                .map(Health.Server::address)
-                .findFirst()
-                .orElseThrow();
-        long pid = IntStream.range(0, cluster.size())
-                .filter(i -> cluster.server(i).address().equals(address))
-                .mapToLong(i -> cluster.server(i).pid())
-                .findFirst()
-                .orElseThrow();
-        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
-    }
-
-    /** Writes until the slab is void; how long it takes from that write's issue until all are good, in ms. */
-    private static double regenerate(FarSide side, Requester requester, Kind kind, long regenerated) {
-        Access page = new Access(true, kind.pageBytes());
-        long from = System.nanoTime();
-        long begun = from;
-        while (health(side).whole() && health(side).regenerated() == regenerated) {
-            begun = System.nanoTime();
-            requester.run(page, 0, new Tally());
-            awaitInTime(from);
-        }
-        awaitWhole(side);
-        return (System.nanoTime() - begun) / MILLIS;
-    }
-
-    private static void awaitWhole(FarSide side) {
-        long from = System.nanoTime();
-        while (!health(side).whole()) {
-            awaitInTime(from);
-            try {
-                Outage.pause();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException("interrupted while a slab is regenerated", e);
-            }
-        }
-    }
-
-    private static void awaitInTime(long from) {
-        if (System.nanoTime() - from > Outage.PATIENCE_NANOS) {
-            throw new IllegalStateException("a slab of a killed server is not regenerated in "
-                    + Outage.PATIENCE_NANOS / 1_000_000_000L + " s; take a smaller --slab");
+            add(kind, loss.health(), verified, measured);
         }
     }
 

@@ -262,11 +262,13 @@ class BenchResilienceTest {
 
     @Test
     void regenerationAloneReadsKSlabsForEachThatItRebuilds() throws Exception {
-        List<JsonObject> rows = rows("--k", "2", "--r", "1", "--fault", "regeneration", "--slab", "256k");
+        List<JsonObject> rows = rows(
+                "--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "regeneration,regenerating", "--slab", "256k");
         assertEquals(
-                List.of("two-copies", "coded"),
+                List.of("two-copies", "coded", "two-copies", "two-copies", "coded", "coded"),
                 rows.stream().map(row -> text(row, "system")).toList());
-        for (JsonObject row : rows) {
+        rows.subList(2, 6).forEach(BenchResilienceTest::checkRegenerating);
+        for (JsonObject row : rows.subList(0, 2)) {
             assertEquals(2, number(row, "regenerate_times"), row::toString);
             // Of each turn a slab.
             assertTrue(number(row, "regeneration_bytes_rebuilt") >= 2 * (256 << 10), row::toString);
@@ -279,6 +281,20 @@ class BenchResilienceTest {
             assertEquals(274, number(row, "paper_ms_per_gib_read"), row::toString);
             assertEquals(0, number(row, "wrong_bytes"), row::toString);
             assertEquals(0, number(row, "unread_pages"), row::toString);
+        }
+    }
+
+    private static void checkRegenerating(JsonObject row) {
+        assertEquals("regenerating", text(row, "fault"), row::toString);
+        for (String field : List.of("wrong_bytes", "unread_pages", "lost")) {
+            assertEquals(0, number(row, field), row::toString);
+        }
+        for (String field : List.of(
+                "requests", "p50_ns", "p99_ns", "memcpy_p50_ns", "ratio_p50_to_memcpy", "ratio_p99_to_memcpy")) {
+            assertTrue(number(row, field) > 0, row::toString);
+        }
+        if (text(row, "system").equals("coded")) {
+            assertEquals(text(row, "op").equals("write") ? 1.31 : 1.09, number(row, "paper_ratio_p50"), row::toString);
         }
     }
 
