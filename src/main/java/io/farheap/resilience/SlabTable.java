@@ -63,8 +63,18 @@ final class SlabTable {
         return slabs.get(range * splits + split);
     }
 
-    /** Those of a range that may be read, a bit each. */
+    /** Those of a range that may be read, a bit each: fewer than k only where there are no more. */
     int good(int range) {
+        int good = seenGood(range);
+        return Integer.bitCount(good) < dataSplits ? settledGood(range) : good;
+    }
+
+    /** While nobody changes one: else one that is good by now, and one that still was, may both seem not to be. */
+    private synchronized int settledGood(int range) {
+        return seenGood(range);
+    }
+
+    private int seenGood(int range) {
         int good = 0;
         for (int split = 0; split < splits; split++) {
             if (slab(range, split).isGood()) {
