@@ -242,14 +242,6 @@ static void model_errors(void)
 	}
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 /* A QP is at rest for a while after each operation, and what comes next may come at any moment of that. */
 static void model_rests(void)
 {

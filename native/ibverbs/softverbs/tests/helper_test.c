@@ -210,14 +210,6 @@ static void many_visits(void)
 	endpoint_close(&e);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 #define DEAD 8
 
 static void quiet_about_the_dead(void)

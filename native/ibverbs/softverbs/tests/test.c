@@ -78,6 +78,14 @@ __attribute__((constructor)) static void watch_this_program(void)
 	watchdog(15 * PATIENCE_S);
 }
 
+uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
 uint64_t now_ns(void)
 {
 	struct timespec t;

@@ -47,6 +47,8 @@ void watchdog(unsigned seconds);
 /* Announce a step of the test. */
 void step(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t now_ns(void);
+/* Processor time of this process. */
+uint64_t cpu_ns(void);
 
 #define ALL_ACCESS \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)

@@ -1,6 +1,5 @@
 #include "base/barrier.h"
 #include "base/lock.h"
-#include "base/macros.h"
 
 #include <sched.h>
 
@@ -45,7 +44,7 @@ static void take_plain(struct sv_lock *lock)
 {
 	for (unsigned spins = 0; !try_plain(lock);)
 		if (++spins % SPINS)
-			sv_pause();
+			__builtin_ia32_pause();
 		else
 			sched_yield();
 }

@@ -7,9 +7,3 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
-/* While spinning. */
-#ifdef __x86_64__
-#define sv_pause() __builtin_ia32_pause()
-#else
-#define sv_pause() __asm__ volatile("")
-#endif

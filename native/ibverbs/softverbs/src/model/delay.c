@@ -92,7 +92,6 @@ static uint64_t port_delay(const struct sv_qp *qp, struct sv_pending *p, struct 
 	return late + (lost && !qp->attr.timeout ? MOST_LATE_NS : lost * timeout);
 }
 
-#define LINE_BYTES 64
 #define MOST_AHEAD 4096
 
 /* A NIC moves bytes by itself: what is far in memory is fetched while the operation flies, not when it is due. */
@@ -107,7 +106,7 @@ static void fetch_ahead(const struct sv_qp *qp, const struct sv_pending *p)
 
 	if (offset > remote->length || bytes > remote->length - offset)
 		return;
-	for (uint64_t at = 0; at < bytes && at < MOST_AHEAD; at += LINE_BYTES)
+	for (uint64_t at = 0; at < bytes && at < MOST_AHEAD; at += SV_LINE)
 		__builtin_prefetch(remote->base + offset + at);
 }
 

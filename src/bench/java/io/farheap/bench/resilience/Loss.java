@@ -3,9 +3,13 @@ package io.farheap.bench.resilience;
 import io.farheap.resilience.Health;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** A server of a range that is killed, whose slab a write then finds gone, and that is made anew. One thread. */
 final class Loss {
+
+    /** Each turn kills a server, and has a spare one for it. */
+    private static final int MOST_TURNS = 3;
 
     private final Cluster cluster;
     private final FarSide side;
@@ -18,6 +22,15 @@ final class Loss {
         this.side = side;
         this.requester = requester;
         this.page = new Access(true, pageBytes);
+    }
+
+    static int turns(Plan plan) {
+        return Math.min(plan.turns(), MOST_TURNS);
+    }
+
+    /** Those that make anew what is lost. */
+    static Stream<Kind> kinds(Plan plan) {
+        return plan.kinds().stream().filter(kind -> kind.resilience() != null && kind.survives());
     }
 
     Health health() {

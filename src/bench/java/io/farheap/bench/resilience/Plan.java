@@ -47,6 +47,11 @@ record Plan(List<Kind> kinds, long bytes, long regionBytes, long nanos, int turn
         return all / servers + kinds.size() + 2;
     }
 
+    /** Before a figure: what is compiled last is not before a second. */
+    long warmUpNanos() {
+        return 2 * nanos;
+    }
+
     long turnNanos() {
         return nanos / turns;
     }

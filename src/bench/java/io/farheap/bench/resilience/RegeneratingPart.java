@@ -3,6 +3,7 @@ package io.farheap.bench.resilience;
 import io.farheap.bench.Memcpy;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.thread.Joining;
 import java.util.Locale;
 
 /**
@@ -11,10 +12,6 @@ import java.util.Locale;
  */
 final class RegeneratingPart {
 
-    /** Each turn kills a server, and has a spare one for it. */
-    private static final int MOST_TURNS = 3;
-
-    private static final int WARM_UP = 2;
     /** Hydra, section 7.3, whose writes wait for the whole slab. */
     private static final double PAPER_READ = 1.09;
 
@@ -30,7 +27,7 @@ final class RegeneratingPart {
         this.plan = plan;
         this.rows = rows;
         this.slabBytes = slabBytes;
-        this.turns = Math.min(plan.turns(), MOST_TURNS);
+        this.turns = Loss.turns(plan);
     }
 
     void run() {
@@ -46,9 +43,7 @@ final class RegeneratingPart {
                 "x p50",
                 "x p99",
                 "longest us"));
-        plan.kinds().stream()
-                .filter(kind -> kind.resilience() != null && kind.survives())
-                .forEach(this::run);
+        Loss.kinds(plan).forEach(this::run);
     }
 
     /** Reads and writes of a kind. */
@@ -90,7 +85,7 @@ final class RegeneratingPart {
             Requester requester = opened.add(new Requester(side.open(), shadow, kind.pageBytes(), bytes, 1, 0));
             requester.fill();
             Loss loss = new Loss(cluster, side, requester, kind.pageBytes());
-            Load.of(requester, kind).run(WARM_UP * plan.nanos());
+            Load.of(requester, kind).run(plan.warmUpNanos());
             Load copying = Load.of(requester, kind);
             Load regenerating = Load.of(requester, kind);
             for (int turn = 0; turn < turns; turn++) {
@@ -136,18 +131,8 @@ final class RegeneratingPart {
         @Override
         public void close() {
             ending = true;
-            boolean interrupted = false;
-            while (thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
+            Joining.join(thread);
             memcpy.close();
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 

@@ -14,9 +14,6 @@ import java.util.Locale;
  */
 final class RegenerationPart {
 
-    /** Each turn kills a server, and has a spare one for it. */
-    private static final int MOST_TURNS = 3;
-
     private static final double MILLIS = 1e6;
     private static final double GIB = 1L << 30;
     /** Hydra, section 7.3, of 1 GB: to place, to read and to decode. */
@@ -32,7 +29,7 @@ final class RegenerationPart {
         this.plan = plan;
         this.rows = rows;
         this.slabBytes = slabBytes;
-        this.turns = Math.min(plan.turns(), MOST_TURNS);
+        this.turns = Loss.turns(plan);
     }
 
     void run() {
@@ -48,9 +45,7 @@ final class RegenerationPart {
                 "first memcpy",
                 "of that",
                 "ms per GiB"));
-        plan.kinds().stream()
-                .filter(kind -> kind.resilience() != null && kind.survives())
-                .forEach(this::run);
+        Loss.kinds(plan).forEach(this::run);
     }
 
     private void run(Kind kind) {

@@ -33,9 +33,6 @@ final class TurnsPart implements AutoCloseable {
     private static final Turn ONE_UNDER_WAY =
             (side, access, nanos, tally) -> side.requester().run(access, nanos, tally);
 
-    /** Before it is measured, of the same time: what is compiled last is not before a second. */
-    private static final int WARM_UP = 2;
-
     private final Plan plan;
     private final Rows rows;
     private final CloseStack opened = new CloseStack();
@@ -74,7 +71,7 @@ final class TurnsPart implements AutoCloseable {
     private void warmUp(Turn turn) {
         for (Access access : plan.accesses()) {
             for (Side side : sides) {
-                turn.run(side, access, WARM_UP * plan.nanos(), new Tally());
+                turn.run(side, access, plan.warmUpNanos(), new Tally());
             }
         }
     }
