@@ -3,9 +3,6 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.PrintWriter;
@@ -46,8 +43,7 @@ class BenchAblationTest {
         bench.awaitEnd(0);
         bench.assertNothingIsLeft();
         assertTrue(Files.size(directory.resolve("ablation-latency.png")) > 0);
-        JsonArray rows =
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+        List<Figures> rows = Figures.read(json).rows();
         List<List<Object>> expected = List.of(
                 List.of("locked_hand_over", false, 1, false, false),
                 List.of("hand_over", false, 1, false, false),
@@ -59,20 +55,17 @@ class BenchAblationTest {
                 List.of("itself", true, 4, true, true));
         assertEquals(expected.size(), rows.size());
         for (int i = 0; i < rows.size(); i++) {
-            JsonObject row = rows.get(i).getAsJsonObject();
+            Figures row = rows.get(i);
             assertEquals(
                     expected.get(i),
                     List.of(
-                            row.get("issued_by").getAsString(),
-                            row.get("one_sided").getAsBoolean(),
-                            row.get("queue_depth").getAsInt(),
-                            row.get("pinned").getAsBoolean(),
-                            row.get("inline_bytes").getAsInt() > 0));
-            assertTrue(
-                    row.get("ops_per_s").getAsDouble() > 0
-                            && row.get("p50_ns").getAsDouble()
-                                    <= row.get("p99_ns").getAsDouble(),
-                    row::toString);
+                            row.text("issued_by"),
+                            row.flag("one_sided"),
+                            row.count("queue_depth"),
+                            row.flag("pinned"),
+                            row.count("inline_bytes") > 0));
+            row.assertThere("ops_per_s");
+            row.assertRising("p50_ns", "p99_ns");
         }
     }
 

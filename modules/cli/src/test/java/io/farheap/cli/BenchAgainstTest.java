@@ -3,9 +3,6 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.File;
@@ -52,7 +49,7 @@ class BenchAgainstTest {
         return jar;
     }
 
-    private JsonObject compare(String... arguments) throws Exception {
+    private Figures compare(String... arguments) throws Exception {
         Path json = directory.resolve("comparison.json");
         List<String> all = new ArrayList<>(List.of("bench"));
         all.addAll(List.of(arguments));
@@ -62,36 +59,27 @@ class BenchAgainstTest {
         bench.assertNothingIsLeft();
         assertTrue(printed.contains("this build against "), printed);
         assertTrue(printed.lines().toList().getLast().contains(" rows differ by more than "), printed);
-        return JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        return Figures.read(json);
     }
 
     /** Figures by the names of their rows: each with what both builds have, and how that compares. */
-    private static Map<String, List<String>> figures(JsonObject comparison, String... identity) {
+    private static Map<String, List<String>> figures(Figures comparison, String... identity) {
         Map<String, List<String>> figures = new TreeMap<>();
-        for (JsonElement element : comparison.getAsJsonArray("rows")) {
-            JsonObject row = element.getAsJsonObject();
-            assertTrue(row.get("this").getAsJsonPrimitive().isNumber(), row::toString);
-            assertTrue(row.get("other").getAsJsonPrimitive().isNumber(), row::toString);
-            assertTrue(
-                    List.of("slower", "faster", "same")
-                            .contains(row.get("verdict").getAsString()),
-                    row::toString);
-            String name = Arrays.stream(identity)
-                    .map(field -> row.get(field).getAsString())
-                    .collect(Collectors.joining(" "));
-            String over =
-                    row.get("over").isJsonNull() ? "" : "/" + row.get("over").getAsString();
-            figures.computeIfAbsent(name, ignored -> new ArrayList<>())
-                    .add(row.get("figure").getAsString() + over);
+        for (Figures row : comparison.rows()) {
+            row.assertThere("this", "other");
+            assertTrue(List.of("slower", "faster", "same").contains(row.text("verdict")), row::toString);
+            String name = Arrays.stream(identity).map(row::text).collect(Collectors.joining(" "));
+            String over = row.fields().get("over").isJsonNull() ? "" : "/" + row.text("over");
+            figures.computeIfAbsent(name, ignored -> new ArrayList<>()).add(row.text("figure") + over);
         }
-        assertEquals(figures.size(), comparison.get("rows_matched").getAsInt());
+        assertEquals(figures.size(), comparison.count("rows_matched"));
         return figures;
     }
 
     @Test
     @Needs({Need.SOFTVERBS, Need.HOST})
     void rawIsComparedBesideItsLoopInC() throws Exception {
-        JsonObject comparison = compare("raw", "--op", "read", "--size", "8", "--queue-depth", "1", "--turns", "1");
+        Figures comparison = compare("raw", "--op", "read", "--size", "8", "--queue-depth", "1", "--turns", "1");
         assertEquals(
                 Map.of(
                         "read 8 1 1",
@@ -105,8 +93,8 @@ class BenchAgainstTest {
                                 "java_p99_ns",
                                 "java_p99_ns/raw_p50_ns")),
                 figures(comparison, "op", "size", "queue_depth", "wrs_per_post"));
-        assertEquals(1, comparison.get("rounds").getAsInt());
-        assertTrue(comparison.get("command").getAsString().contains("bench raw"), comparison::toString);
+        assertEquals(1, comparison.count("rounds"));
+        assertTrue(comparison.text("command").contains("bench raw"), comparison::toString);
     }
 
     @Test

@@ -4,10 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.farheap.bench.ComparedRows;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -15,6 +11,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,23 +43,14 @@ class BenchCacheTest {
         bench.awaitEnd(0);
         bench.assertNothingIsLeft();
         assertTrue(Files.size(directory.resolve("cache-throughput.png")) > 0);
-        JsonArray rows =
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+        List<Figures> rows = Figures.read(json).rows();
         assertEquals(4, rows.size());
-        for (JsonElement element : rows) {
-            JsonObject row = element.getAsJsonObject();
-            assertTrue(
-                    row.get("ops_per_s").getAsDouble() > 0
-                            && row.get("list_ops_per_s").getAsDouble() > 0,
-                    row::toString);
-            if (row.get("size").getAsInt() == 16) {
-                assertEquals(8, row.get("batch").getAsInt());
-                assertTrue(ComparedRows.CACHE.describes(row), row::toString);
-                assertEquals(
-                        row.get("batched_over_single").getAsDouble(),
-                        row.get("batched_ops_per_s").getAsDouble()
-                                / row.get("ops_per_s").getAsDouble(),
-                        0.01);
+        for (Figures row : rows) {
+            row.assertThere("ops_per_s", "list_ops_per_s");
+            if (row.count("size") == 16) {
+                assertEquals(8, row.count("batch"));
+                assertTrue(ComparedRows.CACHE.describes(row.fields()), row::toString);
+                row.assertThere("batched_ops_per_s", "batched_over_single");
             } else {
                 assertFalse(row.has("batch"), row::toString);
             }

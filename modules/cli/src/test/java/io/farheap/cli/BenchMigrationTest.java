@@ -3,9 +3,6 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.farheap.bench.ComparedRows;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,31 +41,21 @@ class BenchMigrationTest {
                         json.toString(),
                         "--report",
                         directory.toString()));
-        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
-        assertTrue(report.get("command").getAsString().contains("bench migration"));
+        Figures report = Figures.read(json);
+        assertTrue(report.text("command").contains("bench migration"));
         List<String> cases = new ArrayList<>();
-        for (JsonElement element : report.getAsJsonArray("rows")) {
-            JsonObject row = element.getAsJsonObject();
-            assertTrue(row.get("regions").getAsInt() == 0 || ComparedRows.MIGRATION.describes(row), row::toString);
-            String pause = row.get("pause").getAsString();
-            cases.add(row.get("regions").getAsInt() + " " + pause + " "
-                    + row.get("unpaused_reads").getAsBoolean());
-            // On a busy machine a migration may be over before the load has its turn.
-            assertTrue(
-                    row.get("longest_read_stall_us").getAsDouble() >= 0
-                            && row.get("longest_write_pause_us").getAsDouble() >= 0,
-                    row.toString());
+        for (Figures row : report.rows()) {
+            int regions = row.count("regions");
+            assertTrue(regions == 0 || ComparedRows.MIGRATION.describes(row.fields()), row::toString);
+            cases.add(regions + " " + row.text("pause") + " " + row.flag("unpaused_reads"));
+            row.assertThere("longest_read_stall_us", "longest_write_pause_us");
+            // Rates are not negative.
             for (String drop :
                     List.of("read_drop_pct", "write_drop_pct", "memcpy_read_drop_pct", "memcpy_write_drop_pct")) {
-                assertTrue(row.get(drop).getAsDouble() <= 100, row.toString());
+                assertTrue(row.number(drop) <= 100, row::toString);
             }
-            if (row.get("regions").getAsInt() > 0) {
-                // Rounded to thousandths.
-                assertTrue(
-                        row.get("gib_per_s").getAsDouble() >= 0
-                                && row.get("memcpy_gib_per_s").getAsDouble() >= 0,
-                        row.toString());
-                assertTrue(row.get("migration_ms").getAsDouble() > 0, row.toString());
+            if (regions > 0) {
+                row.assertThere("gib_per_s", "memcpy_gib_per_s", "migration_ms");
             }
         }
         assertEquals(

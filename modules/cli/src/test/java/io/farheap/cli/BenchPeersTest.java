@@ -3,8 +3,6 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.IOException;
@@ -46,22 +44,16 @@ class BenchPeersTest {
                 reports.toString());
         String output = bench.awaitEnd(0);
 
-        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
         Map<String, Integer> measured = new TreeMap<>();
         Map<String, String> absent = new TreeMap<>();
-        report.getAsJsonArray("rows").forEach(element -> {
-            JsonObject row = element.getAsJsonObject();
+        for (Figures row : Figures.read(json).rows()) {
             if (row.has("absent")) {
-                absent.put(row.get("peer").getAsString(), row.get("absent").getAsString());
+                absent.put(row.text("peer"), row.text("absent"));
             } else {
-                // Without the time that reading the clock takes, which may be all.
-                assertTrue(
-                        row.get("p50_ns").getAsDouble() >= 0
-                                && row.get("p99_ns").getAsDouble() > 0,
-                        row.toString());
-                measured.merge(row.get("peer").getAsString(), 1, Integer::sum);
+                row.assertThere("p50_ns", "p99_ns");
+                measured.merge(row.text("peer"), 1, Integer::sum);
             }
-        });
+        }
         for (String peer : List.of("local memory", "Farheap", "file", "Unix socket")) {
             assertEquals(4, measured.get(peer), peer + ": get and put of two sizes\n" + output);
         }

@@ -3,12 +3,8 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.farheap.bench.ComparedRows;
 import io.farheap.testing.TestDevice;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +28,7 @@ class BenchReclaimTest {
         filesBefore = ProcessResources.sharedMemoryFiles();
     }
 
-    private JsonObject run(String... more) throws Exception {
+    private Figures run(String... more) throws Exception {
         Path json = directory.resolve("reclaim.json");
         List<String> arguments = new ArrayList<>(List.of("bench", "reclaim", "--regions", "3", "--region", "1m"));
         arguments.addAll(List.of("--move", "2", "--notice", NOTICE, "--json", json.toString()));
@@ -41,46 +37,40 @@ class BenchReclaimTest {
         command.awaitEnd(0);
         command.assertNothingIsLeft();
         assertEquals(filesBefore, ProcessResources.sharedMemoryFiles());
-        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
-        assertTrue(report.get("command").getAsString().contains("bench reclaim"));
-        assertTrue(!report.get("device").getAsString().isEmpty());
+        Figures report = Figures.read(json);
+        assertTrue(report.text("command").contains("bench reclaim"));
+        assertTrue(!report.text("device").isEmpty());
         return report;
-    }
-
-    private static void assertPositive(JsonObject row, String... fields) {
-        for (String field : fields) {
-            assertTrue(row.get(field).getAsDouble() > 0, () -> field + " of " + row);
-        }
     }
 
     @Test
     void aReclaimIsMeasuredBesideABareMigrationAndLosesNothing() throws Exception {
-        JsonArray rows = run("--pause", "chunk", "--unpaused-reads", "true", "--repeat", "1")
-                .getAsJsonArray("rows");
+        List<Figures> rows = run("--pause", "chunk", "--unpaused-reads", "true", "--repeat", "1")
+                .rows();
         assertEquals(2, rows.size());
-        JsonObject none = rows.get(0).getAsJsonObject();
-        assertEquals("none", none.get("pause").getAsString());
-        assertEquals(0, none.get("reclaims").getAsInt());
-        JsonObject row = rows.get(1).getAsJsonObject();
-        assertTrue(ComparedRows.MIGRATION.describes(row), row::toString);
-        assertEquals(2, row.get("regions").getAsInt());
-        assertEquals(2, row.get("reclaims").getAsInt());
-        assertEquals(0, row.get("lost_bytes").getAsLong());
-        assertPositive(row, "notice_ms", "alert_ms", "copy_ms", "move_ms", "release_ms", "end_ms", "migration_ms");
-        assertPositive(row, "gib_per_s", "bare_gib_per_s", "memcpy_gib_per_s", "reads_per_s", "writes_per_s");
-        assertTrue(row.get("move_ms").getAsDouble() >= row.get("copy_ms").getAsDouble(), row::toString);
-        assertTrue(row.get("least_ratio").getAsDouble() <= row.get("most_ratio").getAsDouble(), row::toString);
+        Figures none = rows.getFirst();
+        assertEquals("none", none.text("pause"));
+        assertEquals(0, none.count("reclaims"));
+        Figures row = rows.getLast();
+        assertTrue(ComparedRows.MIGRATION.describes(row.fields()), row::toString);
+        assertEquals(2, row.count("regions"));
+        assertEquals(2, row.count("reclaims"));
+        assertEquals(0, row.count("lost_bytes"));
+        row.assertThere("notice_ms", "alert_ms", "release_ms", "end_ms", "migration_ms");
+        row.assertThere("gib_per_s", "bare_gib_per_s", "memcpy_gib_per_s", "reads_per_s", "writes_per_s");
+        // A move's copies are parts of it.
+        row.assertRising("copy_ms", "move_ms");
+        row.assertRising("least_ratio", "most_ratio");
     }
 
     @Test
     void serversAreKilledAtTheirDeadlineAndNothingIsLost() throws Exception {
-        JsonObject row =
-                run("--deadline", "--repeat", "2").getAsJsonArray("rows").get(0).getAsJsonObject();
-        assertEquals(2, row.get("reclaims").getAsInt());
-        assertEquals(0, row.get("lost_reclaims").getAsInt());
-        assertEquals(0, row.get("lost_bytes").getAsLong());
-        assertEquals(0, row.get("killed").getAsInt());
-        assertPositive(row, "notice_limit_ms", "notice_ms", "longest_reclaim_ms", "gib_per_s");
+        Figures row = run("--deadline", "--repeat", "2").rows().getFirst();
+        assertEquals(2, row.count("reclaims"));
+        assertEquals(0, row.count("lost_reclaims"));
+        assertEquals(0, row.count("lost_bytes"));
+        assertEquals(0, row.count("killed"));
+        row.assertThere("notice_limit_ms", "notice_ms", "longest_reclaim_ms", "gib_per_s");
     }
 
     @Test
@@ -106,13 +96,9 @@ class BenchReclaimTest {
                 json.toString());
         command.awaitEnd(1);
         command.assertNothingIsLeft();
-        JsonObject row = JsonParser.parseString(Files.readString(json))
-                .getAsJsonObject()
-                .getAsJsonArray("rows")
-                .get(0)
-                .getAsJsonObject();
-        assertEquals(1, row.get("lost_reclaims").getAsInt());
-        assertEquals(1 << 20, row.get("lost_bytes").getAsLong());
+        Figures row = Figures.read(json).rows().getFirst();
+        assertEquals(1, row.count("lost_reclaims"));
+        assertEquals(1 << 20, row.count("lost_bytes"));
     }
 
     @Test

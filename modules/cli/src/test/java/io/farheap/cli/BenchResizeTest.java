@@ -1,13 +1,9 @@
 package io.farheap.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,16 +37,14 @@ class BenchResizeTest {
                 json.toString());
         command.awaitEnd(0);
         command.assertNothingIsLeft();
-        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
-        assertEquals(8, report.get("resizes").getAsInt());
-        JsonArray rows = report.getAsJsonArray("rows");
-        assertEquals(2, rows.size());
-        for (int i = 0; i < 2; i++) {
-            JsonObject row = rows.get(i).getAsJsonObject();
-            assertEquals(i == 0 ? "read" : "write", row.get("op").getAsString());
-            assertTrue(row.get("least_ratio").getAsDouble() > 0, row::toString);
-            assertTrue(row.get("ratio").getAsDouble() <= row.get("most_ratio").getAsDouble(), row::toString);
-            assertTrue(row.get("resize_ms").getAsDouble() > 0, row::toString);
+        Figures report = Figures.read(json);
+        assertEquals(8, report.count("resizes"));
+        List<Figures> rows = report.rows();
+        assertEquals(
+                List.of("read", "write"), rows.stream().map(row -> row.text("op")).toList());
+        for (Figures row : rows) {
+            row.assertRising("least_ratio", "ratio", "most_ratio");
+            row.assertThere("resize_ms");
         }
     }
 

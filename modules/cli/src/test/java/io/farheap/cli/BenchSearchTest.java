@@ -3,14 +3,9 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,26 +37,16 @@ class BenchSearchTest {
                                 "0,0.3",
                                 "--json",
                                 json.toString()));
-        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
-        assertEquals("none", report.get("device").getAsString());
-        JsonArray rows = report.getAsJsonArray("rows");
-        assertEquals(4, rows.size());
-        for (JsonElement element : rows) {
-            JsonObject row = element.getAsJsonObject();
-            assertEquals(20, row.get("count").getAsInt());
-            int feasible = row.get("feasible").getAsInt();
-            int worse = row.get("paper_missed").getAsInt()
-                    + row.get("paper_dearer").getAsInt()
-                    + row.get("paper_other").getAsInt();
+        Figures report = Figures.read(json);
+        assertEquals("none", report.text("device"));
+        assertEquals(4, report.rows().size());
+        for (Figures row : report.rows()) {
+            assertEquals(20, row.count("count"));
+            int feasible = row.count("feasible");
+            int worse = row.count("paper_missed") + row.count("paper_dearer") + row.count("paper_other");
             assertTrue(feasible > 0 && feasible <= 20 && worse <= feasible, row::toString);
-            assertTrue(
-                    row.get("exact_leaves").getAsDouble() > 0
-                            && row.get("paper_leaves").getAsDouble() > 0,
-                    row::toString);
-            assertTrue(
-                    row.get("exact_mean_us").getAsDouble()
-                            <= row.get("exact_max_us").getAsDouble(),
-                    row::toString);
+            assertTrue(row.number("exact_leaves") > 0 && row.number("paper_leaves") > 0, row::toString);
+            row.assertRising("exact_mean_us", "exact_max_us");
         }
     }
 

@@ -3,16 +3,12 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,38 +41,26 @@ class BenchStoreTest {
         try (var left = Files.list(disk)) {
             assertEquals(List.of(), left.toList());
         }
-        Map<String, List<JsonObject>> parts = new HashMap<>();
-        for (JsonElement element :
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows")) {
-            JsonObject row = element.getAsJsonObject();
-            parts.computeIfAbsent(row.get("part").getAsString(), _ -> new ArrayList<>())
-                    .add(row);
+        Map<String, List<Figures>> parts = new HashMap<>();
+        for (Figures row : Figures.read(json).rows()) {
+            parts.computeIfAbsent(row.text("part"), _ -> new ArrayList<>()).add(row);
         }
-        assertEquals(List.of("far", "file", "file, synced"), of(parts, "append", row -> text(row, "commit")));
-        for (JsonObject row : parts.get("append")) {
-            assertTrue(row.get("p50_ns").getAsLong() > 0, row::toString);
-            assertTrue(row.get("p50_ns").getAsLong() <= row.get("max_ns").getAsLong(), row::toString);
+        assertEquals(List.of("far", "file", "file, synced"), of(parts, "append", "commit"));
+        parts.get("append").forEach(row -> row.assertRising("p50_ns", "max_ns"));
+        assertEquals(List.of("fold-over", "snapshot", "incremental"), of(parts, "checkpoint", "kind"));
+        parts.get("checkpoint").forEach(row -> row.assertThere("checkpoint_ms"));
+        assertEquals(List.of("false", "true"), of(parts, "recovery", "index_in_checkpoint"));
+        for (Figures row : parts.get("recovery")) {
+            row.assertThere("recovery_ms");
+            assertTrue(row.count("log_bytes") >= 20_000 * 24, row::toString);
         }
-        assertEquals(
-                List.of("fold-over", "snapshot", "incremental"), of(parts, "checkpoint", row -> text(row, "kind")));
-        for (JsonObject row : parts.get("checkpoint")) {
-            assertTrue(row.get("checkpoint_ms").getAsDouble() > 0, row::toString);
-        }
-        assertEquals(List.of("false", "true"), of(parts, "recovery", row -> text(row, "index_in_checkpoint")));
-        for (JsonObject row : parts.get("recovery")) {
-            assertTrue(row.get("recovery_ms").getAsDouble() > 0, row::toString);
-            assertTrue(row.get("log_bytes").getAsLong() >= 20_000 * 24, row::toString);
-        }
-        assertEquals(List.of("0"), of(parts, "loss", row -> text(row, "failed")));
+        assertEquals(List.of("0"), of(parts, "loss", "failed"));
     }
 
-    private static List<String> of(
-            Map<String, List<JsonObject>> parts, String part, Function<JsonObject, String> field) {
-        return parts.getOrDefault(part, List.of()).stream().map(field).toList();
-    }
-
-    private static String text(JsonObject row, String field) {
-        return row.get(field).getAsString();
+    private static List<String> of(Map<String, List<Figures>> parts, String part, String field) {
+        return parts.getOrDefault(part, List.of()).stream()
+                .map(row -> row.text(field))
+                .toList();
     }
 
     @Test

@@ -3,9 +3,6 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +25,7 @@ class BenchYcsbTest {
     @TempDir
     Path directory;
 
-    private List<JsonObject> rows(String... options) throws Exception {
+    private List<Figures> rows(String... options) throws Exception {
         Path json = directory.resolve("ycsb.json");
         Path disk = Files.createDirectories(directory.resolve("disk"));
         List<String> arguments = new ArrayList<>(List.of(
@@ -49,25 +46,20 @@ class BenchYcsbTest {
         try (var left = Files.list(disk)) {
             assertEquals(List.of(), left.toList());
         }
-        List<JsonObject> rows = new ArrayList<>();
-        for (JsonElement row :
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows")) {
-            rows.add(row.getAsJsonObject());
-        }
-        return rows;
+        return Figures.read(json).rows();
     }
 
-    private static void assertMeasured(JsonObject row) {
-        assertTrue(row.get("ops_per_s").getAsDouble() > 0, row::toString);
-        assertTrue(row.get("p50_ns").getAsLong() <= row.get("p99_ns").getAsLong(), row::toString);
-        assertTrue(row.get("bytes_per_op").getAsDouble() >= 0, row::toString);
-        assertTrue(row.get("index_bytes").getAsLong() >= 0, row::toString);
+    private static void assertMeasured(Figures row) {
+        row.assertThere("ops_per_s");
+        row.assertRising("p50_ns", "p99_ns");
+        assertTrue(row.number("bytes_per_op") >= 0, row::toString);
+        assertTrue(row.number("index_bytes") >= 0, row::toString);
         for (String share : new String[] {"local_share", "far_share", "pending_share"}) {
-            double value = row.get(share).getAsDouble();
+            double value = row.number(share);
             assertTrue(value >= 0 && value <= 1, row::toString);
         }
         for (String text : new String[] {"engine", "device", "model"}) {
-            assertTrue(!row.get(text).getAsString().isEmpty(), row::toString);
+            assertTrue(!row.text(text).isEmpty(), row::toString);
         }
     }
 
@@ -76,20 +68,21 @@ class BenchYcsbTest {
         Path plots = directory.resolve("plots");
         Map<String, Integer> measured = new HashMap<>();
         Set<String> absent = new HashSet<>();
-        for (JsonObject row : rows("--records", "5000", "--report", plots.toString())) {
-            assertEquals(18, row.get("figure").getAsInt());
-            String name = row.get("contestant").getAsString();
+        for (Figures row : rows("--records", "5000", "--report", plots.toString())) {
+            assertEquals(18, row.count("figure"));
+            String name = row.text("contestant");
             if (row.has("absent")) {
-                assertTrue(!row.get("absent").getAsString().isEmpty());
+                assertTrue(!row.text("absent").isEmpty());
                 absent.add(name);
                 continue;
             }
             assertMeasured(row);
             measured.merge(name, 1, Integer::sum);
-            double ios = row.get("ios_per_read").getAsDouble();
+            // Of a turn's 64 operations at least.
+            double ios = row.number("ios_per_read");
             switch (name) {
                 case "local", "offheap", "offheap-touched", "hashmap" -> {
-                    assertEquals(1, row.get("local_share").getAsDouble(), row::toString);
+                    row.assertCount(1, "local_share");
                     assertEquals(0, ios, row::toString);
                 }
                 case "far-cached", "file-cached" -> assertTrue(ios > 0 && ios < 1.2, row::toString);
@@ -117,7 +110,7 @@ class BenchYcsbTest {
         Path menu = directory.resolve("menu.json");
         Files.writeString(menu, "{\"types\": [{\"name\": \"m1\", \"cores\": 8, \"memory\": \"100g\", \"price\": 1}]}");
         Map<String, List<Double>> shares = new HashMap<>();
-        for (JsonObject row : rows(
+        for (Figures row : rows(
                 "--figure",
                 "19",
                 "--records",
@@ -136,14 +129,13 @@ class BenchYcsbTest {
                 continue;
             }
             assertMeasured(row);
-            double price = row.get("price_tib_hour_without_index").getAsDouble();
-            double memory =
-                    row.get("local_share").getAsDouble() + (row.get("far_share").getAsDouble() > 0 ? 1 : 0);
+            double price = row.number("price_tib_hour_without_index");
+            double memory = row.number("local_share") + (row.number("far_share") > 0 ? 1 : 0);
             assertEquals(10.24 * memory, price, 0.02);
-            assertTrue(row.get("price_tib_hour").getAsDouble() >= price, row::toString);
-            assertEquals(1024, row.get("value").getAsInt());
-            shares.computeIfAbsent(row.get("contestant").getAsString(), name -> new ArrayList<>())
-                    .add(row.get("local_share").getAsDouble());
+            assertTrue(row.number("price_tib_hour") >= price, row::toString);
+            assertEquals(1024, row.count("value"));
+            shares.computeIfAbsent(row.text("contestant"), name -> new ArrayList<>())
+                    .add(row.number("local_share"));
         }
         shares.remove("fio");
         assertEquals(Set.of("local", "far", "raw", "file"), shares.keySet());
@@ -162,19 +154,18 @@ class BenchYcsbTest {
         Path plots = directory.resolve("plots");
         List<Double> shares = new ArrayList<>();
         int resizing = 0;
-        for (JsonObject row :
+        for (Figures row :
                 rows("--figure", "20", "--records", "100000", "--threads", "1", "--report", plots.toString())) {
-            assertEquals(20, row.get("figure").getAsInt());
-            if (row.get("contestant").getAsString().equals("tiered, resizing")) {
-                // A turn may have been too short for one operation.
-                assertTrue(row.get("ops_per_s").getAsDouble() >= 0, row::toString);
+            assertEquals(20, row.count("figure"));
+            if (row.text("contestant").equals("tiered, resizing")) {
+                row.assertThere("ops_per_s");
                 resizing++;
                 continue;
             }
             assertMeasured(row);
-            assertEquals("tiered", row.get("contestant").getAsString());
-            if (row.get("distribution").getAsString().equals("uniform")) {
-                shares.add(row.get("far_share").getAsDouble());
+            assertEquals("tiered", row.text("contestant"));
+            if (row.text("distribution").equals("uniform")) {
+                shares.add(row.number("far_share"));
             }
         }
         assertEquals(4, resizing);
