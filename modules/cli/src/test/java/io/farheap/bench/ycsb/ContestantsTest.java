@@ -22,6 +22,7 @@ class ContestantsTest {
     private static final long FEW = 4000;
 
     private static final long TURN_NANOS = 20_000_000;
+    private static final int LEAST = 10_000;
 
     private static List<Contestant> contestants(DataSet data) {
         List<Contestant> all = new ArrayList<>();
@@ -54,7 +55,7 @@ class ContestantsTest {
                 // Keys that D inserts are there from then on, and OffHeapMap has no room for ever more.
                 for (Workload workload : List.of(Workload.C, Workload.A, Workload.B, Workload.F)) {
                     Turn turn = Turns.run(contestant, workload, streams(workload, FEW, 2), TURN_NANOS);
-                    assertTrue(turn.opsPerSecond() > 0);
+                    assertTrue(Double.isFinite(turn.opsPerSecond()));
                     assertTrue(turn.tally().ended >= 2 * OperationGroup.SIZE);
                     assertEquals(0, turn.tally().wrong);
                     assertTrue(turn.tally().latency().getTotalCount() > 0);
@@ -80,10 +81,15 @@ class ContestantsTest {
                 store.load();
                 assertEquals(share, store.facts().localShare(), 0.1);
                 KeyStream uniform = new KeyStream(Distribution.UNIFORM, RECORDS, 0, 1);
-                Turn turn = Turns.run(store, Workload.C, List.of(uniform), TURN_NANOS);
-                double pending = (double) turn.tally().pending / turn.tally().ended;
+                // However few a busy machine's turn has: of some hundred the share would be chance.
+                Tally tally = new Tally();
+                while (tally.ended < LEAST) {
+                    tally.add(Turns.run(store, Workload.C, List.of(uniform), TURN_NANOS)
+                            .tally());
+                }
+                double pending = (double) tally.pending / tally.ended;
                 assertEquals(1 - store.facts().localShare(), pending, 0.05);
-                assertTrue(turn.tally().deviceReads >= turn.tally().pending);
+                assertTrue(tally.deviceReads >= tally.pending);
             }
         }
     }
