@@ -32,6 +32,7 @@ class LayersTest {
     private static final String ROOT = "io.farheap.";
     /** From the bottom up. A package uses those before it alone. */
     private static final List<String> LAYERS = List.of(
+            "time",
             "lifetime",
             "coding",
             "posix",

@@ -10,6 +10,7 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.ManagerClient;
 import io.farheap.manager.Reclaim;
 import io.farheap.migration.MigrationResult;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.Devices;
 import java.time.Duration;
 import java.util.List;
@@ -28,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReclaimRig implements AutoCloseable {
 
-    private static final long PATIENCE_NANOS = 60_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    private static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
 
     /** For what a cache says of a server that was killed: as a rule nothing, since nobody told it to leave. */
-    private static final long LAST_WORD_NANOS = 3_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    private static final long LAST_WORD_NANOS = TimeLimit.of(3_000_000_000L);
 
     private record Left(MigrationResult moved, int stayed, long at) {}
 

@@ -13,6 +13,7 @@ import io.farheap.remote.ReplyHandler;
 import io.farheap.remote.RpcLane;
 import io.farheap.remote.ServerRing;
 import io.farheap.rpc.RingShape;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
 import java.lang.foreign.Arena;
@@ -33,7 +34,7 @@ final class CallLine implements AutoCloseable {
 
     private static final RingShape SHAPE = new RingShape(1, 1, CallFormat.RECORD_BYTES, true);
     /** Longer than a translation takes where a machine is busy; a server that is gone is noticed before. */
-    private static final long PATIENCE_NANOS = 20_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    private static final long PATIENCE_NANOS = TimeLimit.of(20_000_000_000L);
 
     private static final int SPINS = 10_000;
     private static final long PARK_NANOS = 50_000;

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
+import io.farheap.time.TimeLimit;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -10,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 interface Links extends AutoCloseable {
 
     /** How long a drain may take before what it awaits is taken for lost. */
-    long DRAIN_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    long DRAIN_TIMEOUT_NANOS = TimeLimit.of(5_000_000_000L);
 
     /** Connects to a server, before a region of it enters the table. */
     void connect(RemoteServer server);

@@ -1,6 +1,7 @@
 package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.time.TimeLimit;
 import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
@@ -23,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  * end this.
  */
 public final class CallChannel implements AutoCloseable {
-
-    /** How many times slower than a real one the machine may be: emulated processors need their time. */
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
 
     private static final int MAX_REASON_LENGTH = 1000;
 
@@ -80,7 +78,7 @@ public final class CallChannel implements AutoCloseable {
 
     /** A call's time limit: so many ms on a machine that is not emulated, in ns. */
     static long nanos(long millis) {
-        return TimeUnit.MILLISECONDS.toNanos(millis) * SLOWNESS;
+        return TimeLimit.of(TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
     /**

@@ -4,6 +4,7 @@ import io.farheap.kv.service.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteSpace;
+import io.farheap.time.TimeLimit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +29,7 @@ final class Keeper implements AutoCloseable {
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long CLOSE_MILLIS = 2000;
     /** Until a server that has joined has answered the first time: else the map cannot be opened. */
-    private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(5) * Integer.getInteger("farheap.slowness", 1);
+    private static final long FIRST_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(5));
 
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 

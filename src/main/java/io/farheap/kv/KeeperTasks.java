@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.time.TimeLimit;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.Callable;
@@ -14,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 /** What other threads ask of a map's keeper, whose thread makes all calls. Any thread, but for {@link #run}. */
 final class KeeperTasks implements AutoCloseable {
 
-    private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30) * Integer.getInteger("farheap.slowness", 1);
+    private static final long ASK_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(30));
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final Bell keeper;

@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
 import io.farheap.kv.service.MapCalls;
+import io.farheap.time.TimeLimit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -17,7 +18,7 @@ final class Mailbox {
 
     private static final int BACK = 4096;
     /** What a session waits for blocks at most. */
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2) * Integer.getInteger("farheap.slowness", 1);
+    private static final long PATIENCE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(2));
     /** For how long the keeper tries, where there is to be something soon. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1500);
     /** Between such waits: where sizes change all the time, they are not to be all that a session does. */

@@ -13,6 +13,7 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
+import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
@@ -25,11 +26,10 @@ final class ServiceLine implements AutoCloseable {
     private static final RpcOptions CALLS = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(MapCalls.RECORD_BYTES);
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** For the first answer: a server that has just started, on a busy machine, has yet to compile what answers. */
-    private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(5) * Integer.getInteger("farheap.slowness", 1);
+    private static final long FIRST_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(5));
 
     /** What is older than that does not count as late, but as not to be hoped for. */
-    private static final long LATE_NANOS =
-            TimeUnit.MILLISECONDS.toNanos(1500) * Integer.getInteger("farheap.slowness", 1);
+    private static final long LATE_NANOS = TimeLimit.of(TimeUnit.MILLISECONDS.toNanos(1500));
 
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long RECONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);

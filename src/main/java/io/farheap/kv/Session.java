@@ -4,6 +4,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.VerbCounts;
+import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -25,7 +26,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
 
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
-    private static final long CLOSE_NANOS = 1_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    private static final long CLOSE_NANOS = TimeLimit.of(1_000_000_000L);
     /** As much again can pass since the map was made before an expiry has no room in a block. */
     private static final long MOST_LIFE_MILLIS = 1L << 47;
 

@@ -5,6 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.posix.ShortSleeps;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.time.TimeLimit;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -14,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ExtentMigration {
 
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-    private static final long STALL_NANOS = 10_000_000_000L * SLOWNESS;
+    private static final long STALL_NANOS = TimeLimit.of(10_000_000_000L);
 
     private record Held(long end, long since) {}
 

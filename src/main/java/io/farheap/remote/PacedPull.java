@@ -10,6 +10,7 @@ import io.farheap.control.RebuildPlan;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.AtOnce;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
@@ -32,8 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class PacedPull implements AutoCloseable {
 
     private static final long NOT_BEGUN = -1;
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-    private static final long BEGIN_TIMEOUT_NANOS = 10_000_000_000L * SLOWNESS;
+    private static final long BEGIN_TIMEOUT_NANOS = TimeLimit.of(10_000_000_000L);
     private static final long STOP_TIMEOUT_NANOS = 100_000_000L;
     /** Between looks at a mark, which wakes nobody. */
     private static final long LOOK_NANOS = 100_000;

@@ -25,6 +25,7 @@ import io.farheap.control.WantedRegions;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
@@ -53,7 +54,7 @@ import org.jspecify.annotations.Nullable;
 public final class RemoteServer implements AutoCloseable {
 
     /** So much longer than a lease a batch may stay unanswered while the lease is renewed. */
-    private static final long STUCK_NANOS = 3_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    private static final long STUCK_NANOS = TimeLimit.of(3_000_000_000L);
 
     private final String address;
     private final int index;

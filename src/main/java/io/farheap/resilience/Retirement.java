@@ -1,6 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.time.TimeLimit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -13,7 +14,7 @@ final class Retirement {
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** So long it waits while nothing gets any further: sessions may keep words, servers may not answer. */
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60) * Integer.getInteger("farheap.slowness", 1);
+    private static final long PATIENCE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(60));
 
     private final SpaceState space;
     private final Keeper keeper;

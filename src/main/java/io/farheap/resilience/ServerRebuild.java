@@ -6,6 +6,7 @@ import io.farheap.control.RebuildPlan;
 import io.farheap.posix.ShortSleeps;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -33,13 +34,12 @@ final class ServerRebuild {
     /** Held at a time, so that the server has always one to go on with. */
     private static final int WINDOWS = 4;
 
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     /** So long servers may take to have everything ready: a server that is stopped does not answer. */
-    private static final long PREPARE_NANOS = 1_000_000_000L * SLOWNESS;
+    private static final long PREPARE_NANOS = TimeLimit.of(1_000_000_000L);
     /** Not tried again for so long after it was not ready in time. */
     private static final long PAUSE_NANOS = 5_000_000_000L;
     /** So long, and two timeouts of writes, it may get no further. */
-    private static final long PATIENCE_NANOS = 100_000_000L * SLOWNESS;
+    private static final long PATIENCE_NANOS = TimeLimit.of(100_000_000L);
     /** Between two looks at what does not wait for a regeneration; no words are held then. */
     private static final long DUTIES_NANOS = 20_000_000;
 

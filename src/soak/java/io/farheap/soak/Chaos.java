@@ -1,5 +1,6 @@
 package io.farheap.soak;
 
+import io.farheap.time.TimeLimit;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,8 +25,7 @@ final class Chaos implements AutoCloseable {
     /** Servers beyond k + r: places for what is regenerated. */
     private static final int SPARE = 1;
 
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-    private static final long MARGIN_NANOS = 30_000_000_000L * SLOWNESS;
+    private static final long MARGIN_NANOS = TimeLimit.of(30_000_000_000L);
     private static final long LOOK_MILLIS = 20;
 
     private final long seed;

@@ -1,6 +1,7 @@
 package io.farheap.soak;
 
 import io.farheap.cache.CacheException;
+import io.farheap.time.TimeLimit;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -19,14 +20,13 @@ public final class Soak implements AutoCloseable {
     private static final int OTHER_REGIONS = 40 + MapPart.REGIONS + CodedPart.REGIONS + CallPart.REGIONS;
 
     private static final int SERVER_REGIONS = MAX_REGIONS + OTHER_REGIONS;
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     /**
      * Nobody may wait longer than a lease and this; what exceeds it by the margin is a problem, since a machine may be
      * busy.
      */
     static final long BEYOND_LEASE_NANOS = 5_000_000_000L;
 
-    private static final long MARGIN_NANOS = 30_000_000_000L * SLOWNESS;
+    private static final long MARGIN_NANOS = TimeLimit.of(30_000_000_000L);
     private static final long SHORTEST_NANOS = 3_000_000_000L;
     private static final long LONGEST_NANOS = 12_000_000_000L;
 

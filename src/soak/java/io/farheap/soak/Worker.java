@@ -2,6 +2,7 @@ package io.farheap.soak;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.Status;
+import io.farheap.time.TimeLimit;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,8 +12,7 @@ import java.util.function.Predicate;
 /** Issues random requests through one client, several at a time, and has what they bring checked. */
 final class Worker implements Runnable {
 
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-    static final long PATIENCE_NANOS = 60_000_000_000L * SLOWNESS;
+    static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
 
     private final String name;
     private final Cache cache;

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.farheap.testing.TestDevice;
+import io.farheap.time.TimeLimit;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -237,7 +237,7 @@ class CoderTest {
                         "--enable-native-access=ALL-UNNAMED",
                         "--add-modules",
                         "jdk.incubator.vector",
-                        "-Dfarheap.slowness=" + TestDevice.patience(1),
+                        TimeLimit.flag(),
                         "-cp",
                         System.getProperty("java.class.path"),
                         CodingRounds.class.getName(),

@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import io.farheap.testing.TestDevice;
+import io.farheap.time.TimeLimit;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +32,7 @@ final class Child implements AutoCloseable {
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
-                "-Dfarheap.slowness=" + TestDevice.patience(1),
+                TimeLimit.flag(),
                 // Else Netty warns where a machine has no network interface but loopback.
                 "-Dio.grpc.netty.shaded.io.netty.machineId=02:00:00:00:00:01",
                 "-cp",

@@ -1,5 +1,7 @@
 package io.farheap.testing;
 
+import io.farheap.time.TimeLimit;
+
 /**
  * Where the tests run: which device is whose, and how fast the machine is. The guest's suite sets the properties;
  * without them there is one device, the first with an active port, and a processor at full speed.
@@ -39,6 +41,6 @@ public final class TestDevice {
 
     /** A time limit that suits the machine. */
     public static long patience(long time) {
-        return Integer.getInteger("farheap.slowness", 1) * time;
+        return TimeLimit.of(time);
     }
 }

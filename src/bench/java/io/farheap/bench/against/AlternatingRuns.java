@@ -3,6 +3,7 @@ package io.farheap.bench.against;
 import com.google.gson.JsonArray;
 import io.farheap.bench.child.BenchJvm;
 import io.farheap.bench.child.FarheapBuild;
+import io.farheap.time.TimeLimit;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -21,7 +22,7 @@ final class AlternatingRuns {
     /** How many times the longest run so far one may take, and what is added. */
     private static final int PATIENCE = 10;
 
-    private static final Duration LEAST_LIMIT = Duration.ofMinutes(Integer.getInteger("farheap.slowness", 1));
+    private static final Duration LEAST_LIMIT = TimeLimit.of(Duration.ofMinutes(1));
 
     private final RowShape shape;
     private final List<String> arguments;

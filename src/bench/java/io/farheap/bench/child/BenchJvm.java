@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
@@ -26,7 +27,7 @@ import java.util.stream.Collectors;
 public final class BenchJvm {
 
     /** For one run. What is given so much time is hardly measured, it hangs. */
-    public static final Duration LIMIT = Duration.ofHours(Integer.getInteger("farheap.slowness", 1));
+    public static final Duration LIMIT = TimeLimit.of(Duration.ofHours(1));
 
     /** Properties and limits. Not agents: two JVMs cannot have one's port or file. */
     private static final Pattern FLAGS = Pattern.compile("-D.*|-X.*|--.*");

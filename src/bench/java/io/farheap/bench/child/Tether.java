@@ -1,5 +1,6 @@
 package io.farheap.bench.child;
 
+import io.farheap.time.TimeLimit;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,7 @@ public final class Tether {
         exit $status
         """;
 
-    private static final int STOP_SECONDS = 10 * Integer.getInteger("farheap.slowness", 1);
+    private static final long STOP_SECONDS = TimeLimit.of(10);
 
     private Tether() {}
 

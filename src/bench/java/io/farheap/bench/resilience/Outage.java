@@ -2,12 +2,13 @@ package io.farheap.bench.resilience;
 
 import io.farheap.resilience.Health;
 import io.farheap.thread.Joining;
+import io.farheap.time.TimeLimit;
 import org.jspecify.annotations.Nullable;
 
 /** Takes servers away under load, and looks when all is whole again. A thread of its own, until it is done. */
 abstract class Outage implements AutoCloseable {
 
-    static final long PATIENCE_NANOS = 60_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
     private static final long LOOK_MILLIS = 1;
 
     private final FarSide side;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.testing.TestDevice;
+import io.farheap.time.TimeLimit;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -36,7 +37,7 @@ class RegistrationsTest {
                         "--enable-native-access=ALL-UNNAMED",
                         "--sun-misc-unsafe-memory-access=allow",
                         "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
-                        "-Dfarheap.slowness=" + TestDevice.patience(1),
+                        TimeLimit.flag(),
                         "-Dio.grpc.netty.shaded.io.netty.machineId=02:00:00:00:00:01",
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -8,6 +8,7 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.Devices;
 import java.io.PrintStream;
 import java.time.Duration;
@@ -34,10 +35,9 @@ import java.util.stream.Collectors;
 final class CodedDemo implements AutoCloseable {
 
     private static final int WRONG = 1;
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-    private static final long PATIENCE_NANOS = 60_000_000_000L * SLOWNESS;
+    private static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
     /** A server that nobody killed is not to be lost, however busy the machine is. */
-    private static final String LEASE = 30 * SLOWNESS + "s";
+    private static final String LEASE = TimeLimit.of(30) + "s";
 
     private static final long LOOK_NANOS = 2_000_000;
     private static final long SECOND_NANOS = 1_000_000_000L;

@@ -15,6 +15,7 @@ import io.farheap.latency.LatencyTracking;
 import io.farheap.manager.ManagerClient;
 import io.farheap.migration.MigrationResult;
 import io.farheap.server.ServerOptions;
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
@@ -63,7 +64,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     private static final int DIFFERENT = 1;
     private static final List<String> NOT_CODED = List.of("--file", "--servers", "--json", "--hlog");
     private static final double BEFORE_SHARE = 0.4;
-    private static final long PATIENCE_NANOS = 60_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    private static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
 
     @Option(names = "--file", paramLabel = "F", description = "the file to serve (default: the JDK's lib/modules)")
     private Path file = Path.of(System.getProperty("java.home"), "lib", "modules");

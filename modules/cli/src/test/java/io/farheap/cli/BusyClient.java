@@ -1,5 +1,6 @@
 package io.farheap.cli;
 
+import io.farheap.testing.TestDevice;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +19,7 @@ final class BusyClient {
 
     static final String BUSY = "busy";
 
-    private static final long END_NANOS = TimeUnit.SECONDS.toNanos(120) * Integer.getInteger("farheap.slowness", 1);
+    private static final long END_NANOS = TestDevice.patience(TimeUnit.SECONDS.toNanos(120));
 
     private BusyClient() {}
 

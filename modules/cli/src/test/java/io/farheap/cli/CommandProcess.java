@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.TestDevice;
+import io.farheap.time.TimeLimit;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ final class CommandProcess {
                 "--sun-misc-unsafe-memory-access=allow",
                 compilerFlag,
                 "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
-                "-Dfarheap.slowness=" + TestDevice.patience(1),
+                TimeLimit.flag(),
                 "-cp",
                 System.getProperty("java.class.path") + ":" + marker,
                 "io.farheap.cli.Main"));

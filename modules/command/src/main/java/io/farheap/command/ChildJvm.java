@@ -1,5 +1,6 @@
 package io.farheap.command;
 
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -32,8 +33,7 @@ public final class ChildJvm implements AutoCloseable {
     /** A flag of this JVM that is its children's too: without the optimising compiler a JVM starts at half the cost. */
     private static final String COMPILER = "-XX:TieredStopAtLevel=";
 
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-    private static final long STOP_SECONDS = 10L * SLOWNESS;
+    private static final long STOP_SECONDS = TimeLimit.of(10);
 
     private final Process process;
     private final BufferedReader output;
@@ -64,7 +64,7 @@ public final class ChildJvm implements AutoCloseable {
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(Locale.ROOT),
-                "-Dfarheap.slowness=" + SLOWNESS));
+                TimeLimit.flag()));
         for (String name : INHERITED) {
             String value = System.getProperty(name);
             if (value != null) {

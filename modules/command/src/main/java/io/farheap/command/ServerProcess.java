@@ -1,5 +1,6 @@
 package io.farheap.command;
 
+import io.farheap.time.TimeLimit;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,8 +14,6 @@ import java.util.concurrent.CompletableFuture;
  * standard input.
  */
 public final class ServerProcess implements AutoCloseable {
-
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
 
     private final ChildJvm jvm;
     private final String address;
@@ -64,7 +63,7 @@ public final class ServerProcess implements AutoCloseable {
         List<String> command = command(memoryBytes, regionBytes, device);
         List<String> more = List.of(options);
         if (!more.contains("--lease")) {
-            command.addAll(List.of("--lease", 3 * SLOWNESS + "s"));
+            command.addAll(List.of("--lease", TimeLimit.of(3) + "s"));
         }
         command.addAll(more);
         try {

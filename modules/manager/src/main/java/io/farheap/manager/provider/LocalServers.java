@@ -3,6 +3,7 @@ package io.farheap.manager.provider;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
+import io.farheap.time.TimeLimit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -27,9 +28,8 @@ import java.util.stream.Stream;
  */
 public final class LocalServers implements ServerProvider {
 
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     /** A JVM that begins to start is waited for: nobody could end it before. */
-    private static final long CLOSE_SECONDS = 60L * SLOWNESS;
+    private static final long CLOSE_SECONDS = TimeLimit.of(60);
 
     /** Makes one. */
     public static final class Factory implements ServerProvider.Factory {
