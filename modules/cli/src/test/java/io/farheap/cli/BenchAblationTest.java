@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -22,6 +23,7 @@ class BenchAblationTest {
 
     @Test
     @Needs({Need.SOFTVERBS, Need.HOST})
+    @Tag("full")
     void eachRowHasOneOptimisationMore() throws Exception {
         Path json = directory.resolve("ablation.json");
         CommandProcess bench = CommandProcess.start(

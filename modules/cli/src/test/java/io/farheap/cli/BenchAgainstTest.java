@@ -20,6 +20,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -78,6 +79,7 @@ class BenchAgainstTest {
 
     @Test
     @Needs({Need.SOFTVERBS, Need.HOST})
+    @Tag("full")
     void rawIsComparedBesideItsLoopInC() throws Exception {
         Figures comparison = compare("raw", "--op", "read", "--size", "8", "--queue-depth", "1", "--turns", "1");
         assertEquals(
@@ -99,6 +101,7 @@ class BenchAgainstTest {
 
     @Test
     @Needs(Need.SOFTVERBS)
+    @Tag("full")
     void nothingIsLeftWhereItIsKilled() throws Exception {
         // What is killed cannot remove its temporary files.
         CommandProcess bench = CommandProcess.start(

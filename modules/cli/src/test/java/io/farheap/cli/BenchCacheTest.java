@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -24,6 +25,7 @@ class BenchCacheTest {
 
     @Test
     @Needs({Need.SOFTVERBS, Need.HOST})
+    @Tag("full")
     void smallRecordsTravelInBatchesToo() throws Exception {
         Path json = directory.resolve("cache.json");
         CommandProcess bench = CommandProcess.start(

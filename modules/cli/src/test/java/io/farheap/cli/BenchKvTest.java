@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.ToDoubleBiFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,6 +34,7 @@ class BenchKvTest {
 
     /** A third of the keys have nine tenths of the requests, and a map for a third keeps them. */
     @Test
+    @Tag("full")
     void aTraceIsPlayedOnAMap() throws Exception {
         SplittableRandom random = new SplittableRandom(1);
         StringBuilder keys = new StringBuilder();
@@ -54,6 +56,7 @@ class BenchKvTest {
 
     /** Operations do not depend on the machine: a get that hits reads twice, and so on. */
     @Test
+    @Tag("full")
     void operationsOfEachRequestAreCounted() throws Exception {
         List<Figures> rows = rows("--part", "messages", "--keys", "200", "--turns", "1", "--sessions", "1,3");
         Map<String, Double> reads = new HashMap<>();
@@ -79,6 +82,7 @@ class BenchKvTest {
 
     /** Small: what it measures is not judged, but LRU is to be better than LFU where the load is for it. */
     @Test
+    @Tag("full")
     void everyOtherPartHasItsRows() throws Exception {
         Path plots = directory.resolve("plots");
         List<Figures> rows = rows(
@@ -104,7 +108,8 @@ class BenchKvTest {
                 row.assertThere("ops_per_s");
             }
         }
-        // A server joins and is drained: windows before, while it joins, then, and after; and as many as draining takes.
+        // A server joins and is drained: windows before, while it joins, then, and after; and as many as draining
+        // takes.
         assertTrue(parts.remove("server") >= 4);
         // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
         // numbers of clients, three sizes of a map, two growths, and three ranges of objects' sizes.
@@ -136,6 +141,7 @@ class BenchKvTest {
 
     /** Without another word: all policies at a tenth of the keys, and two at each size by 1, 8 and 64 clients. */
     @Test
+    @Tag("full")
     void tracesOfADirectoryArePlayedByAllPolicies() throws Exception {
         Path traces = Files.createDirectory(directory.resolve("traces"));
         StringBuilder keys = new StringBuilder();
@@ -163,6 +169,7 @@ class BenchKvTest {
 
     /** What a part saves are operations: these do not depend on the machine. */
     @Test
+    @Tag("full")
     void partsThatAreLeftOutCostOperations() throws Exception {
         Path plots = directory.resolve("plots");
         List<Figures> rows = rows(
@@ -175,8 +182,7 @@ class BenchKvTest {
         }
         assertEquals(20, byName.size());
         assertEquals(20, rows.size());
-        ToDoubleBiFunction<String, String> of =
-                (name, kind) -> byName.get(name).number(kind);
+        ToDoubleBiFunction<String, String> of = (name, kind) -> byName.get(name).number(kind);
         assertEquals(2, of.applyAsDouble("fits table alone", "reads"), 0.1);
         assertEquals(0, of.applyAsDouble("fits table alone", "writes"));
         assertEquals(100, of.applyAsDouble("fits 32 LRU lists, 5 us", "hit_pct"));

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +19,7 @@ class BenchManagerTest {
     Path directory;
 
     @Test
+    @Tag("full")
     void aManagerIsMeasuredBesideItsZooKeeper() throws Exception {
         Path json = directory.resolve("manager.json");
         Path data = Files.createDirectory(directory.resolve("data"));

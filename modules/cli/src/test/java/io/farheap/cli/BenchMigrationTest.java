@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,6 +25,7 @@ class BenchMigrationTest {
     }
 
     @Test
+    @Tag("full")
     void everyCaseHasARow() throws Exception {
         Path json = directory.resolve("migration.json");
         assertEquals(

@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The benchmark as a user runs it where nothing is installed. */
 @Needs(Need.HOST)
+@Tag("full")
 class BenchPeersTest {
 
     /** No server of a peer is found. */

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,6 +53,7 @@ class BenchProcedureTest {
     }
 
     @Test
+    @Tag("full")
     void everyOperationHasItsRows() throws Exception {
         Path json = directory.resolve("procedure.json");
         assertEquals(0, run("--json", json.toString(), "--report", directory.toString()));
@@ -67,6 +69,7 @@ class BenchProcedureTest {
     /** A process of its own: the model is of the whole process. */
     @Test
     @Needs(Need.SOFTVERBS)
+    @Tag("full")
     void withAModelChasesAreComputedToo() throws Exception {
         List<String> arguments = new ArrayList<>(SMALL);
         arguments.addAll(List.of("--op", "chase"));

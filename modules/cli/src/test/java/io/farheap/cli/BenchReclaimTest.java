@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,7 @@ class BenchReclaimTest {
     }
 
     @Test
+    @Tag("full")
     void aReclaimIsMeasuredBesideABareMigrationAndLosesNothing() throws Exception {
         List<Figures> rows = run("--pause", "chunk", "--unpaused-reads", "true", "--repeat", "1")
                 .rows();
@@ -64,6 +66,7 @@ class BenchReclaimTest {
     }
 
     @Test
+    @Tag("full")
     void serversAreKilledAtTheirDeadlineAndNothingIsLost() throws Exception {
         Figures row = run("--deadline", "--repeat", "2").rows().getFirst();
         assertEquals(2, row.count("reclaims"));
@@ -74,6 +77,7 @@ class BenchReclaimTest {
     }
 
     @Test
+    @Tag("full")
     void whatATooShortNoticeLosesIsCounted() throws Exception {
         Path json = directory.resolve("short.json");
         // A ms is over before anybody has heard of it.

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -95,6 +96,7 @@ class BenchResilienceTest {
     }
 
     @Test
+    @Tag("full")
     void eachSystemHasARowForEachRequestAndNothingIsWrong() throws Exception {
         String against = "ssd-backup,compressed-copies,ec-cache";
         List<Figures> rows = rows(
@@ -127,8 +129,7 @@ class BenchResilienceTest {
             checkSound(row);
             boolean coded = system.equals("coded");
             row.assertCount(coded ? 2 : 1, "k");
-            row.assertCount(
-                    coded ? 1.5 : system.equals("two-copies") ? 2 : 1, "memory_overhead");
+            row.assertCount(coded ? 1.5 : system.equals("two-copies") ? 2 : 1, "memory_overhead");
             if (fault.equals("crash")) {
                 checkCrash(row);
             } else {
@@ -184,6 +185,7 @@ class BenchResilienceTest {
     }
 
     @Test
+    @Tag("full")
     void aBackgroundLoadAndBurstsLoseNothing() throws Exception {
         String against =
                 "ec-cache+run-to-completion,ec-cache+in-place-coding,ec-cache+asynchronous-encoding,coded-k-of-k";
@@ -245,6 +247,7 @@ class BenchResilienceTest {
     }
 
     @Test
+    @Tag("full")
     void regenerationAloneReadsKSlabsForEachThatItRebuilds() throws Exception {
         List<Figures> rows = rows(
                 "--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "regeneration,regenerating", "--slab", "256k");
@@ -283,6 +286,7 @@ class BenchResilienceTest {
      */
     @Test
     @Needs(Need.SOFTVERBS)
+    @Tag("full")
     void whatACutLeavesIsWholeAgainAndRight() throws Exception {
         List<Figures> rows = rows(
                 "--k",
@@ -314,6 +318,7 @@ class BenchResilienceTest {
     /** What one server makes wrong: bare copies return it, and what corrects does not. */
     @Test
     @Needs(Need.SOFTVERBS)
+    @Tag("full")
     void whatCorrectsReturnsNoWrongByte() throws Exception {
         List<Figures> rows = rows(
                 "--mode",

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,6 +16,7 @@ class BenchResizeTest {
     Path directory;
 
     @Test
+    @Tag("full")
     void aCacheGrowsAndShrinksUnderReadsAndWrites() throws Exception {
         Path json = directory.resolve("resize.json");
         CommandProcess command = CommandProcess.start(
@@ -41,7 +43,8 @@ class BenchResizeTest {
         assertEquals(8, report.count("resizes"));
         List<Figures> rows = report.rows();
         assertEquals(
-                List.of("read", "write"), rows.stream().map(row -> row.text("op")).toList());
+                List.of("read", "write"),
+                rows.stream().map(row -> row.text("op")).toList());
         for (Figures row : rows) {
             row.assertRising("least_ratio", "ratio", "most_ratio");
             row.assertThere("resize_ms");

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -17,6 +18,7 @@ class BenchSearchTest {
     private Path directory;
 
     @Test
+    @Tag("full")
     void itReportsBothSearches() throws IOException {
         Path json = directory.resolve("search.json");
         assertEquals(

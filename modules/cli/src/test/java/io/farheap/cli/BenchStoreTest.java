@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +20,7 @@ class BenchStoreTest {
     Path directory;
 
     @Test
+    @Tag("full")
     void everyPartHasItsRowsAndLosesNothing() throws Exception {
         Path json = directory.resolve("store.json");
         Path disk = Files.createDirectories(directory.resolve("disk"));

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,6 +65,7 @@ class BenchYcsbTest {
     }
 
     @Test
+    @Tag("full")
     void figure18HasEveryContestantOrSaysWhyNot() throws Exception {
         Path plots = directory.resolve("plots");
         Map<String, Integer> measured = new HashMap<>();
@@ -105,6 +107,7 @@ class BenchYcsbTest {
     }
 
     @Test
+    @Tag("full")
     void figure19HasEveryShareOfLocalMemory() throws Exception {
         Path plots = directory.resolve("plots");
         Path menu = directory.resolve("menu.json");
@@ -150,6 +153,7 @@ class BenchYcsbTest {
     }
 
     @Test
+    @Tag("full")
     void figure20GivesMoreAndMoreFarMemoryWhileItIsRead() throws Exception {
         Path plots = directory.resolve("plots");
         List<Double> shares = new ArrayList<>();

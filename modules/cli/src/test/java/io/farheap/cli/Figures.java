@@ -64,8 +64,7 @@ record Figures(JsonObject fields) {
     void assertThere(String... names) {
         for (String field : names) {
             JsonElement value = get(field);
-            assertTrue(
-                    value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber(), () -> field + " of " + this);
+            assertTrue(value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber(), () -> field + " of " + this);
         }
     }
 
