@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -49,7 +50,7 @@ class FailedResizeTest {
     private void awaitFree(int server, int regions) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (cluster.freeRegions(server) != regions && System.nanoTime() - deadline < 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertEquals(regions, cluster.freeRegions(server));
     }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -137,7 +138,7 @@ class ResizeTest {
     private void awaitFree(List<Integer> expected) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!free().equals(expected) && System.nanoTime() < deadline) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertEquals(expected, free());
     }

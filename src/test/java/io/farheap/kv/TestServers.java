@@ -11,6 +11,7 @@ import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /** Memory servers in this process for maps that get and give back memory, and objects that say their key. */
 final class TestServers implements AutoCloseable {
@@ -57,7 +58,7 @@ final class TestServers implements AutoCloseable {
     void awaitFree(int server, int regions) {
         long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
         while (freeRegions(server) < regions && System.nanoTime() - deadline < 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertEquals(regions, freeRegions(server));
     }

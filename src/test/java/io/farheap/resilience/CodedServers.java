@@ -13,6 +13,7 @@ import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Memory servers in this process, each a failure domain, and a client that is attached to all of them. */
@@ -141,7 +142,7 @@ final class CodedServers implements AutoCloseable {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("waited too long for: " + what);
             }
-            Thread.yield();
+            LockSupport.parkNanos(100_000);
         }
     }
 

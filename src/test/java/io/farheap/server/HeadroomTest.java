@@ -15,6 +15,7 @@ import io.farheap.testing.TestDevice;
 import java.lang.foreign.ValueLayout;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,7 +52,7 @@ class HeadroomTest {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("waited too long for: " + what);
             }
-            Thread.yield();
+            LockSupport.parkNanos(100_000);
         }
     }
 

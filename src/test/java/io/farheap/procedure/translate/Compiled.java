@@ -2,6 +2,7 @@ package io.farheap.procedure.translate;
 
 import io.farheap.procedure.Call;
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaCompiler;
@@ -26,6 +29,13 @@ import javax.tools.ToolProvider;
 final class Compiled {
 
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+    /** All compilations': to open the JDK's modules takes longer than to compile a class. */
+    private static final StandardJavaFileManager FILES = COMPILER.getStandardFileManager(null, null, null);
+    /** The library and its tests. */
+    private static final String CLASS_PATH = Stream.of(Call.class, Compiled.class)
+            .map(type ->
+                    type.getProtectionDomain().getCodeSource().getLocation().getPath())
+            .collect(Collectors.joining(File.pathSeparator));
 
     final byte[] bytes;
     private final MethodHandle run;
@@ -91,7 +101,7 @@ final class Compiled {
     }
 
     /** Of the class alone, whatever is in it. */
-    static byte[] bytes(String name, String source) {
+    static synchronized byte[] bytes(String name, String source) {
         Map<String, ByteArrayOutputStream> made = new TreeMap<>();
         JavaFileObject file =
                 new SimpleJavaFileObject(
@@ -101,8 +111,7 @@ final class Compiled {
                         return source;
                     }
                 };
-        StandardJavaFileManager standard = COMPILER.getStandardFileManager(null, null, null);
-        JavaFileManager manager = new ForwardingJavaFileManager<>(standard) {
+        JavaFileManager manager = new ForwardingJavaFileManager<>(FILES) {
             @Override
             public JavaFileObject getJavaFileForOutput(
                     Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
@@ -116,8 +125,7 @@ final class Compiled {
                 };
             }
         };
-        List<String> options =
-                List.of("-g", "-proc:none", "-nowarn", "-classpath", System.getProperty("java.class.path"));
+        List<String> options = List.of("-g", "-proc:none", "-nowarn", "-classpath", CLASS_PATH);
         boolean done = COMPILER.getTask(null, manager, null, options, null, List.of(file))
                 .call();
         if (!done) {
