@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import io.farheap.server.ServedCode;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -28,19 +28,19 @@ import org.junit.jupiter.params.provider.MethodSource;
  * test --calls N [--weak]} runs many.
  */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.farheap.cache.Configurations#all")
+@MethodSource("io.farheap.cache.Configurations#begunWith")
 class CallHistoryTest {
 
     @Parameter
     private CacheConfiguration configuration;
 
     private static final int SESSIONS = 3;
-    private static final int OPERATIONS = TestDevice.scaled(600);
     /** Of each seed: a test, and each configuration. */
     private static final int HISTORIES_OF_A_SEED =
-            2 * (int) Configurations.all().count();
+            2 * (int) Configurations.begunWith().count();
 
     private static final HistoryProgress PROGRESS = HistoryProgress.where("farheap.histories", HISTORIES_OF_A_SEED);
+    private static final int OPERATIONS = PROGRESS != null ? 600 : Effort.count(600);
 
     static LongStream seeds() {
         Long one = Long.getLong("farheap.seed");
@@ -48,7 +48,7 @@ class CallHistoryTest {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        long count = PROGRESS != null ? PROGRESS.seeds() : Long.getLong("farheap.seeds", 1);
+        long count = PROGRESS != null ? PROGRESS.seeds() : Effort.seeds(5);
         return LongStream.range(first, first + count);
     }
 

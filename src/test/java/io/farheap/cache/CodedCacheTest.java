@@ -12,6 +12,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -228,7 +229,7 @@ class CodedCacheTest {
     /** The owner sleeps until it is woken by the end: it neither sleeps on nor touches what is freed. */
     @Test
     void itIsDeletedWhileSessionsOfOtherThreadsSleep() throws Exception {
-        for (int round = 0; round < TestDevice.scaled(20); round++) {
+        for (int round = 0; round < Effort.count(20); round++) {
             AtomicReference<Throwable> thrown = new AtomicReference<>();
             CountDownLatch opened = new CountDownLatch(2);
             List<Thread> owners = new ArrayList<>();
@@ -442,7 +443,7 @@ class CodedCacheTest {
                 Session second = cache.openSession()) {
             MemorySegment memory = MemorySegment.ofArray(new byte[8192]);
             AtomicBoolean done = new AtomicBoolean();
-            for (int i = 0; i < TestDevice.scaled(500); i++) {
+            for (int i = 0; i < Effort.count(500); i++) {
                 first.writeBlocking(0, memory);
                 // Nobody polls the first.
                 second.writeBlocking(0, memory);

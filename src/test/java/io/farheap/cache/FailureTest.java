@@ -11,6 +11,7 @@ import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import io.farheap.rpc.BatchConnection;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -128,7 +129,7 @@ class FailureTest {
             }
         });
         try {
-            for (int i = 1; i <= TestDevice.scaled(60); i++) {
+            for (int i = 1; i <= Effort.count(60); i++) {
                 cache.migrate(0, cluster.address(i & 1));
             }
         } finally {
@@ -158,7 +159,7 @@ class FailureTest {
             }
         });
         try {
-            for (int i = 1; i <= TestDevice.scaled(40); i++) {
+            for (int i = 1; i <= Effort.count(40); i++) {
                 cache.migrate(0, cluster.address(i & 1));
             }
         } finally {
@@ -291,7 +292,7 @@ class FailureTest {
 
     @Test
     void sessionsMayCloseWhileTheCacheDoes() throws Exception {
-        for (int round = 0; round < TestDevice.scaled(30); round++) {
+        for (int round = 0; round < Effort.count(30); round++) {
             Cache other = Cache.builder()
                     .capacity(Cluster.REGION_BYTES)
                     .servers(cluster.address(1))

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -60,7 +60,7 @@ class HandedRecordsTest {
     @Test
     void sessionsThatShareAThreadReadBackWhatTheyWrote() {
         List<CompletableFuture<Void>> sessions = IntStream.range(0, 3)
-                .mapToObj(session -> CompletableFuture.runAsync(() -> writeAndRead(session, TestDevice.scaled(400))))
+                .mapToObj(session -> CompletableFuture.runAsync(() -> writeAndRead(session, Effort.count(400))))
                 .toList();
         sessions.forEach(CompletableFuture::join);
     }

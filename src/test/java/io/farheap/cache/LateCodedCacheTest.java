@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -214,6 +215,7 @@ class LateCodedCacheTest {
 
     /** So many that the next ones find no place. */
     @Test
+    @Tag("full")
     void soDoThoseThatFindNoPlaceBehindThem() {
         Resilience strict = Resilience.failureRecovery(2, 2).strict(true);
         try (Cache cache =

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -22,12 +22,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there
  * are, and while the cache is reconfigured. Every aligned 8-byte word must be linearizable (DESIGN.md, invariant 2),
- * and every session's own order must hold (invariant 1). {@code -Dfarheap.seeds=N} runs N seeds,
- * {@code -Dfarheap.seed=S} one; {@code -Dfarheap.histories=N} as many seeds as make N histories, and tells how far it
- * is.
+ * and every session's own order must hold (invariant 1). {@code -Dfarheap.seed=S} runs one seed;
+ * {@code -Dfarheap.histories=N} as many as make N histories, and tells how far it is.
  */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.farheap.cache.Configurations#all")
+@MethodSource("io.farheap.cache.Configurations#begunWith")
 class MigrationHistoryTest {
 
     @Parameter
@@ -35,13 +34,13 @@ class MigrationHistoryTest {
 
     private static final int REGIONS = 4;
     private static final int SESSIONS = 3;
-    private static final int OPERATIONS = TestDevice.scaled(4_000);
     private static final long R = Cluster.REGION_BYTES;
     /** Of each seed: a test, and each configuration. */
     private static final int HISTORIES_OF_A_SEED =
-            3 * (int) Configurations.all().count();
+            3 * (int) Configurations.begunWith().count();
 
     private static final HistoryProgress PROGRESS = HistoryProgress.where("farheap.histories", HISTORIES_OF_A_SEED);
+    private static final int OPERATIONS = PROGRESS != null ? 4_000 : Effort.count(4_000);
 
     static LongStream seeds() {
         Long one = Long.getLong("farheap.seed");
@@ -49,7 +48,7 @@ class MigrationHistoryTest {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        long count = PROGRESS != null ? PROGRESS.seeds() : Long.getLong("farheap.seeds", TestDevice.scaled(5));
+        long count = PROGRESS != null ? PROGRESS.seeds() : Effort.seeds(5);
         return LongStream.range(first, first + count);
     }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.Pause;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
@@ -17,8 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Regions that are made ready while another is copied: nothing of them stays where they do not move. */
 class MoveAheadTest {
@@ -112,8 +114,13 @@ class MoveAheadTest {
         checkContent();
     }
 
-    @RepeatedTest(5)
-    void aServerThatFillsUpHasWhatFits() throws Exception {
+    static IntStream rounds() {
+        return IntStream.range(0, Effort.either(2, 5));
+    }
+
+    @ParameterizedTest
+    @MethodSource("rounds")
+    void aServerThatFillsUpHasWhatFits(int round) throws Exception {
         cache.addServer(cluster.address(2));
         CacheException full = polling(CompletableFuture.supplyAsync(() -> assertThrows(
                 CacheException.class, () -> cache.migrate(List.of(1, 2, 3, 4), cluster.address(2), HASTY))));
@@ -122,8 +129,9 @@ class MoveAheadTest {
         checkContent();
     }
 
-    @RepeatedTest(5)
-    void aServerThatIsNotLeftAfterAllHasBackWhatHasMoved() throws Exception {
+    @ParameterizedTest
+    @MethodSource("rounds")
+    void aServerThatIsNotLeftAfterAllHasBackWhatHasMoved(int round) throws Exception {
         cache.addServer(cluster.address(2));
         CacheException full = polling(CompletableFuture.supplyAsync(
                 () -> assertThrows(CacheException.class, () -> cache.retire(cluster.address(0), _ -> {}))));

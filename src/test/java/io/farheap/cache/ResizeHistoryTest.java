@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ class ResizeHistoryTest {
     private static final int MOST_REGIONS = 12;
     private static final int WRITERS = 3;
     private static final int WORDS = 200;
-    private static final int RESIZES = 150;
+    private static final int RESIZES = Effort.count(150);
 
     static final List<CacheConfiguration> CONFIGURATIONS = ResizeTest.CONFIGURATIONS;
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -65,7 +66,7 @@ class SessionTest {
     void anyRangeReadsBackAsItWasWritten() {
         SplittableRandom random = new SplittableRandom(42);
         byte[] shadow = new byte[(int) CAPACITY];
-        for (int i = 0; i < TestDevice.scaled(300); i++) {
+        for (int i = 0; i < Effort.count(300); i++) {
             int length = 1 + random.nextInt(random.nextBoolean() ? 100 : 200_000);
             int address = random.nextInt((int) CAPACITY - length + 1);
             byte[] bytes = new byte[length];
@@ -91,7 +92,7 @@ class SessionTest {
         SplittableRandom random = new SplittableRandom(43);
         byte[] shadow = new byte[(int) CAPACITY];
         int[] called = new int[1];
-        for (int i = 0; i < TestDevice.scaled(300); i++) {
+        for (int i = 0; i < Effort.count(300); i++) {
             // Up to 32, more than the queue depth, and some across regions; few enough bytes that none overlap by
             // chance alone.
             int count = 1 + random.nextInt(32);
@@ -218,7 +219,7 @@ class SessionTest {
         Completion record = (token, status) -> order.add(token);
         SplittableRandom random = new SplittableRandom(7);
         long issued = 0;
-        while (issued < TestDevice.scaled(2_000)) {
+        while (issued < Effort.count(2_000)) {
             int length = 1 + random.nextInt(100_000);
             long address = random.nextLong(CAPACITY - length);
             boolean accepted = random.nextBoolean()

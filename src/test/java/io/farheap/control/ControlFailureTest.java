@@ -17,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Peers that are not there, do not answer, or talk nonsense. */
 class ControlFailureTest {
@@ -46,6 +48,7 @@ class ControlFailureTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aListenerThatNeverAnswersEndsInADeadline() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertEquals(

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.testing.Effort;
 import io.farheap.testing.FailingLog;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,10 +17,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Many leases on one thread: what becomes of one is nothing to the others. */
@@ -83,8 +86,12 @@ class KeeperThreadTest {
         return fate;
     }
 
+    static IntStream seeds() {
+        return IntStream.rangeClosed(1, Effort.seeds(2));
+    }
+
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
+    @MethodSource("seeds")
     void randomHistories(int seed) throws Exception {
         Random random = new Random(seed);
         List<RenewalFates.Fate> all = new ArrayList<>();

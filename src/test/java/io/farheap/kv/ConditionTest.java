@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.testing.TestDevice;
+import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What looks at the object that is there before it stores one. */
 class ConditionTest {
 
-    private static final int STEPS = Math.max(30_000, TestDevice.scaled(300_000));
+    private static final int STEPS = Math.max(30_000, Effort.count(300_000));
 
     private TestSpace space;
 

@@ -2,16 +2,21 @@ package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Memory goes from sizes that there were many of to those that there are many of now. */
 class EmptyingTest {
@@ -64,7 +69,7 @@ class EmptyingTest {
         while (space.map.emptying() > 0) {
             assertTrue(System.nanoTime() - deadline < 0, "segments are being emptied for ever");
             sessions.forEach(EmptyingTest::poll);
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -78,6 +83,11 @@ class EmptyingTest {
         return (double) stats.blockBytes() / stats.segmentBytes();
     }
 
+    static Stream<Arguments> sizes() {
+        return Effort.variants(
+                2, arguments(100, 5000, 400, 0.8), arguments(5000, 100, 20000, 0.7), arguments(100, 40000, 60, 0.5));
+    }
+
     /**
      * Where all objects become larger, or smaller, all find room, and in the end the memory is theirs.
      *
@@ -85,7 +95,7 @@ class EmptyingTest {
      * @param least share of memory that is in live objects then
      */
     @ParameterizedTest
-    @CsvSource({"100, 5000, 400, 0.8", "5000, 100, 20000, 0.7", "100, 40000, 60, 0.5"})
+    @MethodSource("sizes")
     void aMapThatIsFullOfOneSizeIsFullOfAnother(int before, int after, int sets, double least) {
         try (TestSpace space = new TestSpace(2, 1, 2 * MIB, 10_000);
                 Session session = space.map.openSession()) {

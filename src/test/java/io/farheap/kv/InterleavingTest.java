@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.RegisterHistory;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
@@ -28,7 +30,9 @@ class InterleavingTest {
 
     private static final int SESSIONS = 4;
     /** Requests that are begun or end; between these sessions may wait for the services. */
-    private static final int EVENTS = 60_000;
+    private static final int EVENTS = Math.max(20_000, Effort.count(60_000));
+    /** At least: with many keys each is seldom met. */
+    private static final int EVENTS_OF_KEY = 100;
 
     private static final long MOST_NANOS = TestDevice.patience(120_000_000_000L);
     private static final int WORDS = 3;
@@ -95,8 +99,11 @@ class InterleavingTest {
             Mover mover = new Mover(space, random);
             sessions.add(mover.session);
             long deadline = System.nanoTime() + MOST_NANOS;
-            for (int events = 0; events < EVENTS; ) {
-                assertTrue(System.nanoTime() - deadline < 0, events + " events, seed " + seed);
+            int most = Math.max(EVENTS, EVENTS_OF_KEY * keys);
+            for (int events = 0; events < most; ) {
+                if (System.nanoTime() - deadline > 0) {
+                    fail(events + " events, seed " + seed);
+                }
                 while (clients.size() < SESSIONS) {
                     clients.add(new Client(space.map.openSession(), histories, random));
                     sessions.add(clients.getLast().session);

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.RegisterHistory;
-import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -30,11 +30,11 @@ class MapHistoryTest {
     /** A value is the number of its set, as often as fits. */
     private static final int MOST_WORDS = 40;
 
-    private static final int REQUESTS = Math.max(4_000, TestDevice.scaled(20_000));
+    private static final int REQUESTS = Math.max(4_000, Effort.count(20_000));
     /** Where objects move meanwhile, which takes longer. */
-    private static final int MOVING_REQUESTS = Math.max(2_000, TestDevice.scaled(20_000));
+    private static final int MOVING_REQUESTS = Math.max(2_000, Effort.count(20_000));
 
-    private static final int LEAST_EMPTIED = TestDevice.scaled(4);
+    private static final int LEAST_EMPTIED = Effort.count(4);
 
     private static final int GET = 0;
 

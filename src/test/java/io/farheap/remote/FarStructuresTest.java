@@ -3,6 +3,7 @@ package io.farheap.remote;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,7 @@ class FarStructuresTest {
 
     private static final int SERVERS = 3;
     private static final int THREADS = 4;
-    private static final int NODES = TestDevice.scaled(200);
+    private static final int NODES = Effort.count(200);
 
     /**
      * Words of the first region: how many nodes there are, and where the list begins. Nodes follow, of a value and the

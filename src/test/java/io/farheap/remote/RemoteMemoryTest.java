@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -25,7 +26,7 @@ class RemoteMemoryTest {
 
     private static final int ROUNDS = 2000;
     private static final int QUEUES = 200;
-    private static final int CLOSINGS = 20;
+    private static final int CLOSINGS = Effort.count(20);
 
     private TestServers servers;
     private RemoteMemory memory;
@@ -192,7 +193,7 @@ class RemoteMemoryTest {
                     default -> closing.detach(server);
                 }
             });
-            int delayMicros = 90 * round;
+            int delayMicros = 1_800 / CLOSINGS * round;
             Attempt close = new Attempt(() -> {
                 together.await();
                 LockSupport.parkNanos(delayMicros * 1_000L);

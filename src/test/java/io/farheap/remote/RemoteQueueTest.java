@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.Tags.Tag;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -425,7 +426,7 @@ class RemoteQueueTest {
         RandomOperations operations = new RandomOperations(random, queue, regions, buffer);
         assertEquals(
                 List.of(),
-                operations.run(TestDevice.scaled(20_000)),
+                operations.run(Effort.count(20_000)),
                 "seed " + seed + "; repeat with -Dfarheap.seed=" + seed);
     }
 }

@@ -14,6 +14,7 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.SpacePlane;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.ServedSpace;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class RemoteSpaceTest {
 
     private static final int REGIONS = 8;
-    private static final int ADDS = TestDevice.scaled(2_000);
+    private static final int ADDS = Effort.count(2_000);
     private static final long PATIENCE_NANOS = TestDevice.patience(60_000_000_000L);
     private static final SpaceKey KEY = SpaceKey.of("words", "0123456789abcdef");
     private static final byte[] DESCRIPTOR = {4, 5};
@@ -103,7 +105,7 @@ class RemoteSpaceTest {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, what + " has not come about");
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
@@ -16,7 +17,7 @@ class RpcAllocationTest {
 
     private static final int MOST_ROUNDS = 400;
     private static final int SILENT_ROUNDS = 5;
-    private static final int CALLS = TestDevice.scaled(20_000);
+    private static final int CALLS = Effort.count(20_000);
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private int ended;

@@ -14,6 +14,7 @@ import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -165,7 +166,7 @@ class RpcQueueTest {
         long seed = System.nanoTime();
         System.out.println("calls of seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        for (int round = 0; round < TestDevice.scaled(300); round++) {
+        for (int round = 0; round < Effort.count(300); round++) {
             ended.clear();
             int calls = 1 + random.nextInt(CALLS);
             int[] lengths = random.ints(calls, 0, RECORD + 1).toArray();
@@ -435,7 +436,7 @@ class RpcQueueTest {
                 // The test has ended.
             }
         });
-        for (int round = 0; round < TestDevice.scaled(400); round++) {
+        for (int round = 0; round < Effort.count(400); round++) {
             ended.clear();
             int calls = 1 + random.nextInt(CALLS);
             for (long tag = 0; tag < calls; tag++) {

@@ -3,7 +3,7 @@ package io.farheap.resilience;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.sun.management.ThreadMXBean;
-import io.farheap.testing.TestDevice;
+import io.farheap.testing.Effort;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Requests allocate nothing, in every mode. */
 class CodedAllocationTest {
 
-    private static final int ROUNDS = TestDevice.scaled(10_000);
+    private static final int ROUNDS = Effort.count(10_000);
     private static final int MEASUREMENTS = 8;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.farheap.remote.RemoteServer;
-import io.farheap.testing.TestDevice;
+import io.farheap.testing.Effort;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +22,8 @@ class CodedHistoryTest {
 
     private static final int PAGES = 5;
     private static final int SESSIONS = 3;
+    /** Of servers that die. */
+    private static final int ROUNDS = Effort.either(1, 2);
     /** What is late for no other reason than that the machine is busy makes no slab void. */
     private static final Duration PATIENT = Duration.ofSeconds(60);
 
@@ -51,7 +53,7 @@ class CodedHistoryTest {
 
     private static void run(Resilience resilience, int kills) throws Exception {
         int splits = resilience.splits();
-        try (CodedServers servers = new CodedServers(splits + 2 * kills, 3);
+        try (CodedServers servers = new CodedServers(splits + ROUNDS * kills, 3);
                 CodedSpace space = servers.space(resilience.timeout(PATIENT), (long) PAGES * resilience.pageBytes())) {
             AtomicBoolean stop = new AtomicBoolean();
             AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -67,15 +69,15 @@ class CodedHistoryTest {
                 }));
             }
             SplittableRandom random = new SplittableRandom(SEED);
-            for (int round = 0; round < 2 && kills > 0; round++) {
-                Thread.sleep(TestDevice.scaled(300));
+            for (int round = 0; round < ROUNDS && kills > 0; round++) {
+                Thread.sleep(Effort.count(300));
                 List<RemoteServer> used = new ArrayList<>(space.serversOf(0));
                 for (int i = 0; i < kills; i++) {
                     servers.kill(servers.indexOf(used.remove(random.nextInt(used.size()))));
                 }
                 CodedServers.await("all are good again", () -> failure.get() != null || servers.whole(space));
             }
-            Thread.sleep(TestDevice.scaled(kills > 0 ? 200 : 800));
+            Thread.sleep(Effort.count(kills > 0 ? 200 : 800));
             stop.set(true);
             for (Thread thread : threads) {
                 thread.join();
@@ -85,7 +87,7 @@ class CodedHistoryTest {
                 throw new AssertionError("seed " + SEED + ", " + space.health(), cause);
             }
             assertNull(cause);
-            assertEquals(kills > 0 ? 2L * kills : 0, space.health().regenerated());
+            assertEquals((long) ROUNDS * kills, space.health().regenerated());
         }
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.VerbCounts;
 import io.farheap.testing.DeviceFaults;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.foreign.MemorySegment;
@@ -56,15 +57,16 @@ class WaitsTest {
     }
 
     static Stream<Mode> modes() {
-        return Stream.of(
+        return Effort.variants(
+                        4,
                         new Mode(Resilience.failureRecovery(K, R), K + R, K),
+                        new Mode(Resilience.corruptionDetection(K, R), K + 1, K + 1),
+                        new Mode(Resilience.corruptionCorrection(K, R), K + 3, K + 1),
+                        new Mode(Resilience.ecOnly(K, R), K, K),
                         new Mode(Resilience.failureRecovery(K, R).additional(0), K + R, K),
                         new Mode(Resilience.failureRecovery(K, R).additional(2), K + R, K),
-                        new Mode(Resilience.corruptionDetection(K, R), K + 1, K + 1),
                         new Mode(Resilience.corruptionDetection(K, R).additional(2), K + 2, K + 2),
-                        new Mode(Resilience.corruptionDetection(K, R).additional(R), K + R, K + R),
-                        new Mode(Resilience.corruptionCorrection(K, R), K + 3, K + 1),
-                        new Mode(Resilience.ecOnly(K, R), K, K))
+                        new Mode(Resilience.corruptionDetection(K, R).additional(R), K + R, K + R))
                 .map(mode -> new Mode(mode.resilience().timeout(TIMEOUT), mode.writeWaits(), mode.readWaits()));
     }
 

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +21,9 @@ class AnswerTraceTest {
     /** What a server wrote into a slot after its answer was taken is what the answer lacked, for who compares. */
     @Test
     void aWordThatCameLaterIsNoticed() throws Exception {
-        for (int word : new int[] {2, 3, 7, 8, 10, WORDS - 1}) {
+        int[] words = {2, WORDS - 1, 3, 7, 8, 10};
+        for (int i = 0; i < Effort.either(2, words.length); i++) {
+            int word = words[i];
             String said = run(true, word);
             assertTrue(
                     said.contains("the answer to batch 1 was accepted before all of it was there: word " + word + " of "

@@ -13,6 +13,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.RingShape;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
@@ -64,7 +65,7 @@ class BatchTest {
             long[] places = new long[batches.entries()];
             byte[][] expected = new byte[batches.entries()][];
             // Of few in flight there are few: each turn takes one of the machine's scheduler.
-            int operations = TestDevice.scaled(Math.min(20_000, 1_000 * batches.entries()));
+            int operations = Effort.count(Math.min(20_000, 1_000 * batches.entries()));
             for (int i = 0; i < operations; i++) {
                 while (!batches.hasRoom()) {
                     batches.send();

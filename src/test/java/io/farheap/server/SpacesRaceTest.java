@@ -10,6 +10,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.SpaceGrant;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.SpacePlane;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,7 +37,7 @@ class SpacesRaceTest {
     private static final long REGION = 64 << 10;
     private static final int REGIONS = 16;
     private static final int THREADS = 4;
-    private static final int STEPS = TestDevice.scaled(2_000);
+    private static final int STEPS = Effort.count(2_000);
     private static final long PATIENCE_NANOS = TestDevice.patience(60_000_000_000L);
     private static final byte[] DESCRIPTOR = {};
     /** What a call may come to when another one is faster. */

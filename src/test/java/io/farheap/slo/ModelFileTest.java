@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -21,6 +22,10 @@ class ModelFileTest {
 
     private static final ModelSubject SUBJECT =
             new ModelSubject("sim0 (simulated)", "a processor, a card", 1, 1024, 50, 2, 8);
+    /** In short it is one byte of five, another one each time. */
+    private static final int STEP = Effort.either(5, 1);
+
+    private static final int FIRST = Math.floorMod(System.nanoTime(), STEP);
     private static final Measurement SYSTEM = new SimulatedSystem(SUBJECT, 0.05, 7);
 
     @TempDir
@@ -134,7 +139,7 @@ class ModelFileTest {
 
     @Test
     void aFileOfWhicheverSubjectIsLoadedOnlyWhole() throws IOException {
-        for (int length = 0; length < whole.length; length++) {
+        for (int length = FIRST; length < whole.length; length += STEP) {
             Files.write(file, Arrays.copyOf(whole, length));
             assertThrows(ModelFileException.class, () -> ModelFile.load(file), length + " bytes");
         }
@@ -167,7 +172,7 @@ class ModelFileTest {
     @Test
     void everyChangedByteIsNoticed() {
         // Without the last end of line, the last line is one whose writing was interrupted.
-        for (int i = 0; i < whole.length - 1; i++) {
+        for (int i = FIRST; i < whole.length - 1; i += STEP) {
             byte[] changed = whole.clone();
             changed[i] ^= (byte) (1 << i % 8);
             assertThrows(ModelFileException.class, () -> new ModelReader(file.toString(), changed, SUBJECT));
@@ -214,7 +219,7 @@ class ModelFileTest {
     @Test
     void anInterruptedFileResumes() throws IOException, InterruptedException {
         int total = Models.measured(SUBJECT, SYSTEM).measured();
-        for (int length = 0; length < whole.length; length += 1 + length % 149) {
+        for (int length = 0; length < whole.length; length += STEP * (1 + length % 149)) {
             Files.write(file, Arrays.copyOf(whole, length));
             String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file, SUBJECT))
                     .getMessage();

@@ -1,5 +1,6 @@
 package io.farheap.slo;
 
+import io.farheap.testing.Effort;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 
@@ -8,14 +9,14 @@ final class Models {
 
     private Models() {}
 
-    /** {@code -Dfarheap.seed=S} is one seed, {@code -Dfarheap.seeds=N} N of them. */
+    /** {@code -Dfarheap.seed=S} is one seed. */
     static LongStream seeds(int count) {
         Long one = Long.getLong("farheap.seed");
         if (one != null) {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        return LongStream.range(first, first + Long.getLong("farheap.seeds", count));
+        return LongStream.range(first, first + Effort.count(count));
     }
 
     static ModelSubject subject(int clientCores, int recordBytes, int deviceDepth) {

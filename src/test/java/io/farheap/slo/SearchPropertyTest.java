@@ -10,10 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * The searches against the exhaustive one on random models; {@code -Dfarheap.seed=S} runs one seed again,
- * {@code -Dfarheap.seeds=N} more.
- */
+/** The searches against the exhaustive one on random models; {@code -Dfarheap.seed=S} runs one seed again. */
 class SearchPropertyTest {
 
     private static final int OBJECTIVES = 12;

@@ -3,9 +3,11 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.posix.AsymmetricFence;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.tier.Device;
@@ -16,9 +18,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Operations allocate nothing, in memory and on the device: by the JVM's own count, of the session's thread. */
 @Needs(Need.HOST)
@@ -46,15 +50,19 @@ class AllocationTest {
     @TempDir
     private Path directory;
 
+    static Stream<Arguments> layouts() {
+        return Effort.variants(
+                3,
+                arguments(false, false, true),
+                arguments(true, false, false),
+                arguments(true, true, true),
+                arguments(false, false, false),
+                arguments(true, false, true),
+                arguments(true, true, false));
+    }
+
     @ParameterizedTest(name = "on a device: {0}, in a file: {1}, longer: {2}")
-    @CsvSource({
-        "false, false, false",
-        "false, false, true",
-        "true, false, false",
-        "true, false, true",
-        "true, true, false",
-        "true, true, true"
-    })
+    @MethodSource("layouts")
     void anOperationAllocatesNothing(boolean onDevice, boolean file, boolean longer) {
         FarStoreBuilder how = FarStore.builder()
                 .pageBytes(4096)

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
@@ -166,7 +167,7 @@ class CheckpointTest {
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         try (MemoryDevice device = device()) {
-            for (int life = 0; life < 5; life++) {
+            for (int life = 0; life < Effort.either(2, 5); life++) {
                 FarStoreBuilder how = how(device).checkpoints(kind).indexInCheckpoints(index);
                 try (FarStore store = how.open()) {
                     if (life > 0) {

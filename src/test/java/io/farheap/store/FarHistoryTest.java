@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.Cluster;
+import io.farheap.testing.Effort;
 import io.farheap.tier.FarDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +30,7 @@ class FarHistoryTest {
 
     private static final int SESSIONS = 3;
     private static final int KEYS = 3_000;
-    private static final int ADDITIONS = 8_000;
+    private static final int ADDITIONS = Math.max(2_000, Effort.count(8_000));
     private static final int PENDING = 16;
     /** Of a request for many. */
     private static final int MANY = 100;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.FailingLog;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.MemoryDevice;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Test;
 class IndexGrowthTest {
 
     private static final int SESSIONS = 3;
-    private static final int KEYS = 20_000;
+    private static final int KEYS = Effort.either(8_000, 20_000);
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
 

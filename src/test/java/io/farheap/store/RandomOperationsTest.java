@@ -3,6 +3,7 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.testing.Effort;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RandomOperationsTest {
 
     private static final int KEYS = 3_000;
-    private static final int OPERATIONS = 30_000;
+    private static final int OPERATIONS = Effort.count(30_000);
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +21,7 @@ class SessionsTest {
 
     private static final int SESSIONS = 4;
     private static final int KEYS = 5_000;
-    private static final int OPERATIONS = 20_000;
+    private static final int OPERATIONS = Effort.count(20_000);
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
 

@@ -3,6 +3,7 @@ package io.farheap.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.tier.FileDevice;
@@ -27,7 +28,7 @@ class StoreKillsTest {
     private static final int MOST_LINES = 6;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
-    private final int kills = Integer.getInteger("farheap.storeKills", 5);
+    private final int kills = Effort.asked("farheap.storeKills", 1, 5);
 
     @TempDir
     private Path directory;

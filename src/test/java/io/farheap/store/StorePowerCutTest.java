@@ -2,6 +2,7 @@ package io.farheap.store;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.tier.FileDevice;
 import io.farheap.tier.FileOptions;
 import io.farheap.tier.RecordingStorage;
@@ -25,7 +26,7 @@ class StorePowerCutTest {
     private static final int LIES = 40;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
-    private final int cuts = Integer.getInteger("farheap.powerCuts", 100);
+    private final int cuts = Effort.asked("farheap.powerCuts", 20, 100);
 
     private int acknowledged;
 

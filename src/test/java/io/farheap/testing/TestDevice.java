@@ -29,17 +29,17 @@ public final class TestDevice {
         return Boolean.getBoolean("farheap.test.guest");
     }
 
-    /** So many operations as suit the machine. */
-    public static int scaled(int operations) {
-        return inGuest() ? Math.max(1, operations / Integer.getInteger("farheap.test.divisor", 20)) : operations;
-    }
-
-    /** A lease that a test waits for. It must not matter to the test that a busy machine lets it end early. */
+    /**
+     * A lease whose end a test waits for, so it is no longer where time limits are. It must not matter to the test that
+     * a busy machine lets it end early.
+     */
     public static long shortLease(long time) {
         return inGuest() ? patience(time) : time;
     }
 
-    /** A time limit that suits the machine. */
+    /**
+     * A time limit that suits the machine: how long something is waited for at most, such as a lease that is renewed.
+     */
     public static long patience(long time) {
         return TimeLimit.of(time);
     }

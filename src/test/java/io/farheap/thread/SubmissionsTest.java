@@ -2,6 +2,7 @@ package io.farheap.thread;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class SubmissionsTest {
 
     private static final int SUBMITTERS = 4;
-    private static final int ROUNDS = 2000;
+    private static final int ROUNDS = Effort.count(2000);
     private static final int EACH = 200;
 
     private void take(Submissions<AtomicInteger> submissions) {

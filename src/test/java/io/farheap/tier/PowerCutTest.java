@@ -3,9 +3,9 @@ package io.farheap.tier;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.testing.TestDevice;
 import io.farheap.tier.FileOptions.Engine;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -43,7 +43,7 @@ class PowerCutTest {
     @Test
     void whatWasSyncedIsThereAfterAPowerCut() {
         long seed = System.nanoTime();
-        for (int cut = 0; cut < TestDevice.scaled(CUTS); cut++) {
+        for (int cut = 0; cut < Effort.count(CUTS); cut++) {
             Random random = new Random(seed + cut);
             try {
                 cutOnce(random);

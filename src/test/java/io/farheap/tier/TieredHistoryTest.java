@@ -3,6 +3,7 @@ package io.farheap.tier;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
@@ -26,7 +27,7 @@ class TieredHistoryTest {
 
     private static final int SEGMENT = 16 * 1024;
     private static final int PART = 4096;
-    private static final int LAST = 1000;
+    private static final int LAST = Effort.count(1000);
     private static final int READERS = 2;
 
     private final Random seeds;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.time.TimeLimit;
 import java.lang.management.ManagementFactory;
@@ -18,11 +19,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Procedures that were registered, called, and unregistered, or whose leases have ended, leave nothing behind. In a JVM
- * of its own, which counts what is alive. {@code -Dfarheap.registrations=N} registers so many.
+ * of its own, which counts what is alive.
  */
 class RegistrationsTest {
 
-    private static final int REGISTRATIONS = Integer.getInteger("farheap.registrations", 500);
+    private static final int REGISTRATIONS = Effort.count(500);
     private static final int BY_LEASE = LeaseProcedures.REGISTRATIONS_A_SECOND;
     /** Leases that stay, without their procedures. */
     private static final int KEPT = 3;

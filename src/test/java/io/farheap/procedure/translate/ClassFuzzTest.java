@@ -3,6 +3,7 @@ package io.farheap.procedure.translate;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
+import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,8 +13,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Class files that nobody compiled: mutated, cut, with random instructions and constant pools. Each is refused in
- * words, or does what an admitted one may: it ends, and touches nothing but its memory.
- * {@code -Dfarheap.fuzz.seconds=600} runs for longer, {@code -Dfarheap.seed} again.
+ * words, or does what an admitted one may: it ends, and touches nothing but its memory. {@code -Dfarheap.seed} runs
+ * again.
  */
 @Timeout(1200)
 class ClassFuzzTest {
@@ -31,7 +32,6 @@ class ClassFuzzTest {
 
     @Test
     void hostileClassFiles() {
-        long seconds = Long.getLong("farheap.fuzz.seconds", 10);
         List<byte[]> corpus = new ArrayList<>();
         for (String body : BODIES) {
             corpus.add(
@@ -40,7 +40,7 @@ class ClassFuzzTest {
                             .bytes);
         }
         corpus.add(ProcedureCode.withManyLabels());
-        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        long end = System.nanoTime() + Effort.fuzzSeconds() * 1_000_000_000L;
         try (Stage stage = new Stage()) {
             for (int i = 0; i < 500 || System.nanoTime() < end; i++) {
                 byte[] bytes = mutated(corpus);

@@ -3,6 +3,7 @@ package io.farheap.procedure.translate;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
+import io.farheap.testing.Effort;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Contexts that no call came to: random classes resumed at random points, with random values in all that is saved. Each
  * is refused, or does what a call with other arguments could: it ends, and touches nothing but its memory.
- * {@code -Dfarheap.fuzz.seconds=600} runs for longer, {@code -Dfarheap.seed} again.
+ * {@code -Dfarheap.seed} runs again.
  */
 @Timeout(1200)
 class ContextFuzzTest {
@@ -44,7 +45,7 @@ class ContextFuzzTest {
 
     @Test
     void forgedContexts() {
-        long end = System.nanoTime() + Long.getLong("farheap.fuzz.seconds", 10) * 1_000_000_000L;
+        long end = System.nanoTime() + Effort.fuzzSeconds() * 1_000_000_000L;
         int classes = 0;
         for (; classes < 50 || System.nanoTime() < end; classes++) {
             TranslatedCode code;

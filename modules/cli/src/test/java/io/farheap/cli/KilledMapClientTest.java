@@ -13,6 +13,7 @@ import io.farheap.kv.FarMapBuilder;
 import io.farheap.kv.MapAudit;
 import io.farheap.kv.MapException;
 import io.farheap.kv.Session;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import java.time.Duration;
@@ -37,9 +38,12 @@ class KilledMapClientTest {
     private static final long MIB = 1 << 20;
     private static final String NAME = "prices";
     private static final String TOKEN = "not a secret";
-    private static final String LEASE = TestDevice.patience(1000) + "ms";
+    /** Of this process too, which is to keep it. */
+    private static final long LEASE_MILLIS = TestDevice.patience(1000);
+
+    private static final String LEASE = LEASE_MILLIS + "ms";
     /** Of each test; {@code ./farheap test --kills N} has more. */
-    private static final int KILLS = Integer.getInteger("farheap.kills", 2);
+    private static final int KILLS = Effort.asked("farheap.kills", 2, 20);
 
     private final List<ServerProcess> servers = new ArrayList<>();
 
@@ -247,7 +251,7 @@ class KilledMapClientTest {
         }
         process.suspend();
         CompletableFuture<Void> done = CompletableFuture.runAsync(what);
-        LockSupport.parkNanos(TestDevice.patience(2_000_000_000L));
+        Thread.sleep(LEASE_MILLIS + 1_000);
         process.resume();
         done.get();
     }

@@ -9,7 +9,7 @@ import io.farheap.cache.FutureSession;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.soak.Held;
-import io.farheap.testing.TestDevice;
+import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,7 @@ class LeakTest {
         Map<String, Long> mappings = Held.settled(Held::sharedMappings);
         Map<String, Long> threads = Held.settled(Held::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
-        for (int round = 0; round < TestDevice.scaled(3); round++) {
+        for (int round = 0; round < Effort.count(3); round++) {
             use();
         }
         ProcessResources.assertNoMore(descriptors, Held::descriptors);

@@ -7,6 +7,7 @@ import io.farheap.command.ServerProcess;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import java.lang.foreign.MemorySegment;
@@ -30,7 +31,7 @@ class StoppedRebuildTest {
     private static final long SLAB_BYTES = 16 << 20;
     private static final int SPARE = 2;
     /** Half of them last until the slab was made elsewhere. */
-    private static final int ROUNDS = Integer.getInteger("farheap.stops", 4);
+    private static final int ROUNDS = Effort.asked("farheap.stops", 4, 30);
     /** About what it takes. */
     private static final long MADE_NANOS = 30_000_000;
 

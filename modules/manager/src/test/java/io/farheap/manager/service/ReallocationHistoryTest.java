@@ -11,6 +11,7 @@ import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
 import io.farheap.manager.state.CacheRecord;
+import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -41,14 +42,14 @@ class ReallocationHistoryTest {
     private static final List<String> TYPES = List.of("dear", "cheap", "bare");
     private static final int[] REGIONS = {16, 32, 32};
 
-    /** {@code -Dfarheap.seed=S} is one seed, {@code -Dfarheap.seeds=N} N of them. */
+    /** {@code -Dfarheap.seed=S} is one seed. */
     static LongStream seeds() {
         Long one = Long.getLong("farheap.seed");
         if (one != null) {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        return LongStream.range(first, first + Long.getLong("farheap.seeds", 10));
+        return LongStream.range(first, first + Effort.count(10));
     }
 
     /** A cache, as its client knows it. */

@@ -11,6 +11,7 @@ import io.farheap.manager.Quota;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
 import io.farheap.manager.Tenant;
+import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,14 +31,14 @@ class TenantHistoryTest {
     private static final int STEPS = 400;
     private static final List<String> TENANTS = List.of("a", "b", "c");
 
-    /** {@code -Dfarheap.seed=S} is one seed, {@code -Dfarheap.seeds=N} N of them. */
+    /** {@code -Dfarheap.seed=S} is one seed. */
     static LongStream seeds() {
         Long one = Long.getLong("farheap.seed");
         if (one != null) {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        return LongStream.range(first, first + Long.getLong("farheap.seeds", 20));
+        return LongStream.range(first, first + Effort.count(20));
     }
 
     private static final class Known {
