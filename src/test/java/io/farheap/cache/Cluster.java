@@ -19,28 +19,17 @@ public final class Cluster implements AutoCloseable {
 
     private record Node(MemoryServer memory, ControlServer control) {}
 
-    private final long leaseNanos;
     private final List<Node> nodes = new ArrayList<>();
     private ServedCode procedures = ServedCode.BUILT_IN;
     private final PullGate pulls = new PullGate();
 
-    /** @param regions how many regions each of the servers has */
-    public Cluster(int... regions) {
-        this(regions, LEASE_NANOS);
-    }
-
     private int threads = ServerOptions.defaultThreads();
 
-    private Cluster(int[] regions, long leaseNanos) {
-        this.leaseNanos = leaseNanos;
+    /** @param regions how many regions each of the servers has */
+    public Cluster(int... regions) {
         for (int count : regions) {
             add(count);
         }
-    }
-
-    /** The same, for who waits for the end of a lease. */
-    static Cluster withLease(long nanos, int... regions) {
-        return new Cluster(regions, nanos);
     }
 
     /** The servers that are added from now on run these. */
@@ -60,8 +49,17 @@ public final class Cluster implements AutoCloseable {
         return add(regions, TestDevice.server());
     }
 
+    /** @return the address of a new server, the end of whose leases is waited for */
+    String add(int regions, long leaseNanos) {
+        return add(regions, TestDevice.server(), leaseNanos);
+    }
+
     /** @return the address of a new server on a device */
     String add(int regions, String device) {
+        return add(regions, device, LEASE_NANOS);
+    }
+
+    private String add(int regions, String device, long leaseNanos) {
         MemoryServer memory = MemoryServer.open(new ServerOptions(
                         regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test", threads, true, Idle.PARK)
                 .procedures(procedures));

@@ -28,7 +28,9 @@ class ManyCachesTest {
 
     private static final int CACHES = 8;
     private static final long REGION_BYTES = 64 << 10;
-    private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L) / 5;
+    /** Renewed on a busy machine too; what is waited for comes with renewals, and with the end of one. */
+    private static final long LEASE_NANOS = TestDevice.patience(3_000_000_000L);
+
     private static final long PATIENCE_SECONDS = TestDevice.patience(120);
     private static final List<String> SHARED = List.of("farheap-control-client", "farheap-lease-keeper");
 

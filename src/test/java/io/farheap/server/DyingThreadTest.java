@@ -16,16 +16,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** An {@code Error} in each of a server's threads. What waits for the end of leases does so at once. */
+/** An {@code Error} in each of a server's threads. */
 class DyingThreadTest {
 
     private static final int REGION = 64 << 10;
     private static final int REGIONS = 4;
     private static final RingShape SHAPE = new RingShape(4, 32);
-    private static final long LEASE = TestDevice.patience(2_000_000_000L);
+    private static final long LEASE = TestDevice.patience(60_000_000_000L);
 
     private MemoryServer server;
 
@@ -147,29 +145,29 @@ class DyingThreadTest {
     }
 
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void theThreadThatEndsLeasesGoesOn() throws Exception {
         start(1, Idle.PARK);
         server.leases().fault.set(injected());
         var one = server.openLease("one");
         server.allocate(one.id(), 2);
+        Lapse.of(server, one.id());
         await("the end of the lease", () -> free() == REGIONS);
         assertFalse(server.leases().fault.isSet());
     }
 
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void aLeaseEndsAlsoWhereNobodyCanBeTold() throws Exception {
         start(1, Idle.PARK);
         try (FailingLog log = new FailingLog(Leases.class, "client unlogged", new OutOfMemoryError("injected"))) {
-            server.allocate(server.openLease("unlogged").id(), 1);
+            var lease = server.openLease("unlogged");
+            server.allocate(lease.id(), 1);
+            Lapse.of(server, lease.id());
             await("the end of the lease", () -> free() == REGIONS);
             assertTrue(log.failures() > 0);
         }
     }
 
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void anErrorInTheEndOfOneLeaseHoldsNoOther() throws Exception {
         start(1, Idle.PARK);
         var one = server.openLease("one");
@@ -178,13 +176,14 @@ class DyingThreadTest {
         doomed.fault.set(injected());
         var two = server.openLease("two");
         server.allocate(two.id(), 1);
+        Lapse.of(server, one.id());
+        Lapse.of(server, two.id());
         await("the end of both leases", () -> free() == REGIONS);
         assertFalse(doomed.fault.isSet());
     }
 
     /** Nobody is to get the regions any more; they are zero all the same before they are free. */
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void aServerThatLeavesMakesNobodyWaitForZeroing() throws Exception {
         start(1, Idle.PARK);
         CountDownLatch zeroes = new CountDownLatch(1);
@@ -204,7 +203,6 @@ class DyingThreadTest {
 
     /** Neither one that ends slowly nor one whose regions take long to zero. */
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void noLeaseWaitsForTheEndOfAnother() throws Exception {
         start(1, Idle.PARK);
         CountDownLatch ends = new CountDownLatch(1);
@@ -214,9 +212,11 @@ class DyingThreadTest {
             server.allocate(slow.id(), 1);
             ClientLease held = server.leases().find(slow.id());
             held.fault.set(standstill(ends));
+            Lapse.of(server, slow.id());
             server.zeroing().fault.set(standstill(zeroes));
             var large = server.openLease("large");
             server.allocate(large.id(), 1);
+            Lapse.of(server, large.id());
             await(
                     "the end of two leases",
                     () -> server.leases().find(large.id()) == null
@@ -225,6 +225,7 @@ class DyingThreadTest {
 
             var third = server.openLease("third");
             server.allocate(third.id(), 1);
+            Lapse.of(server, third.id());
             await("the end of another", () -> server.leases().find(third.id()) == null);
             assertEquals(1, free());
             var fourth = server.openLease("fourth");
@@ -239,12 +240,12 @@ class DyingThreadTest {
     }
 
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void theThreadThatZeroesGoesOn() throws Exception {
         start(1, Idle.PARK);
         server.zeroing().fault.set(injected());
         var one = server.openLease("one");
         server.allocate(one.id(), 2);
+        Lapse.of(server, one.id());
         await(
                 "the end of the lease",
                 () -> free() == REGIONS && !server.zeroing().fault.isSet());

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,7 +85,7 @@ class SpacesTest {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, what + " has not come about");
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -437,10 +438,9 @@ class SpacesTest {
 
     @Test
     void aLeaseThatIsNotRenewedEndsItsOpening() {
-        server.close();
-        start(TestDevice.patience(1_000_000_000L));
         SpaceGrant created = create(1);
         long first = lease;
+        Lapse.of(server, first);
         await("the end of the lease", () -> told.contains("opening " + created.spaceId() + " " + first));
         lease = server.openLease("another").id();
         assertEquals(created.spaceId(), spaces.open(lease, KEY).spaceId());

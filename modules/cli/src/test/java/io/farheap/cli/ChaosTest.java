@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ChaosTest {
 
     /** Longer than a busy machine keeps a process waiting: who is lost without having been stopped is a failure. */
-    private static final String LEASE = TestDevice.patience(7) + "s";
+    private static final String LEASE = TestDevice.patience(3) + "s";
     /** Two copies on three servers: one is cut off, one is stopped for longer than its lease, one is killed. */
     private static final String COPIES = "63";
     /** Detection of k = 1, r = 1: one server's memory rots. */

@@ -180,12 +180,13 @@ class ServerProcessTest {
 
     @Test
     void aKilledClientGivesItsRegionsBackZeroed() throws Exception {
-        try (Child server = server("--lease", TestDevice.patience(2) + "s")) {
+        long leaseSeconds = TestDevice.patience(2);
+        try (Child server = server("--lease", leaseSeconds + "s")) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
                     Child holder = new Child(HoldingClient.class.getName(), address, "4")) {
                 assertEquals("holding", holder.line());
-                Thread.sleep(TestDevice.patience(3000));
+                Thread.sleep(1_000 * leaseSeconds + 1_000);
                 assertEquals(0, free(plane), "a lease that is renewed must not expire");
 
                 holder.kill();
