@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.Candidate;
 import io.farheap.manager.allocation.Offer.Kind;
+import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,9 +15,10 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Caches that grow, and get other objectives. */
 class ReallocatorTest {
@@ -175,8 +177,12 @@ class ReallocatorTest {
         assertEquals(Map.of(2L, 2), found.more().regions());
     }
 
+    static LongStream parts() {
+        return LongStream.range(0, Effort.seeds(4));
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {0, 1, 2, 3})
+    @MethodSource("parts")
     void whateverIsThereWhatIsFoundIsPossibleAndNoDearer(long part) {
         long seed = System.nanoTime() * 4 + part;
         Random random = new Random(seed);

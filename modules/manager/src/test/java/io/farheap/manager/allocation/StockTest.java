@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.farheap.manager.allocation.Offer.Kind;
+import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,7 +33,7 @@ class StockTest {
         Random random = new Random(seed);
         Stock stock = new Stock();
         Map<Long, Offer> model = new HashMap<>();
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < Effort.count(20_000); i++) {
             String run = "seed " + seed + ", step " + i;
             long id = random.nextInt(20) - 10;
             if (random.nextInt(4) == 0) {
