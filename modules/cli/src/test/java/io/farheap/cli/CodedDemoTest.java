@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -58,6 +59,7 @@ class CodedDemoTest {
     }
 
     @Test
+    @Tag("full")
     void endedHalfWayItLeavesNothing() throws Exception {
         CommandProcess demo = demo("--seconds", "100");
         demo.awaitLine("load: ");
@@ -67,6 +69,7 @@ class CodedDemoTest {
     }
 
     @Test
+    @Tag("full")
     void killedWhileItMendsItLeavesNothing() throws Exception {
         CommandProcess demo = demo("--seconds", "1");
         demo.awaitLine("SIGKILL to memory server ");

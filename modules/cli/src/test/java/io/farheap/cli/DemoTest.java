@@ -17,6 +17,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -87,6 +88,7 @@ class DemoTest {
     }
 
     @Test
+    @Tag("full")
     void interruptedHalfWayItLeavesNothing() throws Exception {
         Process demo = demo("--seconds", "60");
         awaitLoad(demo);
@@ -96,6 +98,7 @@ class DemoTest {
     }
 
     @Test
+    @Tag("full")
     void killedHalfWayItLeavesNothing() throws Exception {
         Process demo = demo("--seconds", "60");
         awaitLoad(demo);

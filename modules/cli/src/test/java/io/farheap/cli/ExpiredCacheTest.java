@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -137,6 +138,7 @@ class ExpiredCacheTest {
 
     /** The line to the manager is all caches' of the process. */
     @Test
+    @Tag("full")
     void aListenerThatThrowsIsToldOnceAndOthersHear() throws Exception {
         AtomicInteger calls = new AtomicInteger();
         CompletableFuture<Duration> other = new CompletableFuture<>();
@@ -161,6 +163,7 @@ class ExpiredCacheTest {
 
     @Test
     @Timeout(300)
+    @Tag("full")
     void aListenerMayExtendItsCache() throws Exception {
         CompletableFuture<Cache> created = new CompletableFuture<>();
         CompletableFuture<Boolean> extended = new CompletableFuture<>();

@@ -34,6 +34,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -53,6 +54,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("it counts what this process holds")
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 @Needs({Need.SOFTVERBS, Need.HOST})
+@Tag("full")
 class FaultMatrixTest {
 
     private static final long REGION_BYTES = Activities.REGION_BYTES;

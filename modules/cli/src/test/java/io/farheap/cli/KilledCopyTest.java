@@ -23,10 +23,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A copy that gets SIGKILL, whatever it does just then. */
+@Tag("full")
 class KilledCopyTest {
 
     private static final int ROUNDS = 3;

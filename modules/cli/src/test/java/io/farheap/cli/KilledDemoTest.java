@@ -8,10 +8,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process that is killed cannot clean up: it must have put nothing where nobody else will. */
+@Tag("full")
 class KilledDemoTest {
 
     private static final int BYTES = 4_000_000;

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -86,9 +87,18 @@ class KilledMapClientTest {
         return audit;
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void whatKilledProcessesHadComesBack(int serverCount) throws Exception {
+    @Test
+    void whatKilledProcessesHadComesBack() throws Exception {
+        killProcesses(2);
+    }
+
+    @Test
+    @Tag("full")
+    void whatKilledProcessesHadComesBackOnOneServer() throws Exception {
+        killProcesses(1);
+    }
+
+    private void killProcesses(int serverCount) throws Exception {
         try (FarMap map = start(serverCount)) {
             AtomicBoolean ends = new AtomicBoolean();
             AtomicLong done = new AtomicLong();
@@ -132,6 +142,7 @@ class KilledMapClientTest {
 
     /** At any step: what it has chosen, moved or taken to move to is accounted for, and another goes on. */
     @Test
+    @Tag("full")
     void oneThatIsKilledWhileItEmptiesSegmentsLeavesNothingLost() throws Exception {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -210,6 +221,7 @@ class KilledMapClientTest {
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    @Tag("full")
     void oneThatEndsWhileItAddsMemoryKeepsNobodyFromAddingSome(boolean stopped) throws Exception {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -259,6 +271,7 @@ class KilledMapClientTest {
     /** Killed, or stopped until its lease is over, at any step: whoever does it next finds nothing odd. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    @Tag("full")
     void oneThatEndsWhileAServerComesOrGoesKeepsNobodyFromEither(boolean stopped) throws Exception {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);

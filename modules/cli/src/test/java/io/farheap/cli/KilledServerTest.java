@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -127,6 +128,7 @@ class KilledServerTest {
 
     /** Where writes wait for the whole region: no part of it is in the new place before all are. */
     @Test
+    @Tag("full")
     void aDeadDestinationLeavesTheRegionInUse() {
         try (ServerProcess third = TestServer.start(4 * REGION_BYTES, REGION_BYTES);
                 Session session = cache.openSession();

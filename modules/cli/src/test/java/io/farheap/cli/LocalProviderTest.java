@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -115,6 +116,7 @@ class LocalProviderTest {
     }
 
     @Test
+    @Tag("full")
     void aCacheLivesOnSpotServersThatComeAndGo() throws Exception {
         start(
                 "--no-early-moves",

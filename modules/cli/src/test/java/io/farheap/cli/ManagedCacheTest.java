@@ -42,6 +42,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -248,6 +249,7 @@ class ManagedCacheTest {
     }
 
     @Test
+    @Tag("full")
     void aCacheGrowsShrinksAndMovesAsTheApplicationLikes() throws Exception {
         try (Session session = cache.openSession();
                 Buffer buffer = cache.allocate(8);

@@ -37,6 +37,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -282,6 +283,7 @@ class ManagedReshapeTest {
     }
 
     @Test
+    @Tag("full")
     void anObjectiveThatItsServersCanServeMovesNothing() throws Exception {
         serve("cores", 5);
         serve("cores", 5);
@@ -303,6 +305,7 @@ class ManagedReshapeTest {
 
     /** It fails when room was reserved and taken, where the cache is to be reconfigured. */
     @Test
+    @Tag("full")
     void anObjectiveThatFailsAfterItWasPlannedIsUndone() throws Exception {
         ServerProcess bare = serve("bare", 8);
         try (Cache cache = create(4 * MIB, SLOW);
@@ -333,6 +336,7 @@ class ManagedReshapeTest {
 
     /** As where the answer to what the cache told never came, and it undid what it had done. */
     @Test
+    @Tag("full")
     void aManagerThatHasAnotherConfigurationThanTheCacheIsToldAnew() throws Exception {
         serve("cores", 10);
         try (Cache cache = create(4 * MIB, SLOW)) {

@@ -32,10 +32,12 @@ import java.util.stream.IntStream;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Managers in processes of their own that keep their state together, of which one leads. */
+@Tag("full")
 class ManagerEnsembleTest {
 
     private static final long REGION_BYTES = 1 << 20;

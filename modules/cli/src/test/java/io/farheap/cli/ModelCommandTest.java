@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -91,6 +92,7 @@ class ModelCommandTest {
 
     /** On three servers that it starts, each of a domain of its own. Its figures are this machine's, and nobody's. */
     @Test
+    @Tag("full")
     void aModelOfCodedCachesIsMeasuredAndExplainedForItsCodeAlone() throws Exception {
         List<String> coded = with(SMALL, "--resilience", "2+1");
         String measured = run(0, SLOW, coded, "model");
@@ -106,6 +108,7 @@ class ModelCommandTest {
     }
 
     @Test
+    @Tag("full")
     void aCodeThatMakesNoSenseIsRefused() throws Exception {
         assertRefused("it is K+R, such as 8+2", "--resilience", "8");
         assertRefused("r = 5 parity splits; take 0 to 4", "--resilience", "8+5");
@@ -116,6 +119,7 @@ class ModelCommandTest {
     }
 
     @Test
+    @Tag("full")
     void aRecordThatTheCacheHasNoRoomForIsRefused() throws Exception {
         String refused = run(1, SLOW, List.of("--record", "67108865", "--max-depth", "2", "--cores", "1"), "model");
         assertTrue(refused.contains("records of 67108865 bytes in a cache of 67108864 bytes"), refused);
@@ -220,6 +224,7 @@ class ModelCommandTest {
     }
 
     @Test
+    @Tag("full")
     void objectivesAreDrawnAndMeasured() throws Exception {
         writeModel();
         String nothing = run(1, SLOW, SMALL, "bench", "slo", "--count", "2", "--margin", "1e9");
@@ -268,6 +273,7 @@ class ModelCommandTest {
     }
 
     @Test
+    @Tag("full")
     void oneThatWasKilledGoesOnWhereItWas() throws Exception {
         CommandProcess killed = start("", List.of("--record", "2048", "--max-depth", "4", "--cores", "1"), "model");
         Path model = directory.resolve("model");

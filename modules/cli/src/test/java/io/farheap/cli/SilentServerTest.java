@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -83,6 +84,7 @@ class SilentServerTest {
 
     /** The lease holds for longer than any of it may take: each fence alone waits for 5 s, of two for each session. */
     @Test
+    @Tag("full")
     void manySessionsWaitForItOnce() throws Exception {
         try (ServerProcess server = server(TestDevice.patience(300) + "s")) {
             Cache cache = create(server);

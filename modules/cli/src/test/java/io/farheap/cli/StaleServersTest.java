@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -191,6 +192,7 @@ class StaleServersTest {
     }
 
     @Test
+    @Tag("full")
     void whatAPartitionKeptFromAServerIsNeverReadThere() throws Exception {
         for (int i = 0; i < 5; i++) {
             start(PATIENCE_SECONDS);

@@ -30,6 +30,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,7 +67,19 @@ class StoppedServerTest {
         }
     }
 
-    static Stream<Way> ways() {
+    static Stream<Way> usualWays() {
+        return ways().filter(StoppedServerTest::usual);
+    }
+
+    static Stream<Way> otherWays() {
+        return ways().filter(way -> !usual(way));
+    }
+
+    private static boolean usual(Way way) {
+        return way.signal() == Signal.STOP && way.name().equals("client threads, batched");
+    }
+
+    private static Stream<Way> ways() {
         Map<String, CacheConfiguration> configurations = new LinkedHashMap<>();
         configurations.put("one-sided", CacheConfiguration.DIRECT.withQueueDepth(8));
         configurations.put("batched", CacheConfiguration.DIRECT.with(0, 1, 16, 4));
@@ -296,8 +309,19 @@ class StoppedServerTest {
     }
 
     @ParameterizedTest
-    @MethodSource("ways")
+    @MethodSource("usualWays")
     void requestsEndAndStayLostAndOthersGoOn(Way how) throws Exception {
+        endRequests(how);
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherWays")
+    @Tag("full")
+    void requestsEndAndStayLostAndOthersGoOnInOtherWays(Way how) throws Exception {
+        endRequests(how);
+    }
+
+    private void endRequests(Way how) throws Exception {
         create(how);
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();
@@ -357,8 +381,19 @@ class StoppedServerTest {
     }
 
     @ParameterizedTest
-    @MethodSource("ways")
+    @MethodSource("usualWays")
     void callsEnd(Way how) throws Exception {
+        endCalls(how);
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherWays")
+    @Tag("full")
+    void callsEndInOtherWays(Way how) throws Exception {
+        endCalls(how);
+    }
+
+    private void endCalls(Way how) throws Exception {
         create(how);
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();
@@ -396,8 +431,19 @@ class StoppedServerTest {
     }
 
     @ParameterizedTest
-    @MethodSource("ways")
+    @MethodSource("usualWays")
     void migrationsFromItAndToItEnd(Way how) throws Exception {
+        endMigrations(how);
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherWays")
+    @Tag("full")
+    void migrationsFromItAndToItEndInOtherWays(Way how) throws Exception {
+        endMigrations(how);
+    }
+
+    private void endMigrations(Way how) throws Exception {
         create(how);
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();

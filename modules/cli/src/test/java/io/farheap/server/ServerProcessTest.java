@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** {@code farheap server} as a process, and clients that die. */
@@ -107,6 +108,7 @@ class ServerProcessTest {
 
     /** While it stops: it waits a moment for a pull whose client does nothing. */
     @Test
+    @Tag("full")
     void aSecondSignalEndsItAtOnce() throws Exception {
         int exit = 0;
         // Between two signals a busy machine may hold this thread for longer than the server takes to end in order.
@@ -206,6 +208,7 @@ class ServerProcessTest {
     }
 
     @Test
+    @Tag("full")
     void aClientThatIsKilledWhileARegionMovesGivesBothItsRegionsBack() throws Exception {
         String lease = TestDevice.patience(2) + "s";
         try (Child first = server("--lease", lease);
@@ -228,6 +231,7 @@ class ServerProcessTest {
     }
 
     @Test
+    @Tag("full")
     void aClientOfAKilledServerSeesErrorsAndNoHang() throws Exception {
         try (Child server = server("--lease", LONG_LEASE);
                 ControlClient plane = ControlClient.connect(address(server));

@@ -19,6 +19,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Shared spaces whose clients are processes that are killed, or stopped in the middle of an operation. */
@@ -144,6 +145,7 @@ class SpaceProcessTest {
 
     /** Most stops hit a copy, and the others are repeated. */
     @Test
+    @Tag("full")
     void aSpaceThatIsDroppedWhileAClientIsStoppedInItStaysWithdrawn() throws Exception {
         try (Child server = server()) {
             String address = address(server);
