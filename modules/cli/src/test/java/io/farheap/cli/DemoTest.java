@@ -108,6 +108,7 @@ class DemoTest {
     }
 
     @Test
+    @Tag("full")
     void badInputIsOneSentence() throws Exception {
         assertRefused("--servers 1: the demo needs at least 2", "--servers", "1");
         assertRefused("--region 0 bytes: it must be a power of two, at least 64 KiB", "--region", "0");

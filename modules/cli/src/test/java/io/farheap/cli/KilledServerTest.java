@@ -112,6 +112,7 @@ class KilledServerTest {
     }
 
     @Test
+    @Tag("full")
     void aMigrationFromOrToADeadServerIsRefusedAndChangesNothing() {
         try (Session session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {

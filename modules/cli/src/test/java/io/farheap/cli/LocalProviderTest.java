@@ -146,6 +146,7 @@ class LocalProviderTest {
     }
 
     @Test
+    @Tag("full")
     void aSpareIsNobodysAndAnIdleServerIsStopped() throws Exception {
         start("--spares", "1", "--provider-set", "servers=3", "--stop-idle", "1s");
         try (ManagerClient client = ManagerClient.connect(address)) {
@@ -188,6 +189,7 @@ class LocalProviderTest {
     }
 
     @Test
+    @Tag("full")
     void whatMakesNoSenseIsOneSentence() throws Exception {
         String provider = CommandProcess.start(
                         Map.of(), "manager", "--temporary", "--listen", "127.0.0.1:0", "--provider", "cloud")

@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Servers that a provider starts as processes of this host. Nobody manages them: that is other tests'. */
@@ -123,6 +124,7 @@ class LocalServersTest {
     }
 
     @Test
+    @Tag("full")
     void aSpotServerIsToldToLeaveWhenItsLifeIsOver() throws Exception {
         open("life=1ms", "notice=20s");
         Machine machine = provider.start(lot(true));
@@ -133,6 +135,7 @@ class LocalServersTest {
     }
 
     @Test
+    @Tag("full")
     void oneThatDoesNotLeaveIsKilledWhenItsNoticeIsOver() throws Exception {
         open("notice=1s");
         Machine machine = provider.start(lot(false));
@@ -154,6 +157,7 @@ class LocalServersTest {
     }
 
     @Test
+    @Tag("full")
     void allOfThemEndWithTheProviderAlsoThoseThatStart() throws Exception {
         open();
         await(provider.start(lot(false)));

@@ -192,6 +192,7 @@ class ManagedCacheTest {
     }
 
     @Test
+    @Tag("full")
     void aServerThatLeavesIsLeftUnderLoad() throws Exception {
         assertEquals(2, cache.servers().size());
         checkPlaces();
@@ -217,6 +218,7 @@ class ManagedCacheTest {
 
     /** What is new, and what leaves, goes by grants of the new manager, whose key and epoch are others. */
     @Test
+    @Tag("full")
     void aCacheGoesOnWhenTheManagersStateIsElsewhere() throws Exception {
         try (Session session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
@@ -288,6 +290,7 @@ class ManagedCacheTest {
     }
 
     @Test
+    @Tag("full")
     void aCacheHearsThatItsTimeIsNearlyOver() throws Exception {
         BlockingQueue<Duration> expiring = new LinkedBlockingQueue<>();
         try (Cache brief = Cache.builder()
@@ -307,6 +310,7 @@ class ManagedCacheTest {
     }
 
     @Test
+    @Tag("full")
     void whatIsRefusedOrClosedLeavesNothing() throws Exception {
         CacheException refused = assertThrows(CacheException.class, () -> create(7 * REGION_BYTES));
         assertTrue(
@@ -345,6 +349,7 @@ class ManagedCacheTest {
     }
 
     @Test
+    @Tag("full")
     void aSecondManagerOnADirectoryIsOneSentence() throws Exception {
         String output = CommandProcess.start(Map.of(), "manager", "--listen", "127.0.0.1:0", "--data", state.toString())
                 .awaitEnd(1);
@@ -355,6 +360,7 @@ class ManagedCacheTest {
     }
 
     @Test
+    @Tag("full")
     void aServerRefusesWhoeverHasNoGrant() {
         String server = cache.serverOf(0);
         CacheException refused = assertThrows(CacheException.class, () -> Cache.builder()
@@ -368,17 +374,5 @@ class ManagedCacheTest {
                     assertThrows(ControlException.class, () -> client.openLease("thief", cache.id(), SignedGrant.NONE));
             assertEquals(ControlException.Code.GRANT_REFUSED, id.code());
         }
-    }
-
-    @Test
-    void noManagerIsOneSentence() {
-        CacheException refused = assertThrows(
-                CacheException.class,
-                () -> Cache.builder().capacity(1).manager("127.0.0.1:1").create());
-        assertTrue(refused.getMessage().contains("cache manager 127.0.0.1:1 cannot be reached"), refused.getMessage());
-        IllegalArgumentException both = assertThrows(
-                IllegalArgumentException.class,
-                () -> Cache.builder().capacity(1).manager("a:1").servers("b:1").create());
-        assertTrue(both.getMessage().contains("name either"), both.getMessage());
     }
 }

@@ -207,6 +207,7 @@ class ManagedReshapeTest {
     }
 
     @Test
+    @Tag("full")
     void growthThatFailsChangesNothing() throws Exception {
         serve("dear", 6);
         try (Cache cache = create(3 * MIB);
@@ -232,6 +233,7 @@ class ManagedReshapeTest {
     }
 
     @Test
+    @Tag("full")
     void anotherObjectiveReplacesServersThatCannotServeItAndIsRemembered() throws Exception {
         ServerProcess bare = serve("bare", 8);
         try (Cache cache = create(4 * MIB, SLOW);

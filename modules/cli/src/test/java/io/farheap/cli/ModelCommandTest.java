@@ -187,6 +187,7 @@ class ModelCommandTest {
     }
 
     @Test
+    @Tag("full")
     void aMenuIsExplainedForEachDistance() throws Exception {
         writeModel("rack", 1, 1);
         writeModel("cluster", 3, 2);
@@ -291,6 +292,7 @@ class ModelCommandTest {
     }
 
     @Test
+    @Tag("full")
     void whatMakesNoSenseIsOneSentence() throws Exception {
         String none = run(1, "", SMALL, "explain");
         assertTrue(none.contains("farheap: no objective: give at least one of"), none);

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * wrote. In the end so many other servers are killed that a split which is out of date would be read, if it ever were.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("full")
 class StaleServersTest {
 
     private static final int REGION_BYTES = 1 << 18;
@@ -192,7 +193,6 @@ class StaleServersTest {
     }
 
     @Test
-    @Tag("full")
     void whatAPartitionKeptFromAServerIsNeverReadThere() throws Exception {
         for (int i = 0; i < 5; i++) {
             start(PATIENCE_SECONDS);

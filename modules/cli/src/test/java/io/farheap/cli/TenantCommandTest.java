@@ -102,4 +102,16 @@ class TenantCommandTest {
         assertTrue(
                 run(1, "manager", "tenant", "a/b", "--manager", "127.0.0.1:1").contains("farheap: "));
     }
+
+    @Test
+    void noManagerIsOneSentence() {
+        CacheException refused = assertThrows(
+                CacheException.class,
+                () -> Cache.builder().capacity(1).manager("127.0.0.1:1").create());
+        assertTrue(refused.getMessage().contains("cache manager 127.0.0.1:1 cannot be reached"), refused.getMessage());
+        IllegalArgumentException both = assertThrows(
+                IllegalArgumentException.class,
+                () -> Cache.builder().capacity(1).manager("a:1").servers("b:1").create());
+        assertTrue(both.getMessage().contains("name either"), both.getMessage());
+    }
 }
