@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.Tags.Tag;
 import io.farheap.testing.Effort;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -114,7 +117,23 @@ class RemoteQueueTest {
 
     @Test
     void aWriteDoesNotOvertakeWhatReadsTheSameWord() {
-        for (int round = 0; round < 500; round++) {
+        writeBehindReads(500);
+    }
+
+    /** One that executes in order does so whether a WRITE is fenced or not. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void aWriteDoesNotOvertakeOnADeviceThatLetsIt() {
+        Softverbs.set("order=weak");
+        try {
+            writeBehindReads(100);
+        } finally {
+            Softverbs.set("order=strict");
+        }
+    }
+
+    private void writeBehindReads(int rounds) {
+        for (int round = 0; round < rounds; round++) {
             put(0, round);
             put(8, -1 - round);
             ok(queue.write(regions.get(0), 0, buffer, 0, 8, 0));

@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.control.ControlClient;
@@ -11,6 +12,10 @@ import io.farheap.control.LeaseKeeper;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
+import io.farheap.testing.DeviceFaults;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -25,6 +30,7 @@ class PacedPullTest {
 
     private static final long REGION = 1 << 20;
     private static final long HALF = REGION / 2;
+    private static final long LATE_NANOS = 50_000_000L;
     private static final long LEASE = 300_000_000_000L;
     /** A server that prepares a pull waits for the end of the one under way for so long. */
     private static final long PREPARE_WAITS_NANOS = 2_000_000_000L;
@@ -69,12 +75,12 @@ class PacedPullTest {
 
     private CompletableFuture<PullResult> begin(long offset, long end) {
         prepare(offset, end, PullLeader.PIECE);
-        return start(offset);
+        return start(control.address(), offset);
     }
 
-    private CompletableFuture<PullResult> start(long offset) {
-        CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(
-                () -> plane.pull(client.lease.id(), to.regionId(), control.address(), token));
+    private CompletableFuture<PullResult> start(String source, long offset) {
+        CompletableFuture<PullResult> pull =
+                CompletableFuture.supplyAsync(() -> plane.pull(client.lease.id(), to.regionId(), source, token));
         leader.awaitCopied(offset);
         return pull;
     }
@@ -95,6 +101,41 @@ class PacedPullTest {
         client.assertFilled(to, 2, HALF, REGION);
     }
 
+    /** Its source is on a machine of its own, where each READ takes long: several are under way, at different times. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void whatIsSaidToBeCopiedIsThereThoughWhatFollowsIsLate() {
+        Softverbs.devices(2);
+        try (MemoryServer far = MemoryServer.open(new ServerOptions(REGION, REGION, LEASE, "soft1", "far"));
+                ControlServer farControl = ControlServer.start("127.0.0.1:0", far);
+                ControlClient farPlane = ControlClient.connect(farControl.address());
+                TestClient owner = new TestClient(farPlane);
+                DeviceFaults faults = DeviceFaults.of("soft1")) {
+            RegionGrant source = owner.allocate();
+            owner.fill(source, 3);
+            token = farPlane.export(owner.lease.id(), source.regionId()).token();
+            leader.prepare(plane, client.lease.id(), to, farControl.address(), token, 0, REGION);
+            CompletableFuture<PullResult> pull = start(farControl.address(), 0);
+            faults.slow(1, LATE_NANOS);
+            for (long cleared = 0, copied = 0; copied < REGION; ) {
+                if (cleared < REGION) {
+                    cleared += PullLeader.PIECE;
+                    leader.clear(cleared);
+                }
+                assertFalse(pull.isCompletedExceptionally());
+                long next = System.nanoTime() + LATE_NANOS / 5;
+                do {
+                    long before = copied;
+                    copied = leader.copied();
+                    client.assertFilled(to, 3, before, copied);
+                } while (System.nanoTime() - next < 0);
+            }
+            assertEquals(REGION, pull.join().bytes());
+        } finally {
+            Softverbs.devices(1);
+        }
+    }
+
     /** A leader whose queue pair has failed cannot say that it gives up. */
     @Test
     void aPullThatIsPreparedAnewEndsTheOneUnderWay() {
@@ -110,7 +151,7 @@ class PacedPullTest {
                 // It may have given up waiting: until the one under way has ended, it refuses another.
                 assertEquals(Code.PULL_FAILED, PullLeader.failure(abandoned).code());
             }
-            CompletableFuture<PullResult> pull = start(HALF);
+            CompletableFuture<PullResult> pull = start(control.address(), HALF);
             assertEquals(Code.PULL_FAILED, PullLeader.failure(abandoned).code());
             assertEquals(HALF, before.copied());
             leader.clear(REGION);
