@@ -10,36 +10,51 @@ import java.util.stream.Stream;
  * needs; {@code full} many times that, with what carries the tag {@code full}; {@code guest} what an emulated processor
  * can bear.
  */
-public final class Effort {
+public enum Effort {
+    SHORT(5),
+    FULL(1),
+    GUEST(20);
 
     private static final String PROPERTY = "farheap.effort";
-    private static final int PART_OF_SHORT = 5;
-    private static final int PART_OF_GUEST = 20;
     private static final int SEEDS_OF_GUEST = 2;
 
-    private enum Level {
-        SHORT,
-        FULL,
-        GUEST;
+    private final int part;
 
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
+    Effort(int part) {
+        this.part = part;
     }
 
-    private Effort() {}
-
-    private static Level level() {
-        String value = System.getProperty(PROPERTY, Level.SHORT.text());
-        return Arrays.stream(Level.values())
-                .filter(level -> level.text().equals(value))
+    /** @throws IllegalArgumentException where there is none of that name */
+    static Effort named(String name) {
+        return Stream.of(values())
+                .filter(effort -> effort.text().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is no " + PROPERTY + " " + value + "; there are "
-                        + Arrays.stream(Level.values()).map(Level::text).collect(Collectors.joining(", "))));
+                .orElseThrow(() -> new IllegalArgumentException("there is no " + PROPERTY + " " + name + "; there are "
+                        + Stream.of(values()).map(Effort::text).collect(Collectors.joining(", "))));
     }
 
-    public static boolean isFull() {
-        return level() == Level.FULL;
+    private String text() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Effort chosen() {
+        return named(System.getProperty(PROPERTY, SHORT.text()));
+    }
+
+    int countOf(int full) {
+        return Math.max(1, full / part);
+    }
+
+    int seedsOf(int full) {
+        return switch (this) {
+            case SHORT -> 1;
+            case FULL -> full;
+            case GUEST -> Math.min(SEEDS_OF_GUEST, full);
+        };
+    }
+
+    int eitherOf(int few, int full) {
+        return this == FULL ? full : few;
     }
 
     /**
@@ -48,40 +63,36 @@ public final class Effort {
      * @param full what is enough for a night
      */
     public static int count(int full) {
-        return switch (level()) {
-            case SHORT -> Math.max(1, full / PART_OF_SHORT);
-            case FULL -> full;
-            case GUEST -> Math.max(1, full / PART_OF_GUEST);
-        };
+        return chosen().countOf(full);
     }
 
     /** How many seeds of a test that has one each time it runs. */
     public static int seeds(int full) {
-        return switch (level()) {
-            case SHORT -> 1;
-            case FULL -> full;
-            case GUEST -> Math.min(SEEDS_OF_GUEST, full);
-        };
+        return chosen().seedsOf(full);
     }
 
     /** How long a fuzzer tries. */
     public static int fuzzSeconds() {
-        return isFull() ? 60 : 2;
+        return either(2, 60);
+    }
+
+    public static boolean isFull() {
+        return chosen() == FULL;
     }
 
     /** One number where all is done, and another where not. */
     public static int either(int few, int full) {
-        return isFull() ? full : few;
+        return chosen().eitherOf(few, full);
+    }
+
+    /** As {@link #either}, unless whoever runs it asks by a property for another number. */
+    public static int asked(String property, int few, int full) {
+        return Integer.getInteger(property, either(few, full));
     }
 
     /** Variants of one claim: all, or a few, which are the first. */
     @SafeVarargs
     public static <T> Stream<T> variants(int few, T... all) {
         return Arrays.stream(all).limit(either(few, all.length));
-    }
-
-    /** As {@link #either}, unless whoever runs it asks by a property for another number. */
-    public static int asked(String property, int few, int full) {
-        return Integer.getInteger(property, either(few, full));
     }
 }
