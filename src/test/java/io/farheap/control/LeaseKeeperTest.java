@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.testing.TestDevice;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Set;
@@ -193,8 +194,10 @@ class LeaseKeeperTest {
                 ControlClient toHung = ControlClient.connect(hung.address());
                 ControlClient toWell = ControlClient.connect(well.address());
                 LeaseKeeper _ = new LeaseKeeper(toHung, LEASE, (lease, cause) -> losses.add(cause));
-                LeaseKeeper _ =
-                        new LeaseKeeper(toWell, new Lease(12, 30_000_000_000L), (lease, cause) -> losses.add(cause))) {
+                LeaseKeeper _ = new LeaseKeeper(
+                        toWell,
+                        new Lease(12, TestDevice.patience(3_000_000_000L)),
+                        (lease, cause) -> losses.add(cause))) {
             ControlException cause = losses.poll(20, TimeUnit.SECONDS);
             assertNotNull(cause);
             assertTrue(cause.getMessage().contains("has not answered within"), cause.getMessage());

@@ -42,7 +42,7 @@ class RemoteServerTest {
     private static final int REGIONS = 4;
 
     private final MemoryServer memory = MemoryServer.open(new ServerOptions(
-            REGIONS * REGION, REGION, TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
+            REGIONS * REGION, REGION, TestDevice.patience(3_000_000_000L), TestDevice.server(), "test"));
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final Semaphore stuck = new Semaphore(0);
