@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What threads do to one process's memory at a time, while queues are used. */
 class RemoteMemoryTest {
 
-    private static final int ROUNDS = 2000;
+    private static final int ROUNDS = Effort.count(2_000);
     private static final int QUEUES = 200;
     private static final int CLOSINGS = Effort.count(20);
 

@@ -35,7 +35,7 @@ class FarHistoryTest {
     /** Of a request for many. */
     private static final int MANY = 100;
 
-    private static final int REGIONS = 32;
+    private static final int REGIONS = Effort.either(12, 32);
     private static final int SEGMENT = (int) Cluster.REGION_BYTES;
     /** Of all regions, and back. */
     private static final int MOVES = 2;

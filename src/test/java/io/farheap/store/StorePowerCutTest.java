@@ -26,7 +26,7 @@ class StorePowerCutTest {
     private static final int LIES = 40;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
-    private final int cuts = Effort.asked("farheap.powerCuts", 20, 100);
+    private final int cuts = Effort.asked("farheap.powerCuts", 10, 100);
 
     private int acknowledged;
 
