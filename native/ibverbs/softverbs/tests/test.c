@@ -75,7 +75,7 @@ void watchdog(unsigned seconds)
 /* In every test and every child of one: less than ctest's limit, which says nothing of where. */
 __attribute__((constructor)) static void watch_this_program(void)
 {
-	watchdog(15 * PATIENCE_S);
+	watchdog(3 * PATIENCE_S);
 }
 
 uint64_t cpu_ns(void)

@@ -34,7 +34,7 @@
 /*
  * How long anything may take that is sure to happen: machines are slow at times, and a hang is found all the same.
  */
-#define PATIENCE_S 60
+#define PATIENCE_S 300
 #define PATIENCE_NS (PATIENCE_S * 1000000000ull)
 
 void fail(const char *file, int line, const char *what) __attribute__((noreturn));
@@ -42,7 +42,7 @@ void fail_eq(const char *file, int line, const char *what, long long actual, lon
     __attribute__((noreturn));
 /* Like fail, when something did not come: shows all stacks. */
 void overdue(const char *file, int line, const char *what) __attribute__((noreturn));
-/* Shows all stacks and ends the program unless it is called again before; programs start with 15 * PATIENCE_S. */
+/* Shows all stacks and ends the program unless it is called again before; programs start with 3 * PATIENCE_S. */
 void watchdog(unsigned seconds);
 /* Announce a step of the test. */
 void step(const char *format, ...) __attribute__((format(printf, 1, 2)));
