@@ -30,8 +30,11 @@ public final class ChildJvm implements AutoCloseable {
     private static final List<String> INHERITED =
             List.of("org.bytedeco.javacpp.cachedir", "java.io.tmpdir", "user.home", "farheap.gid", "farheap.coding");
 
-    /** A flag of this JVM that is its children's too: without the optimising compiler a JVM starts at half the cost. */
-    private static final String COMPILER = "-XX:TieredStopAtLevel=";
+    /**
+     * Flags of this JVM that are its children's too: without the optimising compiler a JVM starts at half the cost, and
+     * with an ahead-of-time cache, which is of this class path, at two thirds.
+     */
+    private static final List<String> INHERITED_FLAGS = List.of("-XX:TieredStopAtLevel=", "-XX:AOTCache=", "-Xlog:aot");
 
     private static final long STOP_SECONDS = TimeLimit.of(10);
 
@@ -56,7 +59,7 @@ public final class ChildJvm implements AutoCloseable {
         List<String> line = new ArrayList<>();
         line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> flag.startsWith(COMPILER))
+                .filter(flag -> INHERITED_FLAGS.stream().anyMatch(flag::startsWith))
                 .forEach(line::add);
         line.addAll(flags);
         line.addAll(List.of(
