@@ -1,8 +1,12 @@
 #!/bin/bash
-# Runs stock verbs programs on softverbs: stock_programs.sh PATH/libsoftverbs.so
+# Runs stock verbs programs on softverbs: stock_programs.sh PATH/libsoftverbs.so [--each]
+#
+# --each: each program once, in the first of its ways
 set -u
 library=$1
+each=${2:-}
 failures=0
+declare -A ran
 port=$((10000 + $$ % 20000)) # below the ports that outgoing connections take
 
 for program in ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong \
@@ -23,8 +27,15 @@ verdict() { # name, status, output
 	fi
 }
 
+left_out() { # a program: whether it has run, and once is enough
+	[[ -n $each && -n ${ran[$1]:-} ]] && return
+	ran[$1]=yes
+	return 1
+}
+
 one() { # a program that runs alone
 	local output
+	left_out "$1" && return
 	output=$(LD_PRELOAD=$library timeout 120 "$@" 2>&1)
 	verdict "$*" $? "$output"
 }
@@ -51,6 +62,7 @@ $(cat "$served")"
 }
 
 pair() {
+	left_out "$2" && return
 	for _ in {1..20}; do
 		attempt "$@"
 		# not the device's: a port that is taken, perftest failing to calibrate its clock on a busy machine

@@ -14,9 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a server and its clients took is given back when they are closed, whatever state they were in. */
+@Tag("alone")
 class LeakTest {
 
     private static final long REGION = 1 << 20;

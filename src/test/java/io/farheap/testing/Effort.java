@@ -92,6 +92,7 @@ public enum Effort {
 
     /** Variants of one claim: all, or a few, which are the first. */
     @SafeVarargs
+    @SuppressWarnings("varargs")
     public static <T> Stream<T> variants(int few, T... all) {
         return Arrays.stream(all).limit(either(few, all.length));
     }

@@ -1,0 +1,12 @@
+package io.farheap.runner.madeup;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Has none in the short form. */
+class NoTests {
+
+    @Test
+    @Tag("full")
+    void inFullAlone() {}
+}
