@@ -24,8 +24,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Servers that a provider starts as processes of this host. Nobody manages them: that is other tests'. */
+@Isolated("it counts this process's children, and stops one")
 class LocalServersTest {
 
     private static final long MIB = 1 << 20;
