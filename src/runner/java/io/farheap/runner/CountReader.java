@@ -29,12 +29,12 @@ record CountReader(String test, Pattern passed, Pattern failed, Pattern skipped)
                 Pattern.compile("\\[ +(\\d+) tests (?:skipped|aborted) +\\]"));
     }
 
-    /** jcstress: a line for each test. */
+    /** jcstress: how many there are of each kind, at its end. */
     static CountReader ofJcstress(String test) {
         return new CountReader(
                 test,
-                Pattern.compile("^.*\\[OK\\] \\S+$"),
-                Pattern.compile("^.*\\[(?:FAILED|ERROR|TIMEOUT)\\] \\S+$"),
+                Pattern.compile("(?:All remaining|Interesting) tests: (\\d+) matching"),
+                Pattern.compile("(?:Failed|Error) tests: (\\d+) matching"),
                 Pattern.compile("$^"));
     }
 

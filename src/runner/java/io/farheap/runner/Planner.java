@@ -256,7 +256,10 @@ final class Planner {
     /** @param part a pattern for the names of tests; empty for all */
     Item jcstress(String name, String part) {
         return Item.of(name, Suite.JCSTRESS, CountReader.ofJcstress(name), scratch -> {
-                    List<String> line = new ArrayList<>(List.of(Jdk.java(), "--enable-native-access=ALL-UNNAMED"));
+                    // It writes into the current directory.
+                    List<String> line =
+                            new ArrayList<>(List.of("bash", "-c", "cd \"$0\" && exec \"$@\"", scratch.toString()));
+                    line.addAll(List.of(Jdk.java(), "--enable-native-access=ALL-UNNAMED"));
                     line.add("--sun-misc-unsafe-memory-access=allow");
                     line.addAll(List.of("-cp", TestModule.JCSTRESS.classPath(), "org.openjdk.jcstress.Main"));
                     line.addAll(List.of("-m", "quick", "-sc", "false", "-time", "300"));
