@@ -35,7 +35,7 @@ record CountReader(String test, Pattern passed, Pattern failed, Pattern skipped)
                 test,
                 Pattern.compile("(?:All remaining|Interesting) tests: (\\d+) matching"),
                 Pattern.compile("(?:Failed|Error) tests: (\\d+) matching"),
-                Pattern.compile("$^"));
+                Pattern.compile("(?!)"));
     }
 
     @Override
