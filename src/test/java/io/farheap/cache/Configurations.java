@@ -26,14 +26,14 @@ final class Configurations {
         return Stream.of(DIRECT, BATCHED, HANDED_OVER, HANDED_OVER_BATCHED);
     }
 
-    /**
-     * For histories, which change between all ways by themselves: where neither all is done nor many are asked for,
-     * what they begin with is two.
-     */
+    /** In short the simplest, and that which has all of the others in it. */
+    static Stream<CacheConfiguration> some() {
+        return Effort.variants(2, DIRECT, HANDED_OVER_BATCHED, BATCHED, HANDED_OVER);
+    }
+
+    /** For histories, which change between all ways by themselves: where many are asked for, they begin with any. */
     static Stream<CacheConfiguration> begunWith() {
-        return Long.getLong("farheap.histories") != null
-                ? all()
-                : Effort.variants(2, DIRECT, HANDED_OVER_BATCHED, BATCHED, HANDED_OVER);
+        return Long.getLong("farheap.histories") != null ? all() : some();
     }
 
     /**
@@ -92,12 +92,20 @@ final class Configurations {
 
     /** On three servers. */
     static Stream<Way> allAndOneCoded() {
-        return allAndCoded().limit(5);
+        return Stream.concat(uncoded(all()), coded().limit(1));
     }
 
     /** On three servers. Where not all is done, one code stands for the others. */
-    static Stream<Way> allAndCoded() {
-        Stream<Way> coded = Stream.concat(
+    static Stream<Way> someAndCoded() {
+        return Stream.concat(uncoded(some()), coded().limit(Effort.either(1, 5)));
+    }
+
+    private static Stream<Way> uncoded(Stream<CacheConfiguration> configurations) {
+        return configurations.map(configuration -> new Way(configuration, null));
+    }
+
+    private static Stream<Way> coded() {
+        return Stream.concat(
                 Stream.of(
                                 Resilience.failureRecovery(2, 1),
                                 Resilience.ecOnly(2, 1),
@@ -105,7 +113,5 @@ final class Configurations {
                                 Resilience.copies(2))
                         .map(how -> new Way(DIRECT, how)),
                 Stream.of(new Way(HANDED_OVER, Resilience.failureRecovery(2, 1))));
-        return Stream.concat(
-                all().map(configuration -> new Way(configuration, null)), coded.limit(Effort.either(1, 5)));
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Memory of others, registered with a cache: it outlives that, and serves several. */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.farheap.cache.Configurations#allAndCoded")
+@MethodSource("io.farheap.cache.Configurations#someAndCoded")
 class RegisteredSegmentTest {
 
     @Parameter

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Sessions read and write words of their own while the cache grows, shrinks and moves at random. A word has the value
@@ -34,8 +34,6 @@ class ResizeHistoryTest {
     private static final int WORDS = 200;
     private static final int RESIZES = Effort.count(150);
 
-    static final List<CacheConfiguration> CONFIGURATIONS = ResizeTest.CONFIGURATIONS;
-
     /** A time at which the cache became smaller, by a clock that counts events. */
     private record Shrink(long capacity, long began, long ended) {}
 
@@ -48,7 +46,7 @@ class ResizeHistoryTest {
     private volatile boolean done;
 
     @ParameterizedTest
-    @FieldSource("CONFIGURATIONS")
+    @MethodSource("io.farheap.cache.Configurations#some")
     @Timeout(300)
     void whatIsReadIsWhatWasWrittenOrNothing(CacheConfiguration how) throws Exception {
         long seed = System.nanoTime();

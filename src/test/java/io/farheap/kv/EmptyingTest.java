@@ -137,9 +137,10 @@ class EmptyingTest {
     /** @param least share of memory that is to be in live objects */
     private static void mixedUntil(TestSpace space, double least, int from, int to, int sets, long seed)
             throws Exception {
-        double share = 0;
-        for (int round = 0; round < 10 && share <= least; round++) {
-            mixed(space, from, to, sets, seed + 10 * round);
+        mixed(space, from, to, sets, seed);
+        double share = liveShare(space.map);
+        for (int round = 1; round < 30 && share <= least; round++) {
+            mixed(space, from, to, sets / 3, seed + 10 * round);
             share = liveShare(space.map);
         }
         assertTrue(share > least, share + " of the memory is in live objects, seed " + seed);

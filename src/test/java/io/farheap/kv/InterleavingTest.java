@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.testing.Effort;
 import io.farheap.testing.RegisterHistory;
@@ -19,8 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Several sessions on one thread, a step of one and a step of another, as a seed says: each order of their operations
@@ -61,6 +64,24 @@ class InterleavingTest {
 
     private final Set<Long> replaced = new HashSet<>();
 
+    static Stream<Arguments> maps() {
+        return Effort.variants(
+                7,
+                arguments(3, 1, 1000000, false, 254, 0),
+                arguments(30, 1, 400, true, 254, 0),
+                arguments(300, 20, 1000, false, 254, 0),
+                arguments(30, 1, 1000000, true, 1, 0),
+                arguments(40, 8, 400, false, 1, 0),
+                arguments(30, 1, 400, true, 254, 3),
+                arguments(40, 8, 400, false, 1, 3),
+                arguments(3, 1, 1000000, true, 254, 0),
+                arguments(6, 1, 400, false, 254, 0),
+                arguments(30, 1, 1000000, true, 254, 0),
+                arguments(40, 8, 400, false, 254, 0),
+                arguments(3, 1, 1000000, false, 1, 0),
+                arguments(3, 1, 1000000, false, 254, 3));
+    }
+
     /**
      * @param abandon of so many steps one stops a session for good
      * @param alike whether all keys have one fingerprint
@@ -68,21 +89,7 @@ class InterleavingTest {
      * @param move of so many steps one is of who moves and evicts objects, as a drain does; 0: none
      */
     @ParameterizedTest
-    @CsvSource({
-        "3, 1, 1000000, false, 254, 0",
-        "3, 1, 1000000, true, 254, 0",
-        "6, 1, 400, false, 254, 0",
-        "30, 1, 1000000, true, 254, 0",
-        "30, 1, 400, true, 254, 0",
-        "40, 8, 400, false, 254, 0",
-        "300, 20, 1000, false, 254, 0",
-        "3, 1, 1000000, false, 1, 0",
-        "30, 1, 1000000, true, 1, 0",
-        "40, 8, 400, false, 1, 0",
-        "3, 1, 1000000, false, 254, 3",
-        "30, 1, 400, true, 254, 3",
-        "40, 8, 400, false, 1, 3"
-    })
+    @MethodSource("maps")
     void eachKeyIsLinearizable(int keys, long objects, int abandon, boolean alike, int mostUnits, int move) {
         Pieces.mostUnits = mostUnits;
         numbers = TestKeys.of(keys, alike);

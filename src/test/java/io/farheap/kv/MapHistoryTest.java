@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.testing.Effort;
 import io.farheap.testing.RegisterHistory;
@@ -17,8 +18,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Many sessions on few keys: each key's history is linearizable. A miss counts as a deletion of its own, at some moment
@@ -46,29 +49,41 @@ class MapHistoryTest {
 
     private record Event(int key, long value, boolean write, long invoked, long responded) {}
 
+    static Stream<Arguments> maps() {
+        return Effort.variants(
+                5,
+                arguments(8, 3, 1000, 512, false, 254),
+                arguments(4, 2, 1, 256, false, 254),
+                arguments(64, 3, 10, 256, true, 254),
+                arguments(400, 3, 100, 256, false, 254),
+                arguments(64, 3, 10, 256, true, 2),
+                arguments(64, 3, 10, 256, false, 254),
+                arguments(8, 3, 1000, 512, false, 2),
+                arguments(400, 3, 100, 256, false, 2));
+    }
+
+    static Stream<Arguments> movingMaps() {
+        return Effort.variants(
+                2,
+                arguments(400, 2, 100, 256, false, 254),
+                arguments(64, 2, 100, 256, true, 2),
+                arguments(8, 2, 1000, 512, false, 254));
+    }
+
     /**
      * @param room in KiB of each of two regions, the table aside
      * @param alike whether all keys have one fingerprint
      * @param mostUnits of a block: with 2, most values are in pieces
      */
     @ParameterizedTest
-    @CsvSource({
-        "8, 3, 1000, 512, false, 254",
-        "4, 2, 1, 256, false, 254",
-        "64, 3, 10, 256, false, 254",
-        "64, 3, 10, 256, true, 254",
-        "400, 3, 100, 256, false, 254",
-        "8, 3, 1000, 512, false, 2",
-        "64, 3, 10, 256, true, 2",
-        "400, 3, 100, 256, false, 2"
-    })
+    @MethodSource("maps")
     void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike, int mostUnits)
             throws Exception {
         run(keys, threads, objects, room, alike, mostUnits, Beside.NOTHING);
     }
 
     @ParameterizedTest
-    @CsvSource({"8, 2, 1000, 512, false, 254", "400, 2, 100, 256, false, 254", "64, 2, 100, 256, true, 2"})
+    @MethodSource("movingMaps")
     void eachKeyIsLinearizableWhileAServerComesAndGoes(
             int keys, int threads, long objects, int room, boolean alike, int mostUnits) throws Exception {
         run(keys, threads, objects, room, alike, mostUnits, Beside.SERVERS);

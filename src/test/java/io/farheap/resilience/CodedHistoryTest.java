@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -29,14 +30,15 @@ class CodedHistoryTest {
 
     private static final long SEED = Long.getLong("farheap.seed", System.nanoTime());
 
-    static List<Resilience> modes() {
-        return List.of(
+    static Stream<Resilience> modes() {
+        return Effort.variants(
+                5,
                 Resilience.failureRecovery(4, 2),
-                Resilience.failureRecovery(2, 1).additional(0),
                 Resilience.copies(3),
                 Resilience.ecOnly(4, 2),
                 Resilience.corruptionDetection(4, 2),
-                Resilience.corruptionCorrection(2, 3));
+                Resilience.corruptionCorrection(2, 3),
+                Resilience.failureRecovery(2, 1).additional(0));
     }
 
     @ParameterizedTest

@@ -90,10 +90,10 @@ public enum Effort {
         return Integer.getInteger(property, either(few, full));
     }
 
-    /** Variants of one claim: all, or a few, which are the first. */
+    /** Variants of one claim: all, or in short a few, which are the first. */
     @SafeVarargs
     @SuppressWarnings("varargs")
     public static <T> Stream<T> variants(int few, T... all) {
-        return Arrays.stream(all).limit(either(few, all.length));
+        return Arrays.stream(all).limit(chosen() == SHORT ? few : all.length);
     }
 }
