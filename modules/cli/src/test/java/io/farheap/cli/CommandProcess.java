@@ -55,7 +55,7 @@ final class CommandProcess {
         return new CommandProcess("-XX:TieredStopAtLevel=1", environment, List.of(arguments));
     }
 
-    /** As optimised as users' are, but in the guest: it brings other races to light. */
+    /** As optimised as users' are, in the full form: it brings other races to light. */
     static CommandProcess startOptimised(String... arguments) throws IOException {
         return new CommandProcess(TestDevice.compilerFlag(), Map.of(), List.of(arguments));
     }

@@ -201,6 +201,7 @@ class KilledMapClientTest {
     }
 
     @Test
+    @Tag("full")
     void aProcessThatClosesTheMapLeavesNothingToCollect() {
         try (FarMap map = start(2)) {
             try (FarMap second = builder().open();

@@ -105,6 +105,7 @@ class KilledServerTest {
 
     @Test
     @Execution(ExecutionMode.CONCURRENT)
+    @Tag("full")
     void aClientWithNothingInFlightLearnsItFromTheLease() throws Exception {
         first.kill();
         assertEquals(first.address(), lost.get(TestDevice.patience(20), TimeUnit.SECONDS));

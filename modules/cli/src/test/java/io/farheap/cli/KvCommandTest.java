@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -96,6 +97,7 @@ class KvCommandTest {
     }
 
     @Test
+    @Tag("full")
     void objectsAreStoredOnConditionsAndFromFiles(@TempDir Path directory) throws IOException {
         try (ServerProcess server = TestServer.start(8 * MIB, MIB)) {
             servers = server.address();

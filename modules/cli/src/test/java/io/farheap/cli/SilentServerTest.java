@@ -25,6 +25,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /** A memory server, in a process of its own, that does not answer: it is stopped. */
 @Isolated("it counts what this process holds")
+@Tag("full")
 class SilentServerTest {
 
     private static final long REGION_BYTES = 1 << 20;
@@ -84,7 +85,6 @@ class SilentServerTest {
 
     /** The lease holds for longer than any of it may take: each fence alone waits for 5 s, of two for each session. */
     @Test
-    @Tag("full")
     void manySessionsWaitForItOnce() throws Exception {
         try (ServerProcess server = server(TestDevice.patience(300) + "s")) {
             Cache cache = create(server);

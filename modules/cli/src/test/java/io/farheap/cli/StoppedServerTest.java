@@ -79,7 +79,7 @@ class StoppedServerTest {
         return way.signal() == Signal.STOP && way.name().equals("client threads, batched");
     }
 
-    private static Stream<Way> ways() {
+    static Stream<Way> ways() {
         Map<String, CacheConfiguration> configurations = new LinkedHashMap<>();
         configurations.put("one-sided", CacheConfiguration.DIRECT.withQueueDepth(8));
         configurations.put("batched", CacheConfiguration.DIRECT.with(0, 1, 16, 4));
@@ -431,19 +431,9 @@ class StoppedServerTest {
     }
 
     @ParameterizedTest
-    @MethodSource("usualWays")
-    void migrationsFromItAndToItEnd(Way how) throws Exception {
-        endMigrations(how);
-    }
-
-    @ParameterizedTest
-    @MethodSource("otherWays")
+    @MethodSource("ways")
     @Tag("full")
-    void migrationsFromItAndToItEndInOtherWays(Way how) throws Exception {
-        endMigrations(how);
-    }
-
-    private void endMigrations(Way how) throws Exception {
+    void migrationsFromItAndToItEnd(Way how) throws Exception {
         create(how);
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();

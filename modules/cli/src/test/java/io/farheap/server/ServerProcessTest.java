@@ -73,6 +73,7 @@ class ServerProcessTest {
     }
 
     @Test
+    @Tag("full")
     void clientsHearItsFailureDomain() throws Exception {
         try (Child server = server("--domain", "rack 7");
                 ControlClient plane = ControlClient.connect(address(server))) {
@@ -85,6 +86,7 @@ class ServerProcessTest {
     }
 
     @Test
+    @Tag("full")
     void itLooksAtTheMachinesMemoryWhereItIsToKeepHeadroom() throws Exception {
         try (Child server = server("--headroom", "1%");
                 ControlClient plane = ControlClient.connect(address(server))) {

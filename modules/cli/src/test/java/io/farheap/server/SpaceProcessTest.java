@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Shared spaces whose clients are processes that are killed, or stopped in the middle of an operation. */
 @Needs(Need.HOST)
+@Tag("full")
 class SpaceProcessTest {
 
     private static final Pattern READY = Pattern.compile("farheap server listening on (127\\.0\\.0\\.1:\\d+): .*");
@@ -145,7 +146,6 @@ class SpaceProcessTest {
 
     /** Most stops hit a copy, and the others are repeated. */
     @Test
-    @Tag("full")
     void aSpaceThatIsDroppedWhileAClientIsStoppedInItStaysWithdrawn() throws Exception {
         try (Child server = server()) {
             String address = address(server);
