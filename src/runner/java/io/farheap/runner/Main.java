@@ -268,7 +268,7 @@ public final class Main {
         return left;
     }
 
-    /** The launcher knows by it what its jar was made of. */
+    /** The launcher knows by them what its jar was made of, and that its classes passed the checks. */
     private static void writeBuildStamp(Item item) {
         String stamp = System.getProperty("farheap.buildStamp");
         if (stamp == null || !item.name().equals(Planner.MAVEN)) {
@@ -276,6 +276,7 @@ public final class Main {
         }
         try {
             Files.writeString(ROOT.resolve("target").resolve("farheap.stamp"), stamp + "\n");
+            Files.deleteIfExists(ROOT.resolve("target").resolve("unchecked"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
