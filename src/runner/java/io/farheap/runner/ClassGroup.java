@@ -17,12 +17,15 @@ record ClassGroup(TestModule module, List<String> classes, Effort effort, List<S
     /** Longer than JUnit lets a test take. */
     static final Duration SILENCE = Duration.ofMinutes(16);
 
-    /** A JVM for each class would spend a quarter of the time on starting, and more on compiling. */
-    private static final double GROUP_SECONDS = 60;
+    /**
+     * By the wall, beside others. Each JVM starts and compiles anew what all tests use: groups of 180 s take 0.88 of
+     * the processor time of groups of 60 s.
+     */
+    private static final double GROUP_SECONDS = 180;
 
     private static final String CONSOLE = "org.junit.platform.console.ConsoleLauncher";
 
-    /** Puts classes into groups that take some 60 s each, longest first. */
+    /** Puts classes into groups that take some 180 s each, longest first. */
     static List<List<String>> pack(List<String> classes, ToDoubleFunction<String> seconds) {
         List<String> longest = new ArrayList<>(classes);
         longest.sort((a, b) -> Double.compare(seconds.applyAsDouble(b), seconds.applyAsDouble(a)));

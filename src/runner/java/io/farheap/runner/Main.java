@@ -6,9 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,8 +32,6 @@ public final class Main {
     private final String run = ProcessHandle.current().pid() + "-" + System.currentTimeMillis();
     private final List<Piece> pieces;
     private final Report report = new Report();
-    private final Set<String> built = new HashSet<>();
-    private int poolsStarted;
 
     /** @throws IllegalArgumentException in one sentence */
     private Main(Arguments arguments) {
@@ -69,12 +70,13 @@ public final class Main {
         ProcessorTime processors = ProcessorTime.now();
         try (Watchdog _ = new Watchdog(run)) {
             if (arguments.full()) {
-                for (Piece piece : pieces) {
-                    boolean asked = arguments.again() || !arguments.pieces().isEmpty();
-                    if (asked || !stamps.has(piece, sources)) {
-                        runPiece(piece, stamps, sources);
-                    }
-                }
+                boolean asked = arguments.again() || !arguments.pieces().isEmpty();
+                runPieces(
+                        pieces.stream()
+                                .filter(piece -> asked || !stamps.has(piece, sources))
+                                .toList(),
+                        stamps,
+                        sources);
                 checkSuites(report.all());
             } else {
                 runShort();
@@ -128,7 +130,7 @@ public final class Main {
         }
         Tally tally = new Tally();
         long started = System.nanoTime();
-        runItems(items, tally);
+        runItems(items, _ -> tally, (_, _, _) -> {});
         boolean builtAll = tally.failures().stream().noneMatch(entry -> entry.suite() == Suite.BUILD);
         if (builtAll && !arguments.device().equals("rxe")) {
             checkAllRan(suites, tally);
@@ -198,22 +200,45 @@ public final class Main {
 
     // --- the full form ---
 
-    private void runPiece(Piece piece, Stamps stamps, String sources) throws InterruptedException {
-        stamps.remove(piece);
-        System.out.println("== piece " + piece.name());
-        Tally tally = new Tally();
-        long started = System.nanoTime();
-        runItems(piece.items(), tally);
-        report.add(new Report.OfPiece(piece.name(), tally, (System.nanoTime() - started) / 1e9));
-        if (tally.failed() > 0) {
-            return;
+    /** All in one queue: a guest, or a test that waits, leaves most of a processor to other pieces. */
+    private void runPieces(List<Piece> those, Stamps stamps, String sources) throws InterruptedException {
+        those.forEach(stamps::remove);
+        List<RunningPiece> running = those.stream().map(RunningPiece::new).toList();
+        Map<String, Tally> tallies = new HashMap<>();
+        // An item that two pieces need is run once, and counts for the first.
+        List<Item> items = new ArrayList<>();
+        for (RunningPiece piece : running) {
+            for (Item item : piece.piece().items()) {
+                if (tallies.putIfAbsent(item.name(), piece.tally()) == null) {
+                    items.add(item);
+                }
+            }
         }
-        if (!sources.equals(Sources.checksum(ROOT))) {
-            System.out.println(
-                    "the sources have changed since they were built: " + piece.name() + " has passed for none");
-            return;
+        Tally builds = new Tally();
+        runItems(items, item -> tallies.getOrDefault(item.name(), builds), (item, ending, outcome) -> {
+            outcome.rest().forEach(rest -> tallies.put(rest.name(), tallies.get(item.name())));
+            for (RunningPiece piece : running) {
+                if (piece.ended(item, ending, outcome, System.nanoTime())) {
+                    finish(piece, stamps, sources);
+                }
+            }
+        });
+        if (builds.cpuSeconds() > 0) {
+            report.add(new Report.OfPiece("builds", builds, builds.seconds(Suite.BUILD)));
         }
-        stamps.put(piece, sources);
+    }
+
+    private void finish(RunningPiece piece, Stamps stamps, String sources) {
+        String name = piece.piece().name();
+        report.add(new Report.OfPiece(name, piece.tally(), piece.seconds()));
+        if (!piece.passed()) {
+            System.out.println("== piece " + name + " failed");
+        } else if (!sources.equals(Sources.checksum(ROOT))) {
+            System.out.println("the sources have changed since they were built: " + name + " has passed for none");
+        } else {
+            stamps.put(piece.piece(), sources);
+            System.out.println("== piece " + name + " passed");
+        }
     }
 
     private void printMissing(Stamps stamps) {
@@ -230,19 +255,24 @@ public final class Main {
 
     // --- both ---
 
-    private void runItems(List<Item> items, Tally tally) throws InterruptedException {
+    /** @param then is called with each item that has ended, after it was printed and counted */
+    private void runItems(List<Item> items, Function<Item, Tally> tallies, Pool.Listener then)
+            throws InterruptedException {
         List<Item> all = new ArrayList<>(needed(items));
         all.addAll(items);
-        all = withoutWhatIsBuilt(all);
-        Progress progress = new Progress(all.size(), tally, times);
-        Path scratch = TARGET.resolve("items").resolve(Integer.toString(++poolsStarted));
-        new Pool(ROOT, scratch, run, 2 * Runtime.getRuntime().availableProcessors(), (item, ending, outcome) -> {
-                    progress.ended(item, ending, outcome);
-                    if (item.suite() == Suite.BUILD && ending.passed()) {
-                        built.add(item.name());
-                        writeBuildStamp(item);
-                    }
-                })
+        Progress progress = new Progress(all.size(), times);
+        new Pool(
+                        ROOT,
+                        TARGET.resolve("items"),
+                        run,
+                        2 * Runtime.getRuntime().availableProcessors(),
+                        (item, ending, outcome) -> {
+                            progress.ended(item, ending, outcome, tallies.apply(item));
+                            if (item.name().equals(Planner.MAVEN) && ending.passed()) {
+                                writeBuildStamp();
+                            }
+                            then.ended(item, ending, outcome);
+                        })
                 .run(all);
     }
 
@@ -255,23 +285,10 @@ public final class Main {
         return builds.stream().filter(item -> names.contains(item.name())).toList();
     }
 
-    /** A build happens once in a run. */
-    private List<Item> withoutWhatIsBuilt(List<Item> items) {
-        List<Item> left = new ArrayList<>();
-        for (Item item : items) {
-            if (!built.contains(item.name())) {
-                Set<String> after = new HashSet<>(item.after());
-                after.removeAll(built);
-                left.add(item.after(after));
-            }
-        }
-        return left;
-    }
-
     /** The launcher knows by them what its jar was made of, and that its classes passed the checks. */
-    private static void writeBuildStamp(Item item) {
+    private static void writeBuildStamp() {
         String stamp = System.getProperty("farheap.buildStamp");
-        if (stamp == null || !item.name().equals(Planner.MAVEN)) {
+        if (stamp == null) {
             return;
         }
         try {

@@ -2,5 +2,5 @@ package io.farheap.runner;
 
 import java.util.List;
 
-/** Items of the full form that run together, and pass together: some nine minutes at most. */
+/** Items of the full form that pass together: some nine minutes if they run alone. */
 record Piece(String name, List<Item> items) {}

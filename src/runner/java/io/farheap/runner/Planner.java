@@ -187,8 +187,12 @@ final class Planner {
         return ctest("threads", "target/native-threads", "native build: threads", 100, some);
     }
 
-    /** Of all modules, cut into groups. */
-    List<Item> classes(Suite suite, List<TestClass> classes) {
+    /**
+     * Of all modules, cut into groups.
+     *
+     * @param label what their names begin with
+     */
+    private List<Item> classes(String label, Suite suite, List<TestClass> classes) {
         Map<TestModule, List<String>> beside = new LinkedHashMap<>();
         Map<TestModule, List<String>> alone = new LinkedHashMap<>();
         for (TestClass one : classes) {
@@ -200,11 +204,11 @@ final class Planner {
         beside.forEach((module, names) -> {
             int number = 0;
             for (List<String> group : ClassGroup.pack(names, name -> times.seconds(suite, name))) {
-                items.add(group(suite, module, group, suite + ": " + module + " " + ++number, false));
+                items.add(group(suite, module, group, label + ": " + module + " " + ++number, false));
             }
         });
         alone.forEach(
-                (module, names) -> items.add(group(suite, module, names, suite + ": " + module + " alone", true)));
+                (module, names) -> items.add(group(suite, module, names, label + ": " + module + " alone", true)));
         return items;
     }
 
@@ -332,7 +336,7 @@ final class Planner {
                         "--select-unique-id=" + SESSION_TEST + "/[class-template-invocation:#2]",
                         "--select-class=io.farheap.kv.SessionTest",
                         "--select-class=io.farheap.resilience.CodedHistoryTest"));
-            case LIBRARY, WEAK, MODULES, PROCESSES, BENCHMARKS -> classes(suite, planned(suite));
+            case LIBRARY, WEAK, MODULES, PROCESSES, BENCHMARKS -> classes(suite.toString(), suite, planned(suite));
         };
     }
 
@@ -347,7 +351,8 @@ final class Planner {
         for (Suite suite : List.of(Suite.LIBRARY, Suite.WEAK, Suite.MODULES, Suite.PROCESSES, Suite.BENCHMARKS)) {
             int number = 0;
             for (List<TestClass> part : cut(suite)) {
-                pieces.add(new Piece(suite + "-" + ++number, classes(suite, part)));
+                String name = suite + "-" + ++number;
+                pieces.add(new Piece(name, classes(name, suite, part)));
             }
         }
         pieces.add(new Piece(

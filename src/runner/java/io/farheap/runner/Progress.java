@@ -3,21 +3,19 @@ package io.farheap.runner;
 import java.util.List;
 import java.util.Locale;
 
-/** Prints each item as it ends, its failures at once, and adds what it took to the tally and the times. */
+/** Prints each item as it ends, its failures at once, and adds what it took to a tally and the times. */
 final class Progress {
 
     private final int items;
-    private final Tally tally;
     private final Times times;
     private int ended;
 
-    Progress(int items, Tally tally, Times times) {
+    Progress(int items, Times times) {
         this.items = items;
-        this.tally = tally;
         this.times = times;
     }
 
-    void ended(Item item, Ending ending, Outcome outcome) {
+    void ended(Item item, Ending ending, Outcome outcome, Tally tally) {
         ended++;
         if (outcome.equals(Outcome.NOTHING) && !ending.trouble().isEmpty()) {
             System.out.printf("[%d/%d] %s: %s%n", ended, items, item.name(), ending.trouble());
