@@ -30,6 +30,10 @@ final class Planner {
             "io.farheap.store.FarHistoryTest",
             "io.farheap.verbs.LoopbackTest");
 
+    private static final String CODED_TEST =
+            "[engine:junit-jupiter]/[class:io.farheap.resilience.CodedHistoryTest]/[test-template:";
+    private static final String FIRST_CODE =
+            "(io.farheap.resilience.Resilience)]/[test-template-invocation:#1]";
     private static final String SESSION_TEST = "[engine:junit-jupiter]/[class-template:io.farheap.cache.SessionTest]";
 
     /** Of a piece, with some room below nine minutes. */
@@ -326,7 +330,7 @@ final class Planner {
             case NATIVE -> List.of(nativeReleaseBuild(), nativeRelease(), nativeSanitized(), nativeThreads());
             case JCSTRESS -> List.of(jcstress("jcstress", ""));
             case GUEST ->
-                // Of sessions the first two configurations: one-sided, and in batches.
+                // Of sessions the first two configurations: one-sided, and in batches. Of codes the first.
                 List.of(guest(
                         "guest",
                         "two",
@@ -335,7 +339,8 @@ final class Planner {
                         "--select-unique-id=" + SESSION_TEST + "/[class-template-invocation:#1]",
                         "--select-unique-id=" + SESSION_TEST + "/[class-template-invocation:#2]",
                         "--select-class=io.farheap.kv.SessionTest",
-                        "--select-class=io.farheap.resilience.CodedHistoryTest"));
+                        "--select-unique-id=" + CODED_TEST + "sessionsKeepOutOfEachOthersWay" + FIRST_CODE,
+                        "--select-unique-id=" + CODED_TEST + "serversDieAndSlabsAreRegeneratedMeanwhile" + FIRST_CODE));
             case LIBRARY, WEAK, MODULES, PROCESSES, BENCHMARKS -> classes(suite.toString(), suite, planned(suite));
         };
     }
