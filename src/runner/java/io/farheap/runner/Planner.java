@@ -3,6 +3,7 @@ package io.farheap.runner;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,8 +33,7 @@ final class Planner {
 
     private static final String CODED_TEST =
             "[engine:junit-jupiter]/[class:io.farheap.resilience.CodedHistoryTest]/[test-template:";
-    private static final String FIRST_CODE =
-            "(io.farheap.resilience.Resilience)]/[test-template-invocation:#1]";
+    private static final String FIRST_CODE = "(io.farheap.resilience.Resilience)]/[test-template-invocation:#1]";
     private static final String SESSION_TEST = "[engine:junit-jupiter]/[class-template:io.farheap.cache.SessionTest]";
 
     /** Of a piece, with some room below nine minutes. */
@@ -152,6 +152,9 @@ final class Planner {
                     line.addAll(List.of("--output-on-failure", "--no-tests=error"));
                     line.addAll(List.of("--output-junit", CtestReader.file(scratch)));
                     line.addAll(List.of(arguments));
+                    if (effort != Effort.FULL) {
+                        line.addAll(List.of("--label-exclude", "full"));
+                    }
                     return line;
                 })
                 .after(Set.of(after))
@@ -197,36 +200,51 @@ final class Planner {
      * @param label what their names begin with
      */
     private List<Item> classes(String label, Suite suite, List<TestClass> classes) {
-        Map<TestModule, List<String>> beside = new LinkedHashMap<>();
-        Map<TestModule, List<String>> alone = new LinkedHashMap<>();
+        Map<Kind, List<String>> kinds = new LinkedHashMap<>();
         for (TestClass one : classes) {
-            (one.alone() ? alone : beside)
-                    .computeIfAbsent(one.module(), _ -> new ArrayList<>())
+            boolean optimised = one.optimised() || effort != Effort.SHORT;
+            kinds.computeIfAbsent(new Kind(one.module(), optimised, one.alone()), _ -> new ArrayList<>())
                     .add(one.name());
         }
         List<Item> items = new ArrayList<>();
-        beside.forEach((module, names) -> {
-            int number = 0;
-            for (List<String> group : ClassGroup.pack(names, name -> times.seconds(suite, name))) {
-                items.add(group(suite, module, group, label + ": " + module + " " + ++number, false));
+        Map<TestModule, Integer> numbers = new HashMap<>();
+        kinds.forEach((kind, names) -> {
+            List<List<String>> groups =
+                    kind.alone ? List.of(names) : ClassGroup.pack(names, name -> times.seconds(suite, name));
+            for (List<String> group : groups) {
+                int number = numbers.merge(kind.module, 1, Integer::sum);
+                items.add(group(suite, kind, group, label + ": " + kind.module + " " + number));
             }
         });
-        alone.forEach(
-                (module, names) -> items.add(group(suite, module, names, label + ": " + module + " alone", true)));
         return items;
     }
 
-    private Item group(Suite suite, TestModule module, List<String> names, String name, boolean alone) {
-        List<String> options = List.of("-Dfarheap.verbs=soft", "-Dfarheap.slowness=" + SLOWNESS);
+    /** Classes of one may share a JVM. */
+    private record Kind(TestModule module, boolean optimised, boolean alone) {
+
+        /**
+         * In a few seconds the optimising compiler and G1's threads take more than they give back: of seven classes a
+         * third of all that they took. The command line has options of its own.
+         */
+        List<String> jvmOptions() {
+            return optimised || module == TestModule.CLI
+                    ? List.of()
+                    : List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+        }
+    }
+
+    private Item group(Suite suite, Kind kind, List<String> names, String name) {
+        List<String> options = new ArrayList<>(List.of("-Dfarheap.verbs=soft", "-Dfarheap.slowness=" + SLOWNESS));
+        options.addAll(kind.jvmOptions());
         double seconds =
                 names.stream().mapToDouble(one -> times.seconds(suite, one)).sum();
         Item like = Item.of(name, suite, (_, _) -> Outcome.NOTHING, _ -> List.of())
                 .environment(suite == Suite.WEAK ? Map.of("SOFTVERBS", with("SOFTVERBS", ",", "order=weak")) : Map.of())
-                .alone(alone)
+                .alone(kind.alone)
                 .silence(ClassGroup.SILENCE)
-                .after(Set.of(module == TestModule.CLI ? CACHE : MAVEN))
+                .after(Set.of(kind.module == TestModule.CLI ? CACHE : MAVEN))
                 .seconds(seconds);
-        return new ClassGroup(module, names, effort, options).item(like);
+        return new ClassGroup(kind.module, names, effort, List.copyOf(options)).item(like);
     }
 
     /** Those of the weak suite that are not there: renamed, perhaps. */

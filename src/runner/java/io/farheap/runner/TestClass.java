@@ -15,8 +15,10 @@ import java.util.stream.Stream;
  * @param full whether all of it is for the full form: its class has {@code @Tag("full")}, which the formatter puts at a
  *     line's beginning
  * @param alone whether it must run alone: its class has {@code @Tag("alone")}
+ * @param optimised whether it needs the optimising compiler in the short form too, as what it counts to be 0 bytes is
+ *     so only then: its class has {@code @Tag("optimised")}
  */
-record TestClass(TestModule module, String name, boolean full, boolean alone) {
+record TestClass(TestModule module, String name, boolean full, boolean alone, boolean optimised) {
 
     /** In the order of their names. */
     static List<TestClass> of(Path root, TestModule module) {
@@ -40,7 +42,12 @@ record TestClass(TestModule module, String name, boolean full, boolean alone) {
                 relative.substring(0, relative.length() - ".java".length()).replace('/', '.');
         try (Stream<String> lines = Files.lines(file)) {
             List<String> tags = lines.filter(line -> line.startsWith("@Tag(")).toList();
-            return new TestClass(module, name, tags.contains("@Tag(\"full\")"), tags.contains("@Tag(\"alone\")"));
+            return new TestClass(
+                    module,
+                    name,
+                    tags.contains("@Tag(\"full\")"),
+                    tags.contains("@Tag(\"alone\")"),
+                    tags.contains("@Tag(\"optimised\")"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

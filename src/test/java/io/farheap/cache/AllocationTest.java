@@ -11,11 +11,13 @@ import io.farheap.testing.Needs;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Reads and writes allocate nothing, with and without latency tracking: measured in bytes, by the JVM's own count. */
+@Tag("optimised")
 @Needs(Need.HOST)
 class AllocationTest {
 

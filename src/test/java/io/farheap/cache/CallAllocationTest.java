@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Calls allocate nothing, on the session's thread and on the servers': measured in bytes, by the JVM's own count. The
  * servers are in this process; two run procedures, the third does not.
  */
+@Tag("optimised")
 @Needs(Need.HOST)
 class CallAllocationTest {
 

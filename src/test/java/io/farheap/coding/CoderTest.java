@@ -18,11 +18,13 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** With each library. What this process has not is reported as not run. {@code -Dfarheap.seed=S} repeats a run. */
+@Tag("optimised")
 class CoderTest {
 
     private static final int MOST_BYTES = 5000;

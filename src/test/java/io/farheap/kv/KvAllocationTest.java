@@ -8,9 +8,11 @@ import io.farheap.testing.Needs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Requests allocate nothing, whatever becomes of them. */
+@Tag("optimised")
 @Needs(Need.HOST)
 class KvAllocationTest {
 

@@ -9,9 +9,11 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Calls allocate nothing, at either end. */
+@Tag("optimised")
 @Needs(Need.HOST)
 class RpcAllocationTest {
 

@@ -8,10 +8,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Requests allocate nothing, in every mode. */
+@Tag("optimised")
 class CodedAllocationTest {
 
     private static final int ROUNDS = Effort.count(10_000);

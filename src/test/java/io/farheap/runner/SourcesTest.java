@@ -65,7 +65,8 @@ class SourcesTest {
                 sources.resolve("FullTest.java"), "package io.farheap;\n\n@Tag(\"full\")\nclass FullTest {}\n");
         Files.writeString(
                 sources.resolve("SomeTest.java"), "package io.farheap;\n\nclass SomeTest {\n    @Tag(\"full\")\n}\n");
-        Files.writeString(sources.resolve("AloneTest.java"), "@Tag(\"alone\")\nclass AloneTest {}\n");
+        Files.writeString(
+                sources.resolve("AloneTest.java"), "@Tag(\"alone\")\n@Tag(\"optimised\")\nclass AloneTest {}\n");
         List<TestClass> found = TestClass.of(root, TestModule.LIBRARY);
         assertEquals(
                 List.of("io.farheap.AloneTest", "io.farheap.FullTest", "io.farheap.SomeTest"),
@@ -75,5 +76,8 @@ class SourcesTest {
         assertEquals(
                 List.of(true, false, false),
                 found.stream().map(TestClass::alone).toList());
+        assertEquals(
+                List.of(true, false, false),
+                found.stream().map(TestClass::optimised).toList());
     }
 }

@@ -19,12 +19,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Operations allocate nothing, in memory and on the device: by the JVM's own count, of the session's thread. */
+@Tag("optimised")
 @Needs(Need.HOST)
 class AllocationTest {
 

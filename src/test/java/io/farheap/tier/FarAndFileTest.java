@@ -9,6 +9,7 @@ import io.farheap.testing.TestDevice;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The paper's two tiers, with real devices. */
+@Tag("optimised")
 @ParameterizedClass(name = "commit point {0}")
 @ValueSource(ints = {0, 1})
 class FarAndFileTest extends DeviceContract {

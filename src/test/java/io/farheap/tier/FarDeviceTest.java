@@ -10,11 +10,13 @@ import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.Cluster;
 import io.farheap.testing.TestDevice;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
+@Tag("optimised")
 @ParameterizedClass(name = "{0}")
 @MethodSource("shapes")
 class FarDeviceTest extends BoundedDeviceContract {

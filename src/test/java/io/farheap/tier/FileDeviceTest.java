@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(
         value = Engine.class,
         names = {"IO_URING", "THREADS", "POLLER"})
+@Tag("optimised")
 class FileDeviceTest extends DeviceContract {
 
     @Parameter

@@ -10,8 +10,10 @@ import io.farheap.testing.Needs;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("optimised")
 @Needs(Need.HOST)
 class MemoryDeviceTest extends BoundedDeviceContract {
 

@@ -9,12 +9,14 @@ import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Two tiers and three, in memory, where a test says what happens when. */
+@Tag("optimised")
 @Needs(Need.HOST)
 @ParameterizedClass(name = "{0}")
 @MethodSource("shapes")

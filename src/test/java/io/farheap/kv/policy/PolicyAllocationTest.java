@@ -8,10 +8,12 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nothing that an operation of a map calls allocates. */
+@Tag("optimised")
 @Needs(Need.HOST)
 class PolicyAllocationTest {
 

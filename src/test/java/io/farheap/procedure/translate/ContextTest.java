@@ -19,10 +19,12 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A call in progress: slices, results of accesses, saved and forged ones, and what is left of it. */
+@Tag("optimised")
 @Timeout(300)
 class ContextTest {
 
