@@ -28,12 +28,14 @@ class AllocationTest {
 
     private static final int FENCES = 20_000;
     /** Rounds, one after the other, in which nothing may be allocated. */
-    private static final int SILENT_ROUNDS = 20;
+    private static final int SILENT_ROUNDS = Effort.either(10, 20);
     /**
      * Until there are these: at first code is not compiled yet, however long the compilers take; the JVM counts
      * allocation buffers, and one may be retired at a bad moment; a compilation may deoptimise.
      */
     private static final int MOST_ROUNDS = 500;
+
+    private static boolean fenced;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final long[] addresses = new long[16];
@@ -74,9 +76,10 @@ class AllocationTest {
             int operations = configuration.equals(Configurations.DIRECT) ? OPERATIONS : HANDED_OVER_OPERATIONS;
             run(session, buffer, operations);
             // Who goes to sleep calls it, so seldom that it would stay interpreted, which allocates.
-            for (int i = 0; i < FENCES; i++) {
+            for (int i = fenced ? FENCES : 0; i < FENCES; i++) {
                 AsymmetricFence.heavy();
             }
+            fenced = true;
             clientThreads = Thread.getAllStackTraces().keySet().stream()
                     .filter(thread -> thread.getName().contains("-cli-"))
                     .mapToLong(Thread::threadId)

@@ -9,6 +9,7 @@ import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.ServedCode;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -53,13 +54,15 @@ class CallAllocationTest {
     }
 
     private static final long REGION = Cluster.REGION_BYTES;
-    private static final int SILENT_ROUNDS = 10;
+    private static final int SILENT_ROUNDS = Effort.either(5, 10);
     /** As in {@link AllocationTest}. */
     private static final int MOST_ROUNDS = 500;
 
     private static final int CALLS = 200;
     private static final int AT_ONCE = 32;
     private static final int SLEEPS = 20_000;
+
+    private static boolean sleepersAreCompiled;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final long[] addresses = new long[AT_ONCE];
@@ -137,6 +140,10 @@ class CallAllocationTest {
 
     /** It is called so seldom that it would stay interpreted, which allocates. */
     private static void compileWhatSleepersCall() {
+        if (sleepersAreCompiled) {
+            return;
+        }
+        sleepersAreCompiled = true;
         try (Epoll epoll = new Epoll(1);
                 EventFd event = new EventFd()) {
             epoll.add(event.fd(), 1);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.ServedCode;
+import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -24,7 +25,7 @@ class CallMigrationTest {
     private static final long REGION = Cluster.REGION_BYTES;
     private static final int REGIONS = 4;
     private static final int SESSIONS = 3;
-    private static final int MOVES = 40;
+    private static final int MOVES = Effort.either(15, 40);
     /** Where words of sessions begin in a region; the first is everybody's. */
     private static final long OWN = 64;
 

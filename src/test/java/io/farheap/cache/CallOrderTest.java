@@ -89,7 +89,7 @@ class CallOrderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.farheap.cache.Configurations#all")
+    @MethodSource("io.farheap.cache.Configurations#some")
     void aCallPassesAHeldWriteThatItsFootprintDoesNotOverlap(CacheConfiguration configuration) throws Exception {
         create(configuration);
         assertEquals(CallStatus.DONE, caller.call(load, REGION, REGION).status());
@@ -121,7 +121,7 @@ class CallOrderTest {
 
     /** The same of requests that nothing holds: until they are called back, which takes a poll. */
     @ParameterizedTest
-    @MethodSource("io.farheap.cache.Configurations#all")
+    @MethodSource("io.farheap.cache.Configurations#some")
     void onlyWhatOverlapsIsWaitedFor(CacheConfiguration configuration) {
         create(configuration);
         Completion nothing = (token, status) -> {};
@@ -146,7 +146,7 @@ class CallOrderTest {
 
     /** One that finds nothing pending has a shorter way in, which calls may not be passed on either. */
     @ParameterizedTest
-    @MethodSource("io.farheap.cache.Configurations#all")
+    @MethodSource("io.farheap.cache.Configurations#some")
     void aBlockingRequestComesBehindACallThatItOverlaps(CacheConfiguration configuration) {
         create(configuration);
         caller.write(16, 1);

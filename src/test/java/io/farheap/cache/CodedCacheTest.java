@@ -58,7 +58,7 @@ class CodedCacheTest {
         long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, "waited too long for: " + what);
-            LockSupport.parkNanos(100_000);
+            LockSupport.parkNanos(2_000_000);
         }
     }
 
@@ -241,7 +241,7 @@ class CodedCacheTest {
     /** The owner sleeps until it is woken by the end: it neither sleeps on nor touches what is freed. */
     @Test
     void itIsDeletedWhileSessionsOfOtherThreadsSleep() throws Exception {
-        for (int round = 0; round < Effort.count(20); round++) {
+        for (int round = 0; round < Effort.either(2, 20); round++) {
             AtomicReference<Throwable> thrown = new AtomicReference<>();
             CountDownLatch opened = new CountDownLatch(2);
             List<Thread> owners = new ArrayList<>();

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What fails must end: nothing hangs, and nobody else is held up. */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.farheap.cache.Configurations#some")
+@MethodSource("io.farheap.cache.Configurations#one")
 class FailureTest {
 
     @Parameter

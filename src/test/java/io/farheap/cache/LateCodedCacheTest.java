@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.resilience.Resilience;
 import io.farheap.testing.DeviceFaults;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
@@ -34,6 +35,7 @@ class LateCodedCacheTest {
     private static final long LATE_NANOS = 1_000_000;
     private static final long FOREVER_NANOS = 3_600_000_000_000L;
     private static final int SERVERS = 5;
+    private static final int ROUNDS = Effort.either(40, 100);
 
     private final Cluster cluster = new Cluster(1, 1, 1, 1);
 
@@ -79,7 +81,7 @@ class LateCodedCacheTest {
                         Session second = cache.openSession()) {
                     first.writeBlocking(0, memory);
                     SoftverbsFaults.delayOperations(LATE_PART, LATE_NANOS);
-                    for (int i = 0; i < 100; i++) {
+                    for (int i = 0; i < ROUNDS; i++) {
                         first.writeBlocking(0, memory);
                         // Nobody polls the first.
                         second.writeBlocking(0, memory);
@@ -101,7 +103,7 @@ class LateCodedCacheTest {
                         Session other = cache.openSession()) {
                     futures.write(0, memory).get();
                     SoftverbsFaults.delayOperations(LATE_PART, LATE_NANOS);
-                    for (int i = 0; i < 100; i++) {
+                    for (int i = 0; i < ROUNDS; i++) {
                         futures.write(0, memory).get(60, TimeUnit.SECONDS);
                         other.writeBlocking(0, memory);
                     }

@@ -15,6 +15,7 @@ import io.farheap.testing.TestDevice;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,6 +74,7 @@ class MoveAheadTest {
     private <T> T polling(CompletableFuture<T> migration) {
         while (!migration.isDone()) {
             session.poll();
+            LockSupport.parkNanos(50_000);
         }
         return migration.join();
     }

@@ -46,7 +46,7 @@ class ResizeHistoryTest {
     private volatile boolean done;
 
     @ParameterizedTest
-    @MethodSource("io.farheap.cache.Configurations#some")
+    @MethodSource("io.farheap.cache.Configurations#one")
     @Timeout(300)
     void whatIsReadIsWhatWasWrittenOrNothing(CacheConfiguration how) throws Exception {
         long seed = System.nanoTime();

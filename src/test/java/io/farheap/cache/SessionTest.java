@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.farheap.cache.Configurations#someAndCoded")
+@MethodSource("io.farheap.cache.Configurations#someAndCodedInFull")
 class SessionTest {
 
     @Parameter

@@ -29,6 +29,8 @@ class SlowDeviceTest {
     private CacheConfiguration configuration;
 
     private static final long LATE_NANOS = 500_000_000L;
+    /** Of the first try. */
+    private static final long FIRST_NANOS = LATE_NANOS / 5;
     /** Three such operations, one after the other, are what a migration may wait for: it gives up after ten seconds. */
     private static final long LATEST_NANOS = 4 * LATE_NANOS;
 
@@ -151,7 +153,7 @@ class SlowDeviceTest {
     private void whileTheRegionMoves(Meeting meeting) throws Exception {
         for (int i = 0; i < MOST_MIGRATIONS; i++) {
             int source = i % 2;
-            long late = Math.min(LATE_NANOS << i, LATEST_NANOS);
+            long late = Math.min(FIRST_NANOS << i, LATEST_NANOS);
             order.clear();
             SoftverbsFaults.delayOperations(late);
             CompletableFuture<Void> migration =

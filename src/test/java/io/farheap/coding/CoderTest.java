@@ -101,7 +101,7 @@ class CoderTest {
             for (int r = 0; r <= ErasureCode.MOST_PARITY; r++) {
                 ErasureCode code = ErasureCode.of(k, r);
                 try (Coder coder = new Coder(code, library)) {
-                    for (int round = 0; round < 3; round++) {
+                    for (int round = 0; round < Effort.either(1, 3); round++) {
                         place(MOST_BYTES);
                         long behind = memory.get(
                                 JAVA_LONG_UNALIGNED, addresses[code.splits() - 1] - memory.address() + bytes);
@@ -125,7 +125,7 @@ class CoderTest {
     @EnumSource
     void everyLossIsMended(CodingLibrary library) {
         need(library);
-        for (int k = 1; k <= Effort.either(8, ErasureCode.MOST_DATA); k++) {
+        for (int k = 1; k <= Effort.either(6, ErasureCode.MOST_DATA); k++) {
             for (int r = 1; r <= ErasureCode.MOST_PARITY; r++) {
                 ErasureCode code = ErasureCode.of(k, r);
                 try (Coder coder = new Coder(code, library)) {
@@ -165,7 +165,7 @@ class CoderTest {
     @EnumSource
     void aChangeOfAPartReachesAllParities(CodingLibrary library) {
         need(library);
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < Effort.either(60, 200); round++) {
             ErasureCode code = ErasureCode.of(1 + random.nextInt(16), random.nextInt(5));
             place(MOST_BYTES);
             try (Coder coder = new Coder(code, library)) {
@@ -196,7 +196,7 @@ class CoderTest {
     @EnumSource
     void wrongSplitsAreNoticedAndNamed(CodingLibrary library) {
         need(library);
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < Effort.either(100, 300); round++) {
             ErasureCode code = ErasureCode.of(1 + random.nextInt(12), 1 + random.nextInt(4));
             place(600);
             try (Coder coder = new Coder(code, library)) {

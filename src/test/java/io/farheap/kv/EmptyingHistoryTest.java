@@ -15,9 +15,9 @@ class EmptyingHistoryTest {
 
     static Stream<Arguments> maps() {
         return Effort.variants(
-                2,
-                arguments(400, 2, 400, 512, false, 254),
+                1,
                 arguments(64, 2, 400, 512, true, 2),
+                arguments(400, 2, 400, 512, false, 254),
                 arguments(8, 2, 1000, 512, false, 254));
     }
 

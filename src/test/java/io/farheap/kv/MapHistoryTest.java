@@ -51,12 +51,12 @@ class MapHistoryTest {
 
     static Stream<Arguments> maps() {
         return Effort.variants(
-                5,
+                3,
                 arguments(8, 3, 1000, 512, false, 254),
+                arguments(64, 3, 10, 256, true, 2),
                 arguments(4, 2, 1, 256, false, 254),
                 arguments(64, 3, 10, 256, true, 254),
                 arguments(400, 3, 100, 256, false, 254),
-                arguments(64, 3, 10, 256, true, 2),
                 arguments(64, 3, 10, 256, false, 254),
                 arguments(8, 3, 1000, 512, false, 2),
                 arguments(400, 3, 100, 256, false, 2));
@@ -64,9 +64,9 @@ class MapHistoryTest {
 
     static Stream<Arguments> movingMaps() {
         return Effort.variants(
-                2,
-                arguments(400, 2, 100, 256, false, 254),
+                1,
                 arguments(64, 2, 100, 256, true, 2),
+                arguments(400, 2, 100, 256, false, 254),
                 arguments(8, 2, 1000, 512, false, 254));
     }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -136,7 +137,7 @@ class PiecesTest {
         Map<Integer, byte[]> stored = new HashMap<>();
         int hits = 0;
         try (Session session = space.map.openSession()) {
-            for (int i = 0; i < 1000; i++) {
+            for (int i = 0; i < Effort.either(500, 1000); i++) {
                 int number = random.nextInt(300);
                 byte[] value = value(random.nextInt(4) == 0 ? random.nextInt(500) : random.nextInt(400_000));
                 session.set(key(number), value);

@@ -14,6 +14,7 @@ import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -156,7 +157,7 @@ class PolicyExtensionTest {
         int hits = 0;
         try (Session session = space.map.openSession();
                 Session other = space.map.openSession()) {
-            for (int i = 0; i < 6_000; i++) {
+            for (int i = 0; i < Effort.either(3_000, 6_000); i++) {
                 int number = Math.min(random.nextInt(400), random.nextInt(400));
                 Session by = random.nextBoolean() ? session : other;
                 if (random.nextInt(3) > 0) {

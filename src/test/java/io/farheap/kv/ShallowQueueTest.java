@@ -3,7 +3,9 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
@@ -13,11 +15,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Maps on a device whose queue pairs take fewer operations than a session's requests need together. */
 @Needs(Need.SOFTVERBS)
@@ -35,8 +39,16 @@ class ShallowQueueTest {
         Softverbs.set("qp_error_after=0 depth=0");
     }
 
+    static Stream<Arguments> maps() {
+        return Effort.variants(
+                1,
+                arguments(64, 3, 10, 256, true, 2),
+                arguments(64, 3, 10, 256, false, 254),
+                arguments(400, 2, 100, 256, false, 254));
+    }
+
     @ParameterizedTest
-    @CsvSource({"64, 3, 10, 256, false, 254", "400, 2, 100, 256, false, 254", "64, 3, 10, 256, true, 2"})
+    @MethodSource("maps")
     void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike, int mostUnits)
             throws Exception {
         MapHistoryTest.run(keys, threads, objects, room, alike, mostUnits, MapHistoryTest.Beside.NOTHING);

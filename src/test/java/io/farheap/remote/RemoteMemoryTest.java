@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RemoteMemoryTest {
 
     private static final int ROUNDS = Effort.count(2_000);
-    private static final int QUEUES = 200;
+    private static final int QUEUES = Effort.either(60, 200);
     private static final int CLOSINGS = Effort.count(20);
 
     private TestServers servers;

@@ -26,11 +26,12 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongBiFunction;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Calls, their replies, what becomes of them when handlers, servers and callers do wrong. */
 class RpcQueueTest {
@@ -223,9 +224,9 @@ class RpcQueueTest {
         assertEquals(5, buffer.segment().get(JAVA_LONG, 0));
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            ints = {
+    static Stream<Integer> failing() {
+        return Effort.variants(
+                8,
                 THROW,
                 TOO_LONG,
                 LATER_THEN_THROW,
@@ -233,13 +234,16 @@ class RpcQueueTest {
                 TOUCH_THROWS,
                 TOUCH_BEYOND,
                 NONE,
-                -1,
                 Integer.MIN_VALUE,
-                RpcHandlers.MOST
-            })
+                -1,
+                RpcHandlers.MOST);
+    }
+
+    @ParameterizedTest
+    @MethodSource("failing")
     void whatFailsEndsOneCallAlone(int operation) {
         int expected = operation >= 0 && operation < NONE ? Outcome.FAILED : Outcome.NO_OPERATION;
-        for (int round = 0; round < 20; round++) {
+        for (int round = 0; round < Effort.either(5, 20); round++) {
             ended.clear();
             for (long tag = 0; tag < BATCH; tag++) {
                 mustCall(0, tag == 2 ? operation : ECHO, 9, tag);
@@ -253,13 +257,17 @@ class RpcQueueTest {
         assertTrue(queue.connected(attached.get(0)));
     }
 
+    static Stream<Integer> failingInPlace() {
+        return Effort.variants(2, THROW, TOUCH_BEYOND, NONE, TOUCH_THROWS);
+    }
+
     /** The place of a call that failed is used again: nothing of its outcome may stay there. */
     @ParameterizedTest
-    @ValueSource(ints = {THROW, NONE, TOUCH_THROWS, TOUCH_BEYOND})
+    @MethodSource("failingInPlace")
     void whatHasFailedLeavesNoTraceInItsPlace(int operation) {
         mustCall(0, operation, 9, 0);
         await(1);
-        for (int round = 0; round < 10 * BATCHES; round++) {
+        for (int round = 0; round < Effort.either(3, 10) * BATCHES; round++) {
             ended.clear();
             for (long tag = 0; tag < BATCH; tag++) {
                 mustCall(0, ECHO, 9, tag);
@@ -269,12 +277,16 @@ class RpcQueueTest {
         }
     }
 
+    static Stream<Integer> batches() {
+        return Effort.variants(2, 1, BATCHES, 2);
+    }
+
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, BATCHES})
+    @MethodSource("batches")
     void anExceptionOfTheReplyHandlerLosesNoPlace(int batches) {
         queue.close();
         queue = memory.openRpcQueue(OPTIONS.with(batches, 2));
-        for (int round = 0; round < 50; round++) {
+        for (int round = 0; round < Effort.either(20, 50); round++) {
             ended.clear();
             int calls = 1 + round % (2 * batches);
             for (long tag = 0; tag < calls; tag++) {

@@ -142,7 +142,8 @@ final class CodedServers implements AutoCloseable {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("waited too long for: " + what);
             }
-            LockSupport.parkNanos(100_000);
+            // What is asked for costs more than that: to ask all the time would take a processor.
+            LockSupport.parkNanos(1_000_000);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Joining;
 import java.lang.foreign.MemorySegment;
@@ -200,7 +201,7 @@ class CodedSpaceTest {
                             .sum();
                     assertEquals(health.slabs(), onServers + health.voidSlabs(), health::toString);
                     assertTrue(health.rebuildingSlabs() >= 0, health::toString);
-                    return health.regenerated() >= 100;
+                    return health.regenerated() >= Effort.count(100);
                 });
             } finally {
                 enough.set(true);

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -44,7 +45,13 @@ class LateSplitsTest {
     private void await(CodedSession session, int count) {
         while (ended < count) {
             session.poll();
+            rest();
         }
+    }
+
+    /** What is late is late by much more: no processor is taken for that. */
+    private static void rest() {
+        LockSupport.parkNanos(50_000);
     }
 
     @Test
@@ -68,6 +75,7 @@ class LateSplitsTest {
             memory.fill((byte) 7);
             while (session.unsettled()) {
                 session.poll();
+                rest();
             }
             byte[] sevens = new byte[PAGE];
             Arrays.fill(sevens, (byte) 7);
@@ -177,6 +185,7 @@ class LateSplitsTest {
                 while (!there[0]) {
                     reader.poll();
                     writer.poll();
+                    rest();
                 }
                 assertArrayEquals(page, read, "write " + i);
             }

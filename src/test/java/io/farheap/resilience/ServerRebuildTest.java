@@ -5,16 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Slabs that their servers make, and what this process makes where they cannot. */
 class ServerRebuildTest {
@@ -163,9 +165,13 @@ class ServerRebuildTest {
         }
     }
 
+    static Stream<Integer> dataSplits() {
+        return Effort.variants(1, 4, 2);
+    }
+
     /** Each page is read and written by one thread, as often as it can, while slab after slab is made by servers. */
     @ParameterizedTest
-    @ValueSource(ints = {2, 4})
+    @MethodSource("dataSplits")
     void writesMeanwhileAreInWhatIsMade(int data) throws Exception {
         try (CodedSpace space =
                 servers.space(Resilience.failureRecovery(data, 2).pageBytes(PAGE), data * CodedServers.REGION_BYTES)) {
@@ -178,7 +184,7 @@ class ServerRebuildTest {
                 List<FutureTask<Long>> writers =
                         List.of(writer(space, first, bytes, 0, enough), writer(space, second, bytes, 1, enough));
                 try {
-                    regenerate(space, 12 * CodedServers.REGION_BYTES);
+                    regenerate(space, Effort.either(4, 12) * CodedServers.REGION_BYTES);
                 } finally {
                     enough.set(true);
                     for (FutureTask<Long> writer : writers) {

@@ -35,7 +35,10 @@ public class RunnerTest {
     private static Item group(String name, String... classes) {
         List<String> names = List.of(classes).stream().map(one -> MADE_UP + one).toList();
         Item like = Item.of(name, Suite.LIBRARY, (_, _) -> Outcome.NOTHING, _ -> List.of());
-        return new ClassGroup(TestModule.LIBRARY, names, Effort.SHORT, List.of()).item(like);
+        // What they do is little: no JVM is to spend its time on compiling it well.
+        return new ClassGroup(TestModule.LIBRARY, names, Effort.SHORT, List.of())
+                .item(like)
+                .environment(Map.of("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"));
     }
 
     private static Item command(String name, String script) {
@@ -236,13 +239,16 @@ public class RunnerTest {
 
     @Test
     void nothingIsLeftOfARunThatIsKilled() throws Exception {
-        for (String signal : List.of("-KILL", "-TERM", "-INT")) {
+        for (String signal : io.farheap.testing.Effort.variants(2, "-KILL", "-INT", "-TERM")
+                .toList()) {
             String name = run + signal;
             // What a shell starts in the background ignores SIGINT, and so would this.
             Process runner = new ProcessBuilder(
                             "env",
                             "--default-signal=INT",
                             Jdk.java(),
+                            "-XX:TieredStopAtLevel=1",
+                            "-XX:+UseSerialGC",
                             "-cp",
                             System.getProperty("java.class.path"),
                             LongRun.class.getName(),
@@ -267,7 +273,7 @@ public class RunnerTest {
         while (count == 0 ? !found.isEmpty() : found.size() < count) {
             assertTrue(System.nanoTime() - deadline < 0, found::toString);
             assertTrue(count == 0 || runner.isAlive(), "the run goes on");
-            Thread.sleep(20);
+            Thread.sleep(100);
             found = Processes.with(RunningItem.RUN_MARK + "=" + run);
         }
     }

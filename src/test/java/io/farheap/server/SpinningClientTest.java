@@ -27,7 +27,7 @@ class SpinningClientTest {
     private static final Long ASKED = Long.getLong("farheap.batches");
     private static final long BATCHES = ASKED != null ? ASKED : Effort.count(300_000);
     /** Without the property. Where cores are shared a batch may cost a time slice. */
-    private static final long MOST_NANOS = Effort.either(2, 10) * 1_000_000_000L;
+    private static final long MOST_NANOS = Effort.either(1, 10) * 1_000_000_000L;
 
     private static final int MOST_EXAMPLES = 3;
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.Cluster;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +33,8 @@ class FarDeviceTest extends BoundedDeviceContract {
     }
 
     static Stream<Shape> shapes() {
-        return Stream.of(new Shape(SEGMENTS, 1, 1), new Shape(SEGMENTS + 1, 1, 8), new Shape(SEGMENTS, 16, 1));
+        return Effort.variants(
+                2, new Shape(SEGMENTS + 1, 1, 8), new Shape(SEGMENTS, 16, 1), new Shape(SEGMENTS, 1, 1));
     }
 
     @Parameter

@@ -12,6 +12,7 @@ import io.farheap.procedure.CallStatus;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RpcOptions;
 import io.farheap.server.TurnTaking;
+import io.farheap.testing.Effort;
 import io.farheap.thread.Idle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -32,7 +33,7 @@ class MalformedProcedureCallTest {
     private static final int HOPS = 64 + 3;
     private static final int ADD = 128 + 4;
     private static final int SPIN = 192 + 5;
-    private static final int FUZZED_CALLS = 2_000;
+    private static final int FUZZED_CALLS = Effort.either(700, 2_000);
 
     private final RawCalls.Server server;
     private final RawCalls good;

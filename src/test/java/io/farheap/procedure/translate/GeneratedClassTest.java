@@ -17,7 +17,7 @@ class GeneratedClassTest {
 
     private static final Long ONE = Long.getLong("farheap.seed");
     /** So many that what becomes of them says something of the generator. */
-    private static final int COUNT = Effort.count(2_500);
+    private static final int COUNT = Effort.either(250, 2_500);
 
     private final long seed = ONE != null ? ONE : System.nanoTime();
 

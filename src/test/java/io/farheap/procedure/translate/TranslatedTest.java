@@ -4,14 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
+import io.farheap.testing.Effort;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Translated code does what plain Java does, bit by bit, however it is interrupted. */
 class TranslatedTest {
@@ -245,8 +247,12 @@ class TranslatedTest {
         }
     }
 
+    static LongStream seeds() {
+        return LongStream.rangeClosed(1, Effort.either(2, 8));
+    }
+
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    @MethodSource("seeds")
     void arithmeticIsJavas(long seed) {
         Random random = new Random(seed);
         stage.fill(random);

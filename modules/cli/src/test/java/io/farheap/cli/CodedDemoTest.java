@@ -3,6 +3,7 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -48,7 +49,7 @@ class CodedDemoTest {
 
     @Test
     void aKilledServerCostsNoByte() throws Exception {
-        CommandProcess demo = demo("--seconds", "1");
+        CommandProcess demo = demo("--seconds", Effort.isFull() ? "1" : "0.2");
         String output = demo.awaitEnd(0);
         assertTrue(output.contains("SIGKILL to memory server "), output);
         assertTrue(output.contains("whole again, "), output);

@@ -3,6 +3,7 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.time.TimeLimit;
 import java.io.BufferedReader;
@@ -57,7 +58,7 @@ class DemoTest {
     void everyByteIsRight() throws Exception {
         Path json = directory.resolve("demo.json");
         Path hlog = directory.resolve("demo.hlog");
-        Process demo = demo("--seconds", "2", "--json", json.toString(), "--hlog", hlog.toString());
+        Process demo = demo("--seconds", Effort.isFull() ? "2" : "1", "--json", json.toString(), "--hlog", hlog.toString());
         String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, demo.waitFor(), output);
         String figures = Files.readString(json);

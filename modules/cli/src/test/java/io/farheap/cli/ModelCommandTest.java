@@ -10,6 +10,7 @@ import io.farheap.slo.Configuration;
 import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.verbs.Context;
@@ -86,8 +87,10 @@ class ModelCommandTest {
                 otherDevice.contains(
                         "was measured with device \"soft0 (soft), latency=1000\", and the model is wanted for \"soft0 (soft)\""),
                 otherDevice);
-        String otherRecord = run(1, SLOW, List.of("--record", "2048", "--max-depth", "2", "--cores", "1"), "model");
-        assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
+        if (Effort.isFull()) {
+            String otherRecord = run(1, SLOW, List.of("--record", "2048", "--max-depth", "2", "--cores", "1"), "model");
+            assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
+        }
     }
 
     /** On three servers that it starts, each of a domain of its own. Its figures are this machine's, and nobody's. */

@@ -3,8 +3,11 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -28,6 +31,10 @@ class SoakTest {
     /** One that begins with one-sided operations: what spoils batches is noticed by their checksums. */
     private static final String ONE_SIDED = "9708";
 
+    /** One episode, as short as there is one, and leases whose end is not waited for long: all of it is load. */
+    private static final List<String> SMALL =
+            List.of("--minutes", "0.05", "--lease", TestDevice.patience(5) + "s");
+
     @Test
     void everyByteIsRight() throws Exception {
         assertEveryByteIsRight(STOPPED_CLIENT);
@@ -41,7 +48,9 @@ class SoakTest {
 
     private static void assertEveryByteIsRight(String seed) throws Exception {
         List<String> filesBefore = ProcessResources.sharedMemoryFiles();
-        CommandProcess soak = CommandProcess.startOptimised("soak", "--minutes", "0.1", "--seed", seed);
+        List<String> arguments = new ArrayList<>(List.of("soak", "--seed", seed));
+        arguments.addAll(Effort.isFull() ? List.of("--minutes", "0.1") : SMALL);
+        CommandProcess soak = CommandProcess.startOptimised(arguments.toArray(String[]::new));
         soak.awaitLine("stopped for longer than its lease");
         soak.awaitLine("now: ");
         String output = soak.awaitEnd(0);

@@ -47,7 +47,7 @@ class StoppedServerTest {
     private static final long REGION_BYTES = 1 << 20;
     private static final long ON_FIRST = 0;
     private static final long ON_SECOND = REGION_BYTES;
-    private static final long LEASE_SECONDS = TestDevice.shortLease(5);
+    private static final long LEASE_SECONDS = TestDevice.shortLease(3);
     /** The promise is the lease and 5 s; the machine may be slow. */
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
 

@@ -31,11 +31,13 @@ class StoppedRebuildTest {
     private static final long SLAB_BYTES = 16 << 20;
     private static final int SPARE = 2;
     /** Half of them last until the slab was made elsewhere. */
-    private static final int ROUNDS = Effort.asked("farheap.stops", 4, 30);
+    private static final int ROUNDS = Effort.asked("farheap.stops", 2, 30);
     /** About what it takes. */
     private static final long MADE_NANOS = 30_000_000;
 
     private static final long MOMENT_NANOS = 50_000_000;
+    /** Between requests: what is waited for takes seconds, and is not to take a processor all the time. */
+    private static final long PAUSE_NANOS = 50_000;
 
     private static final long SEED = System.nanoTime();
 
@@ -134,6 +136,7 @@ class StoppedRebuildTest {
             pages.nextBytes(page);
             MemorySegment.copy(one, 0, all, at, PAGE);
             assertOk(session.writeBlocking(at, one, 0, PAGE));
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
         return count;
     }

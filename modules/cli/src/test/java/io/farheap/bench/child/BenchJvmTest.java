@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonArray;
+import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +20,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,18 +58,25 @@ class BenchJvmTest {
 
     private FarheapBuild build;
 
+    private static byte[] compiled;
+
+    @BeforeAll
+    static void compile(@TempDir Path place) throws IOException {
+        Path source = Files.writeString(place.resolve("Main.java"), MAIN);
+        String[] compile = {"-d", place.toString(), source.toString()};
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, compile));
+        compiled = Files.readAllBytes(place.resolve("io/farheap/cli/Main.class"));
+    }
+
     @BeforeEach
     void makeJar() throws IOException {
-        Path source = Files.writeString(directory.resolve("Main.java"), MAIN);
-        String[] compile = {"-d", directory.toString(), source.toString()};
-        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, compile));
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
         manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, "io.farheap.cli.Main");
         Path jar = directory.resolve("told.jar");
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest)) {
             out.putNextEntry(new JarEntry("io/farheap/cli/Main.class"));
-            out.write(Files.readAllBytes(directory.resolve("io/farheap/cli/Main.class")));
+            out.write(compiled);
         }
         build = FarheapBuild.of(jar);
     }
@@ -119,7 +128,8 @@ class BenchJvmTest {
 
     @Test
     void aRunWithoutReportIsAFailure() {
-        for (String written : List.of("", "[]", "{rows: 1}", "{")) {
+        for (String written :
+                Effort.variants(2, "", "{rows: 1}", "[]", "{").toList()) {
             assertEquals(
                     "a run of " + build.title() + " wrote no report with rows; it printed no message",
                     failure(BenchJvm.LIMIT, "write", written));

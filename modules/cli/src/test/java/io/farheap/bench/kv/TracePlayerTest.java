@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,7 +71,8 @@ class TracePlayerTest {
 
     @Test
     void figuresAddUp() {
-        for (String policy : new String[] {"adaptive", "paper", "gdsf", "lru-k"}) {
+        for (String policy :
+                Effort.variants(2, "adaptive", "gdsf", "paper", "lru-k").toList()) {
             for (int clients : new int[] {1, 8}) {
                 TracePlayer player = played(policy, clients, 256);
                 assertEquals(50_000, player.requests());

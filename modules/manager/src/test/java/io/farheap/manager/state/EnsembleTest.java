@@ -40,8 +40,15 @@ class EnsembleTest {
     private final Map<Integer, EnsembleMember> members = new HashMap<>();
 
     @BeforeEach
-    void start() throws IOException {
-        ensemble = Ensemble.parse(address(1) + "," + address(2) + "," + address(3));
+    void make() throws IOException {
+        List<String> addresses = new ArrayList<>();
+        for (int id = 1; id <= 3; id++) {
+            addresses.add(address(id));
+        }
+        ensemble = Ensemble.parse(String.join(",", addresses));
+    }
+
+    private void startAll() {
         for (int id = 1; id <= 3; id++) {
             start(id);
         }
@@ -76,6 +83,7 @@ class EnsembleTest {
 
     @Test
     void whatOneWritesTheOthersHaveWithoutIt() {
+        startAll();
         Set<CacheRecord> caches = new HashSet<>();
         for (int last = 1; last <= 3; last++) {
             int next = last % 3 + 1;
@@ -97,6 +105,7 @@ class EnsembleTest {
 
     @Test
     void itSurvivesTheEndOfAll() {
+        startAll();
         try (ZooKeeperStore store = open(2)) {
             store.write(List.of(new Change.PutServer(Samples.server(1))));
         }
@@ -112,6 +121,7 @@ class EnsembleTest {
 
     @Test
     void oneOfThreeWritesNothing() {
+        startAll();
         stop(1);
         stop(2);
         assertTrue(members.get(3).running());
@@ -122,6 +132,7 @@ class EnsembleTest {
 
     @Test
     void ofTwoWhoBelieveThatTheyLeadTheOlderOneCannotWrite() {
+        startAll();
         try (ZooKeeperStore old = open(1);
                 ZooKeeperStore young = open(2)) {
             assertTrue(young.epoch() > old.epoch());
@@ -133,6 +144,7 @@ class EnsembleTest {
 
     @Test
     void anotherIsElectedWhereTheFirstIsGone() throws Exception {
+        startAll();
         Map<Integer, Election> elections = new HashMap<>();
         Map<Integer, CuttingProxy> proxies = new HashMap<>();
         try {
@@ -184,6 +196,7 @@ class EnsembleTest {
 
     @Test
     void aDirectoryIsOneMembersOnly() {
+        startAll();
         Path first = directory.resolve("m1");
         refused("another manager's", () -> EnsembleMember.start(first, 1, ensemble));
         stop(1);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -71,7 +72,7 @@ class RecordFormatTest {
         long seed = System.nanoTime();
         System.out.println("RecordFormatTest.everyRecordComesBack: seed " + seed);
         Random random = new Random(seed);
-        for (int i = 0; i < 5_000; i++) {
+        for (int i = 0; i < Effort.count(5_000); i++) {
             ServerRecord server = Samples.server(random);
             assertEquals(
                     server,
