@@ -4,6 +4,7 @@ import io.farheap.testing.TestDevice;
 import io.farheap.time.TimeLimit;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,12 @@ final class Child implements AutoCloseable {
     /** @param mainAndArguments may begin with more flags of the JVM */
     Child(String... mainAndArguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        // The command line's tests have an ahead-of-time cache, with which a JVM starts at two thirds of the cost.
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith("-XX:AOTCache=") || flag.startsWith("-Xlog:aot"))
+                .forEach(command::add);
+        command.addAll(List.of(
                 "-Xmx64m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",

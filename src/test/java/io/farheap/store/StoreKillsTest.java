@@ -62,6 +62,7 @@ class StoreKillsTest {
                         "--sun-misc-unsafe-memory-access=allow",
                         "-Xmx128m",
                         "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
                         StoreChild.class.getName(),

@@ -59,6 +59,7 @@ class LibraryTest {
     private static String list(String... flags) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(List.of(flags));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Lister.class.getName()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
