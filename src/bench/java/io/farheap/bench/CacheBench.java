@@ -114,16 +114,21 @@ final class CacheBench implements AutoCloseable {
      */
     Latency latency(boolean write, int record, double seconds) {
         long clock = ClockCost.nanos();
-        long each = closedLoop(write, record, WARM_UP_NANOS);
+        long each = closedLoop(write, record, warmUp(WARM_UP_NANOS, seconds));
         long interval = 2 * each + clock;
         Histogram operation = new Histogram(HIGHEST_NANOS, 3);
         Histogram idle = new Histogram(HIGHEST_NANOS, 3);
         // The warm-up of this very loop is thrown away.
-        paced(write, record, interval, WARM_UP_NANOS, clock, operation, idle);
+        paced(write, record, interval, warmUp(WARM_UP_NANOS, seconds), clock, operation, idle);
         operation.reset();
         idle.reset();
         paced(write, record, interval, (long) (seconds * 1e9), clock, operation, idle);
         return new Latency(operation, idle);
+    }
+
+    /** No more than a hundred times what is measured after it: a run of a millisecond only shows that it works. */
+    private static long warmUp(long most, double seconds) {
+        return Math.min(most, (long) (100 * seconds * 1e9));
     }
 
     /** Slices of operations and of nothing take turns. */
@@ -193,7 +198,7 @@ final class CacheBench implements AutoCloseable {
 
     /** @return operations a second with {@code inFlight} records in flight */
     double throughput(boolean write, int record, double seconds) {
-        pipelined(write, record, PIPELINED_WARM_UP_NANOS);
+        pipelined(write, record, warmUp(PIPELINED_WARM_UP_NANOS, seconds));
         return pipelined(write, record, (long) (seconds * 1e9));
     }
 
