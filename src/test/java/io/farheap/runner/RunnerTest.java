@@ -239,8 +239,8 @@ public class RunnerTest {
 
     @Test
     void nothingIsLeftOfARunThatIsKilled() throws Exception {
-        for (String signal : io.farheap.testing.Effort.variants(2, "-KILL", "-INT", "-TERM")
-                .toList()) {
+        for (String signal :
+                io.farheap.testing.Effort.variants(2, "-KILL", "-INT", "-TERM").toList()) {
             String name = run + signal;
             // What a shell starts in the background ignores SIGINT, and so would this.
             Process runner = new ProcessBuilder(

@@ -25,8 +25,8 @@ final class Child implements AutoCloseable {
 
     /** @param mainAndArguments may begin with more flags of the JVM */
     Child(String... mainAndArguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         // The command line's tests have an ahead-of-time cache, with which a JVM starts at two thirds of the cost.
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> flag.startsWith("-XX:AOTCache=") || flag.startsWith("-Xlog:aot"))

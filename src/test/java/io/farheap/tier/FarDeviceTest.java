@@ -33,8 +33,7 @@ class FarDeviceTest extends BoundedDeviceContract {
     }
 
     static Stream<Shape> shapes() {
-        return Effort.variants(
-                2, new Shape(SEGMENTS + 1, 1, 8), new Shape(SEGMENTS, 16, 1), new Shape(SEGMENTS, 1, 1));
+        return Effort.variants(2, new Shape(SEGMENTS + 1, 1, 8), new Shape(SEGMENTS, 16, 1), new Shape(SEGMENTS, 1, 1));
     }
 
     @Parameter

@@ -59,7 +59,8 @@ class DemoTest {
     void everyByteIsRight() throws Exception {
         Path json = directory.resolve("demo.json");
         Path hlog = directory.resolve("demo.hlog");
-        Process demo = demo("--seconds", Effort.isFull() ? "2" : "1", "--json", json.toString(), "--hlog", hlog.toString());
+        Process demo =
+                demo("--seconds", Effort.isFull() ? "2" : "1", "--json", json.toString(), "--hlog", hlog.toString());
         String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, demo.waitFor(), output);
         String figures = Files.readString(json);

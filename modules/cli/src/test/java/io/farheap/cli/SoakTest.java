@@ -32,8 +32,7 @@ class SoakTest {
     private static final String ONE_SIDED = "9708";
 
     /** One episode, as short as there is one, and leases whose end is not waited for long: all of it is load. */
-    private static final List<String> SMALL =
-            List.of("--minutes", "0.05", "--lease", TestDevice.patience(5) + "s");
+    private static final List<String> SMALL = List.of("--minutes", "0.05", "--lease", TestDevice.patience(5) + "s");
 
     @Test
     void everyByteIsRight() throws Exception {

@@ -128,8 +128,7 @@ class BenchJvmTest {
 
     @Test
     void aRunWithoutReportIsAFailure() {
-        for (String written :
-                Effort.variants(2, "", "{rows: 1}", "[]", "{").toList()) {
+        for (String written : Effort.variants(2, "", "{rows: 1}", "[]", "{").toList()) {
             assertEquals(
                     "a run of " + build.title() + " wrote no report with rows; it printed no message",
                     failure(BenchJvm.LIMIT, "write", written));
