@@ -10,6 +10,7 @@ import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,10 @@ import org.jspecify.annotations.Nullable;
 abstract class RegionFill implements AutoCloseable {
 
     private static final long STALL_NANOS = 10_000_000_000L;
+    /** A read that takes longer is late, and may be for seconds: no processor is taken for that. */
+    private static final long SPIN_NANOS = 10_000_000;
+
+    private static final long PARK_NANOS = 100_000;
     private static final long CANCEL_MILLIS = 100;
 
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -73,10 +78,15 @@ abstract class RegionFill implements AutoCloseable {
      * @param progressAt {@code nanoTime}, when one last did
      */
     static void awaitRead(long progressAt) {
-        if (System.nanoTime() - progressAt > STALL_NANOS) {
+        long waited = System.nanoTime() - progressAt;
+        if (waited > STALL_NANOS) {
             throw failed("no read has completed for " + STALL_NANOS / 1_000_000_000L + " s");
         }
-        Thread.onSpinWait();
+        if (waited < SPIN_NANOS) {
+            Thread.onSpinWait();
+        } else {
+            LockSupport.parkNanos(PARK_NANOS);
+        }
     }
 
     static ControlException failed(String why) {
