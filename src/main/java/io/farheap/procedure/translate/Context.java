@@ -127,6 +127,7 @@ public final class Context extends Frame {
         special = turns;
         status = CallStatus.DONE;
         line = 0;
+        forgetAccess();
     }
 
     /**

@@ -119,6 +119,22 @@ abstract class Frame {
     }
 
     /**
+     * Nothing of the access before, which may be of another lease's call: a saved call has these numbers in it, and the
+     * reply to one that ends has its address.
+     */
+    final void forgetAccess() {
+        address = 0;
+        expected = 0;
+        value = 0;
+        kind = 0;
+        bytes = 0;
+        scratchAt = 0;
+        count = 0;
+        found = 0;
+        code = 0;
+    }
+
+    /**
      * The native address of an access, whose window is this frame's then; or 0: the code leaves, {@link #outcome} says
      * how.
      */

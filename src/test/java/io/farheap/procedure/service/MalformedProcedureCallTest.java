@@ -237,6 +237,28 @@ class MalformedProcedureCallTest {
         assertEquals(CallStatus.DONE, good.call(SPIN, 1, 5));
     }
 
+    /** A server has one context for one call after another, whosever they are. */
+    @Test
+    void noNumberOfAnothersCallIsInAReply() {
+        long secret = 0x5ec3e75ec3e7L;
+        assertEquals(1, good.map(2, 2, 0, good.regions.getFirst().regionId(), -1));
+        assertEquals(1, bad.map(2, 2, 0, bad.regions.getFirst().regionId(), -1));
+        assertEquals(CallFormat.LEFT, good.call(ADD, REGION + 8, secret));
+        // Its footprint is beyond its map.
+        bad.send(CallFormat.CALL, bad.prepare(HOPS, 0, 3 * REGION, 0, 1));
+        assertEquals(CallStatus.OUT_OF_RANGE, bad.status());
+        assertEquals(0, bad.value(), "an address that was another's");
+        assertEquals(CallFormat.LEFT, good.call(ADD, REGION + 8, secret));
+        assertEquals(CallFormat.LEFT, bad.call(HOPS, REGION, 1));
+        ByteBuffer context = ByteBuffer.wrap(bad.context()).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 0; at + 8 <= context.capacity(); at += 4) {
+            long word = context.getLong(at);
+            assertTrue(word != secret && word != REGION + 8, "another's number at " + at + " of a context");
+        }
+        good.mapAll(3);
+        bad.mapAll(3);
+    }
+
     /** The suspended call of {@code Hops} that has met a region which is not there, at its third hop. */
     private byte[] suspended() {
         assertEquals(1, bad.map(10, 2, 0, bad.regions.getFirst().regionId(), -1));

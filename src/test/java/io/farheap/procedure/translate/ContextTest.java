@@ -152,6 +152,41 @@ class ContextTest {
         assertEquals(26, context.code());
     }
 
+    /**
+     * A context has one call after another, of different leases: what is saved of one has no number of the one before.
+     */
+    @Test
+    void nothingOfTheCallBeforeIsInASavedOne() {
+        String[] before = {
+            "return call.compareAndSet(8, 4711, 4712) ? 1 : 0;",
+            "return (int) call.getAndAdd(8, 4711);",
+            "call.putLong(8, 4711); return 0;",
+            "call.copyToScratch(8, 4000, 40); return 0;",
+            "call.copyFromScratch(4000, 8, 40); return 0;",
+            "call.scratch(3000, 8); return call.compareAndSetAll(3000, 1) ? 1 : 0;",
+        };
+        TranslatedCode chase =
+                Compiled.body("return (int) call.getLong(16);").translated().code();
+        table.setAtIndex(ValueLayout.JAVA_LONG, 0, 0);
+        for (String body : before) {
+            TranslatedCode other = Compiled.body(body).translated().code();
+            context.begin(other, 0, REGION_BYTES, 0, 0, 1000);
+            context.map(table.address(), 2, SHIFT);
+            assertEquals(Context.ACCESS, context.run(100), body);
+            context.end();
+            memory.fill((byte) 0);
+            context.begin(chase, 0, REGION_BYTES, 0, 0, 1000);
+            assertEquals(0, context.address(), body);
+            assertEquals(Context.ACCESS, context.run(100), body);
+            context.save(saved, 0);
+            assertEquals(16, saved.get(ValueLayout.JAVA_LONG, 16), "its own address");
+            for (int at = 24; at < 56; at += 8) {
+                assertEquals(0, saved.get(ValueLayout.JAVA_LONG, at), "at " + at + " of what is saved after: " + body);
+            }
+            context.end();
+        }
+    }
+
     /** Whatever is in the bytes: it ends, and is as harmless as a call. */
     @Test
     void forgedContexts() {
