@@ -7,13 +7,18 @@ import io.farheap.rpc.HeldRegions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.IntSupplier;
+import java.util.function.IntToLongFunction;
 
 /**
  * Where the regions of a cache are that a server has: CompuCache's LocalTranslator. Its client says so; what its lease
  * does not hold is not there, whatever the client says.
  *
- * <p>Server threads use it, each inside its gate. Where {@link HeldRegions#changes} has moved on since, the table is
- * made anew before it is used: several may do that at once, and write the same.
+ * <p>Server threads use it, each inside its gate. Where {@link HeldRegions#changes} has moved on since, one of them
+ * makes the table anew, and others wait for it. Two at once would not write the same: one that has seen a region held
+ * before it was given back could write its address after the other has removed it, and the table would have it until a
+ * region is given back again. Who uses the table meanwhile, without having waited, has looked at it before that region
+ * was given back, and is waited for before another lease gets the region.
  */
 final class LeaseMap {
 
@@ -63,14 +68,26 @@ final class LeaseMap {
 
     /** Before the table is used, on the thread that will use it. */
     void refresh(HeldRegions held) {
-        int changes = held.changes();
-        if (seen == changes) {
+        if (seen != held.changes() && regions.length > 0) {
+            make(held::changes, held::address);
+        }
+    }
+
+    /**
+     * Makes the table, where that has not happened since.
+     *
+     * @param changes asked before any address, so that what is given back meanwhile is seen the next time
+     * @param addresses by region of the server; 0 for one that is not held
+     */
+    synchronized void make(IntSupplier changes, IntToLongFunction addresses) {
+        int now = changes.getAsInt();
+        if (seen == now) {
             return;
         }
         for (int i = 0; i < regions.length; i++) {
-            table.setAtIndex(JAVA_LONG, i, regions[i] < 0 ? 0 : held.address(regions[i]));
+            table.setAtIndex(JAVA_LONG, i, regions[i] < 0 ? 0 : addresses.applyAsLong(regions[i]));
         }
-        seen = changes;
+        seen = now;
     }
 
     /**

@@ -9,8 +9,10 @@ import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.RegionHolders;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A client says where regions are; what its lease holds is what is there. */
 class LeaseMapTest {
@@ -70,6 +72,58 @@ class LeaseMapTest {
         map.refresh(held);
         assertEquals(0, entry(map, 0));
         assertEquals(0, entry(map, 1));
+    }
+
+    /**
+     * One thread has seen a region held that is given back then, before it writes the address: another, which looks
+     * meanwhile, must not have removed it in vain.
+     */
+    @Test
+    @Timeout(120)
+    void whatIsGivenBackWhileTwoThreadsLookIsGone() throws InterruptedException {
+        holders.hold(0, LEASE);
+        holders.hold(1, LEASE);
+        LeaseMap map = new LeaseMap(1, new int[] {0, 1}, SHIFT);
+        CountDownLatch seen = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch removed = new CountDownLatch(1);
+        CountDownLatch written = new CountDownLatch(1);
+        Thread first = Thread.ofPlatform().start(() -> {
+            map.make(held::changes, region -> {
+                long found = held.address(region);
+                seen.countDown();
+                await(goOn);
+                return found;
+            });
+            written.countDown();
+        });
+        await(seen);
+        holders.clear(0);
+        Thread second = Thread.ofPlatform()
+                .start(() -> map.make(held::changes, region -> {
+                    if (region == 1) {
+                        removed.countDown();
+                        await(written);
+                    }
+                    return held.address(region);
+                }));
+        while (second.getState() != Thread.State.BLOCKED && removed.getCount() > 0) {
+            Thread.onSpinWait();
+        }
+        goOn.countDown();
+        first.join();
+        second.join();
+        map.refresh(held);
+        assertEquals(0, entry(map, 0), "it is another's");
+        assertEquals(memory.address() + REGION, entry(map, 1));
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
