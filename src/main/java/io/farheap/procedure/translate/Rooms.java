@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.IntPredicate;
 
 /** Collects what must hold in each of several turns of a loop. */
 final class Rooms {
@@ -70,6 +71,8 @@ final class Rooms {
 
     /** By local variable: by how much it changes, if it does. */
     private final Map<Integer, Linear> steps;
+    /** Whether a local variable is an int when a turn begins; else it is a long. */
+    private final IntPredicate intLocal;
 
     private final Set<Room> all = new LinkedHashSet<>();
     private final List<Stride> strides = new ArrayList<>();
@@ -77,8 +80,9 @@ final class Rooms {
     private final BitSet sure = new BitSet();
     private boolean known = true;
 
-    Rooms(Map<Integer, Linear> steps) {
+    Rooms(Map<Integer, Linear> steps, IntPredicate intLocal) {
         this.steps = steps;
+        this.intLocal = intLocal;
         steps.values().forEach(this::ints);
     }
 
@@ -162,13 +166,17 @@ final class Rooms {
             return;
         }
         boolean still = step.isConstant() && step.constant() == 0;
-        boolean local = first.constant() == 0
-                && first.terms().size() == 1
-                && first.terms().containsValue(1L);
-        // A local variable that does not change is in an int's range if it is an int.
-        if (range != Range.INT || !local || !still) {
+        if (range != Range.INT || !still || !isInt(first)) {
             all.add(new Room(first.without(), step, range));
         }
+    }
+
+    /** Whether it is a local variable that is an int, and so in an int's range; a long is cut to one only here. */
+    private boolean isInt(Linear sum) {
+        return sum.constant() == 0
+                && sum.terms().size() == 1
+                && sum.terms().containsValue(1L)
+                && intLocal.test(sum.terms().firstKey());
     }
 
     /**

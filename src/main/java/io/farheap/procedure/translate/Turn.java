@@ -49,7 +49,7 @@ final class Turn {
             }
             Map<Integer, Linear> steps = turn.steps(end);
             if (steps != null) {
-                Rooms rooms = new Rooms(steps);
+                Rooms rooms = new Rooms(steps, slot -> turn.start.locals[slot] == Type.INT);
                 return rooms.addresses(turn.addresses) && turn.branches(rooms, always) ? rooms : null;
             }
         }

@@ -57,14 +57,10 @@ abstract class ExpressionGenerator {
         return all.get(random.nextInt(all.size()));
     }
 
-    int variables() {
-        return slots;
-    }
-
-    /** What was reserved since, so that loops use the same words again. */
-    void forget(int known, MethodGenerator.Loop loop) {
+    /** Also what was reserved for it, so that loops use the same words again. */
+    void forget(MethodGenerator.Loop loop) {
         loops.remove(loop);
-        slots = known - 6;
+        slots = loop.counter();
     }
 
     void addresses(MethodGenerator.Loop loop) {
@@ -98,7 +94,9 @@ abstract class ExpressionGenerator {
     void address(int bytes) {
         if (!loops.isEmpty() && random.nextInt(4) != 0) {
             MethodGenerator.Loop loop = loops.get(random.nextInt(loops.size()));
-            if (random.nextInt(3) == 0) {
+            if (loop.edges() && random.nextInt(3) == 0) {
+                edges(loop);
+            } else if (random.nextInt(3) == 0) {
                 // As of an array.
                 code.loadConstant(8L * random.nextInt(800)).iload(loop.counter());
                 if (random.nextBoolean()) {
@@ -123,12 +121,23 @@ abstract class ExpressionGenerator {
         code.loadConstant(random.nextInt(300) == 0 ? 0x7fffL : 0x3ff8L).land();
     }
 
+    /** By what comes to an edge: as far from the first address as it is from what it began with, until it wraps. */
+    private void edges(MethodGenerator.Loop loop) {
+        switch (random.nextInt(3)) {
+            case 0 -> code.iload(loop.odd()).i2l().loadConstant((long) loop.oddFirst());
+            case 1 -> code.lload(loop.wide()).l2i().i2l().loadConstant((long) (int) loop.wideFirst());
+            default -> code.lload(loop.wide()).loadConstant(loop.wideFirst());
+        }
+        code.lsub().loadConstant(loop.first()).ladd();
+    }
+
     void expression(Type type, int depth) {
         if (depth == 0 || random.nextInt(4) == 0) {
             if (random.nextInt(3) == 0) {
                 constant(type);
             } else if (type == Type.LONG && !loops.isEmpty() && random.nextInt(3) == 0) {
-                code.lload(loops.getLast().address());
+                MethodGenerator.Loop loop = loops.getLast();
+                code.lload(loop.edges() && random.nextBoolean() ? loop.wide() : loop.address());
             } else {
                 code.loadLocal(type.kind, any(type));
             }

@@ -12,6 +12,11 @@ import java.util.TreeSet;
 final class MethodGenerator extends ExpressionGenerator {
 
     private static final int[] STEPS = {1, 2, 4, 8, 8, 8, 16, 16, 24, 40, -8, -16, 0};
+    /** Where numbers wrap: what is near them is what sums of 64 bits and ints must not be taken for. */
+    private static final long[] EDGES = {
+        1L << 31, 1L << 32, Long.MIN_VALUE, -1L << 31, -1L << 32, 3L << 32, (1L << 33) + (1L << 31), 1L << 62
+    };
+
     private static final int MOST_DEPTH = 3;
 
     private int depth;
@@ -241,7 +246,6 @@ final class MethodGenerator extends ExpressionGenerator {
         int turns = random.nextInt(loops == 1 ? 90 : 12);
         int step = STEPS[random.nextInt(STEPS.length)];
         Loop loop = begin(turns, step);
-        int known = variables();
         Label head = code.newLabel();
         boolean below = random.nextBoolean();
         code.labelBinding(head);
@@ -257,29 +261,79 @@ final class MethodGenerator extends ExpressionGenerator {
             code.goto_(head);
         }
         code.labelBinding(end);
-        forget(known, loop);
+        forget(loop);
         loops--;
         next = outerNext;
         end = outerEnd;
     }
 
-    /** @param limit where the counter, or the address, ends; they are not assigned by statements */
-    record Loop(int counter, int limit, int address, int last, int form) {}
+    /**
+     * None of the variables is assigned by statements.
+     *
+     * @param counter the first that it has
+     * @param limit where the counter ends
+     * @param last where the address ends
+     * @param odd an int that begins near an edge, and advances as the address does; 0 where there is none of these
+     * @param wide a long likewise
+     * @param bound a long near an edge
+     * @param oddFirst what the odd one begins with
+     * @param wideFirst the wide one
+     * @param first the address
+     */
+    record Loop(
+            int form,
+            int counter,
+            int limit,
+            int address,
+            int last,
+            int odd,
+            int wide,
+            int bound,
+            int oddFirst,
+            long wideFirst,
+            long first) {
+
+        boolean edges() {
+            return wide != 0;
+        }
+
+        /** Whether the wide one stays what it is: as an int it is the limit. */
+        boolean cut() {
+            return form == 5;
+        }
+    }
 
     private Loop begin(int turns, int step) {
         int first = 4096 * random.nextInt(4) + 8 * random.nextInt(400);
-        int form = random.nextInt(5);
+        int form = random.nextInt(9);
         int counter = reserve(Type.INT);
         int limit = reserve(Type.INT);
         int address = reserve(Type.LONG);
         int last = reserve(Type.LONG);
+        boolean edges = form >= 5;
+        int odd = edges ? reserve(Type.INT) : 0;
+        int wide = edges ? reserve(Type.LONG) : 0;
+        int bound = edges ? reserve(Type.LONG) : 0;
+        int oddFirst = (int) near(turns, step);
+        long wideFirst = form == 5 ? turns + ((random.nextInt(7) - 3L) << 32) : near(turns, step);
         code.loadConstant(form == 2 ? turns : 0).istore(counter);
         code.loadConstant(turns).istore(limit);
         code.loadConstant((long) first).lstore(address);
         code.loadConstant((long) first + (long) step * turns).lstore(last);
-        Loop loop = new Loop(counter, limit, address, last, form);
+        if (edges) {
+            code.loadConstant(oddFirst).istore(odd);
+            code.loadConstant(wideFirst).lstore(wide);
+            code.loadConstant(random.nextBoolean() ? wideFirst + (long) step * turns : near(turns, step))
+                    .lstore(bound);
+        }
+        Loop loop = new Loop(form, counter, limit, address, last, odd, wide, bound, oddFirst, wideFirst, first);
         addresses(loop);
         return loop;
+    }
+
+    /** What comes to an edge within some turns, or is there at once, or does not come so far. */
+    private long near(int turns, int step) {
+        return EDGES[random.nextInt(EDGES.length)] - (long) step * random.nextInt(turns + 2) + random.nextInt(3) - 1;
     }
 
     /** Goes on at the head if there is one, else to what follows, while there are turns left. */
@@ -309,20 +363,52 @@ final class MethodGenerator extends ExpressionGenerator {
                     code.ifgt(head);
                 }
             }
-            default -> {
-                code.iload(loop.counter).iload(loop.limit).if_icmpge(out);
-                code.lload(loop.address).lload(loop.last).lcmp();
+            case 5 -> {
+                code.iload(loop.counter).lload(loop.wide).l2i();
                 if (head == null) {
-                    code.ifge(out);
+                    code.if_icmpge(out);
                 } else {
-                    code.iflt(head);
+                    code.if_icmplt(head);
                 }
             }
+            default -> {
+                code.iload(loop.counter).iload(loop.limit).if_icmpge(out);
+                second(loop, out, head);
+            }
+        }
+    }
+
+    /** Another bound. */
+    private void second(Loop loop, Label out, Label head) {
+        switch (loop.form) {
+            case 6 -> code.lload(loop.wide).lload(loop.bound).lcmp();
+            case 7 -> code.iload(loop.odd).i2l().lload(loop.bound).lcmp();
+            case 8 -> {
+                code.lload(loop.wide).l2i().lload(loop.bound).l2i();
+                if (head == null) {
+                    code.if_icmpge(out);
+                } else {
+                    code.if_icmplt(head);
+                }
+                return;
+            }
+            default -> code.lload(loop.address).lload(loop.last).lcmp();
+        }
+        if (head == null) {
+            code.ifge(out);
+        } else {
+            code.iflt(head);
         }
     }
 
     private void advance(Loop loop, int step) {
         code.iinc(loop.counter, loop.form == 2 ? -1 : 1);
         code.lload(loop.address).loadConstant((long) step).ladd().lstore(loop.address);
+        if (loop.edges()) {
+            code.iinc(loop.odd, step);
+            if (!loop.cut()) {
+                code.lload(loop.wide).loadConstant((long) step).ladd().lstore(loop.wide);
+            }
+        }
     }
 }

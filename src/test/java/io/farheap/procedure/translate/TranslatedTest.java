@@ -229,6 +229,54 @@ class TranslatedTest {
                 stage.run(compiled.translated().code(), Stage.Way.AT_ONCE).status());
     }
 
+    /** Turns that are counted ahead are those that plain Java makes, also where a number is cut to an int, or wraps. */
+    @Test
+    void turnsNearTheEdgesOfIntsAndLongs() {
+        stage.fill(new Random(10));
+        String[] bodies = {
+            // A long that stays what it is, cut to an int: as a bound, as a step, in an address.
+            "for (int i = 0; i < (int) n; i++) { sum += i + call.getLong(FIRST + 8L * i); }",
+            "for (int i = 0; i < (int) n; i++) { call.putLong(FIRST + 8L * i, i); }",
+            "for (int i = 200; i > (int) n; i--) { sum += call.getLong(FIRST + 8L * i); }",
+            "for (long i = 0; i < (int) n; i++) { sum += call.getLong(FIRST + 8 * i); }",
+            "for (int i = 0; i < 200; i++) { sum += call.getLong(FIRST + 8L * i + ((int) n - n)); }",
+            "for (int i = 0, j = 0; i < 200; i++, j += (int) n) { sum += j + call.getLong(FIRST + 8L * i); }",
+            "int j = 0; for (int i = 0; i < 200; i++) { sum += (long) j + call.getLong(FIRST + i); j += (int) n; }",
+            // What begins near an edge.
+            "for (int i = (int) n; i < (int) n + 100; i++) { sum += call.getLong(FIRST + 8L * (i - (int) n)); }",
+            "int j = (int) n; for (int i = 0; i < 200; i++, j++) { sum += call.getLong(FIRST + 8 * (j - (long) (int) n)); }",
+            "long j = n; for (int i = 0; i < 200; i++, j++) { sum += call.getLong(FIRST + 8 * ((int) j - (int) n)); }",
+            "for (long i = n; i < n + 100; i++) { sum += call.getLong(FIRST + 8 * (i - n)); }",
+            "for (long i = n; i > n - 100; i--) { sum += call.getLong(FIRST + 8 * (n - i)); }",
+            "for (long i = n, j = 0; i < Long.MAX_VALUE && j < 100; i++, j++) { sum += call.getLong(FIRST + 8 * j); }",
+        };
+        long[] numbers = {
+            40,
+            (1L << 31) - 40,
+            1L << 31,
+            (1L << 31) + 40,
+            (1L << 32) - 40,
+            (1L << 32) + 13,
+            (1L << 32) + 40,
+            (-1L << 32) + 40,
+            (5L << 32) + 40,
+            Long.MAX_VALUE - 40,
+            Long.MIN_VALUE + 40
+        };
+        for (String body : bodies) {
+            Compiled compiled = Compiled.body("long n = call.argument(0); long sum = 0; "
+                    + body.replace("FIRST", "12288") + " call.result(0, sum); return (int) sum;");
+            TranslatedCode code = compiled.translated().code();
+            for (long number : numbers) {
+                try {
+                    stage.same(compiled, code, number);
+                } catch (AssertionError e) {
+                    throw new AssertionError("n = " + number + ": " + body, e);
+                }
+            }
+        }
+    }
+
     @Test
     void anEndlessLoopRunsOutOfFuel() {
         for (String body : new String[] {
