@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
 import io.farheap.remote.RpcLane;
@@ -7,6 +8,7 @@ import io.farheap.remote.ServerRing;
 import io.farheap.rpc.BatchConnection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,27 @@ import org.jspecify.annotations.Nullable;
  * on a thread of their own, at the first call and after a failure, and the session's thread never waits for that.
  */
 final class CallLink {
+
+    /** The server's end of the rings that a call is sent over. */
+    final class RingEnd {
+
+        private volatile boolean fenced;
+
+        RemoteServer server() {
+            return server;
+        }
+
+        /**
+         * Whether nothing that was sent takes effect any more, where the ring has failed: the server's end is fenced;
+         * or the lease is lost, which takes it along; or the cache has left the server, which has no region of it then.
+         */
+        boolean isOver() {
+            return fenced || closed || server.lost() != null;
+        }
+    }
+
+    /** From one try to fence a server's end to the next. */
+    private static final long FENCE_PAUSE_NANOS = 20_000_000;
 
     private final RemoteServer server;
     private final Supplier<ServerRing> connect;
@@ -32,25 +55,31 @@ final class CallLink {
     private int askedAt;
     private boolean runs;
     private boolean unreachable;
-    private boolean closed;
+    private volatile boolean closed;
+    /** Of what is connected, or is being connected. */
+    private RingEnd ring = new RingEnd();
 
     CallLink(RemoteServer server, Supplier<ServerRing> connect, Runnable wake) {
         this.server = server;
         this.connect = connect;
         this.wake = wake;
-        this.connecting = begin(null);
+        this.connecting = begin(null, ring);
     }
 
     RemoteServer server() {
         return server;
     }
 
-    /** @param before ended first, so that nothing of it takes effect when the next is used */
-    private CompletableFuture<ServerRing> begin(@Nullable ServerRing before) {
+    /**
+     * @param before ended first, so that nothing of it takes effect when the next is used
+     * @param end the server's of that one
+     */
+    private CompletableFuture<ServerRing> begin(@Nullable ServerRing before, RingEnd end) {
         CompletableFuture<ServerRing> made = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> {
             try {
                 if (before != null) {
+                    fence(before, end);
                     before.close();
                     closing = CompletableFuture.allOf(closing, before.closed());
                 }
@@ -63,6 +92,36 @@ final class CallLink {
             }
         });
         return made;
+    }
+
+    /** Where the server does not answer, it is asked again until it does, or is known to be gone: nobody waits here. */
+    private void fence(ServerRing before, RingEnd end) {
+        end.fenced = isFenced(before);
+        if (!end.fenced) {
+            server.doubt();
+            Thread.ofVirtual().start(() -> {
+                while (!end.isOver()) {
+                    LockSupport.parkNanos(FENCE_PAUSE_NANOS);
+                    end.fenced = isFenced(before);
+                }
+                wake.run();
+            });
+        }
+    }
+
+    private static boolean isFenced(ServerRing ring) {
+        try {
+            ring.fence();
+            return true;
+        } catch (ControlException e) {
+            // The server does not answer, or is in the midst of an operation.
+            return false;
+        }
+    }
+
+    /** The server's end of the rings that a call is sent over now. */
+    RingEnd ring() {
+        return ring;
     }
 
     /** Whether the server runs a procedure. */
@@ -96,7 +155,8 @@ final class CallLink {
             failed.detach();
             lane = null;
             connection = null;
-            connecting = begin(before);
+            connecting = begin(before, ring);
+            ring = new RingEnd();
         }
     }
 
@@ -122,7 +182,7 @@ final class CallLink {
     boolean unreachable() {
         if (unreachable && !closed) {
             unreachable = false;
-            connecting = begin(null);
+            connecting = begin(null, ring);
             return true;
         }
         return unreachable;
@@ -144,8 +204,20 @@ final class CallLink {
 
     void poll(ReplyHandler handler) {
         look();
-        if (lane != null) {
-            lane.poll(handler);
+        RpcLane now = lane;
+        if (now != null) {
+            now.poll(handler);
+            renewFailed();
+        }
+    }
+
+    /** At once: what was lost waits for the fence. */
+    // As in hasRoom; a callback may have renewed it.
+    @SuppressWarnings("NullAway")
+    private void renewFailed() {
+        RpcLane now = lane;
+        if (now != null && connection.failed()) {
+            renew(now);
         }
     }
 

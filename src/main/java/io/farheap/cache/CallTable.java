@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.remote.RemoteServer;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of a session, by place. One thread at a time; nothing here allocates after construction. */
@@ -12,11 +13,14 @@ final class CallTable {
     static final byte SENT = 2;
     /** Runs in this process. */
     static final byte HERE = 3;
+    /** Is lost, and may still take effect. */
+    static final byte UNFENCED = 4;
 
     private final SessionCall[] all;
     private final SessionCall[] free;
     private int freeCount;
     private int kept;
+    private int unfenced;
     /** How many wait for earlier ones and make later ones wait, and of these how many may write. */
     private int ordered;
 
@@ -48,6 +52,20 @@ final class CallTable {
         return kept;
     }
 
+    /** One that is lost and cannot take effect any more; null where there is none. */
+    // What was sent has these.
+    @SuppressWarnings("NullAway")
+    @Nullable
+    SessionCall over() {
+        for (int place = 0; unfenced > 0 && place < all.length; place++) {
+            SessionCall call = all[place];
+            if (call.state == UNFENCED && call.ring.isOver()) {
+                return call;
+            }
+        }
+        return null;
+    }
+
     /** @return a call that is kept from now on, of no region yet; there must be room */
     SessionCall take(
             Procedure called,
@@ -69,6 +87,7 @@ final class CallTable {
         call.tries = 0;
         call.misses = 0;
         call.returns = 0;
+        call.refusals = 0;
         call.held = false;
         if (call.sentTo != null) {
             call.sentTo = null;
@@ -85,8 +104,24 @@ final class CallTable {
     void move(SessionCall call, byte next) {
         kept -= call.state == KEPT ? 1 : 0;
         kept += next == KEPT ? 1 : 0;
+        unfenced -= call.state == UNFENCED ? 1 : 0;
+        unfenced += next == UNFENCED ? 1 : 0;
         call.state = next;
         call.held &= next == KEPT;
+    }
+
+    /** What was sent, and is not answered: one that reads is kept, to be sent again. */
+    void lose(SessionCall call) {
+        move(call, call.readsOnly() ? KEPT : UNFENCED);
+    }
+
+    /** The same of all that were sent to a server. */
+    void lose(RemoteServer server) {
+        for (SessionCall call : all) {
+            if (call.state == SENT && call.ring != null && call.ring.server() == server) {
+                lose(call);
+            }
+        }
     }
 
     void release(SessionCall call) {
@@ -100,6 +135,9 @@ final class CallTable {
         call.completion = null;
         if (call.lacking != null) {
             call.lacking = null;
+        }
+        if (call.ring != null) {
+            call.ring = null;
         }
         free[freeCount++] = call;
     }

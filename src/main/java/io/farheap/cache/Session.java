@@ -236,8 +236,8 @@ public final class Session implements AutoCloseable {
      * Calls are called back as they finish. What was registered as {@link Procedures#UNORDERED} waits for nothing, and
      * nothing waits for it.
      *
-     * <p>A call runs at most once: one whose server was lost meanwhile ends as {@code LOST}. One of a procedure that
-     * only reads may be made again.
+     * <p>A call runs at most once: one whose server or connection was lost meanwhile ends as {@code LOST}, when nothing
+     * of it can take effect any more. One of a procedure that only reads may be made again.
      *
      * @param address in the cache
      * @param from the footprint's first address; an access outside of it ends the call

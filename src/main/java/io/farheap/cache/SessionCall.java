@@ -34,6 +34,8 @@ final class SessionCall {
     long token;
     /** Of its context, as it came back; 0 for a call that has not begun. */
     int contextBytes;
+    /** Which of its two records in {@link CallMemory} the next answer comes into; the other has its context. */
+    boolean answersOther;
     /** When it was issued, in ns, where it is timed; else 0. */
     long begun;
     /** It waits, or waited, for a region that moves, since it was sent last. */
@@ -43,6 +45,10 @@ final class SessionCall {
     /** Where it was sent last, if it was. */
     @Nullable
     RemoteServer sentTo;
+    /** What it was sent over last. */
+    CallLink.@Nullable RingEnd ring;
+    /** How often a server refused it after it had begun at another. */
+    int refusals;
     /** How often that did not know an address that it has. */
     byte misses;
     /** How often a server was asked again that did not know its address. */

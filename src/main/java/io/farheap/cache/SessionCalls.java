@@ -16,7 +16,6 @@ import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,9 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>kept</b>, while the region that it needs moves, or there is no room on the way to its server;
  *   <li><b>sent</b>, until its server answers: it has ended, or it has met an address that this server does not have,
  *       and its context comes with the answer; then it is kept or sent again;
- *   <li><b>here</b>, where no server runs it: {@link LocalCalls} makes its accesses one by one.
+ *   <li><b>here</b>, where no server runs it: {@link LocalCalls} makes its accesses one by one;
+ *   <li><b>unfenced</b>, where the connection has failed that it was sent over, until nothing of it can take effect any
+ *       more: then it is called back as lost.
  * </ul>
  *
  * <p>Inside the session's gate, or with it claimed. Nothing here allocates once the session has made its first calls.
@@ -47,19 +48,14 @@ final class SessionCalls implements AutoCloseable {
     private static final int MISSES = 8;
     /** How often it is asked again where it alone may go on. */
     private static final int RETURNS = 10_000;
+    /** How often a call that has begun is sent again to a server that refuses it: it has too many, for a while. */
+    private static final int MOST_REFUSALS = 1 << 20;
 
     private final RegionTable table;
     private final CacheProcedures procedures;
     private final CallLinks links;
     private final LocalCalls here;
-    private final Arena arena = Arena.ofShared();
-    /** By place, an answer. */
-    private final MemorySegment answers;
-
-    private final long answersAddress;
-    /** Where a call is written before it goes into a batch. */
-    private final long message;
-
+    private final CallMemory memory;
     private final ReplyHandler handler = this::answered;
     private final CallTable calls = new CallTable(MOST);
     private final CallTally tally;
@@ -69,13 +65,11 @@ final class SessionCalls implements AutoCloseable {
     SessionCalls(CallingCache cache, LocalCalls.Requests requests, Runnable wake) {
         this.table = cache.table();
         this.procedures = cache.procedures();
+        this.memory = new CallMemory(MOST);
         try {
-            this.answers = arena.allocate((long) MOST * CallFormat.RECORD_BYTES, Long.BYTES);
-            this.answersAddress = answers.address();
-            this.message = arena.allocate(CallFormat.RECORD_BYTES, Long.BYTES).address();
             this.links = cache.callLinks(wake);
         } catch (Throwable e) {
-            arena.close();
+            memory.close();
             throw e;
         }
         this.tally = procedures.tally();
@@ -239,45 +233,30 @@ final class SessionCalls implements AutoCloseable {
                 call.arguments,
                 call.argumentBytes,
                 call.resultBytes,
-                answers,
-                (long) call.place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES,
+                memory.contexts(call),
+                CallMemory.contextAt(call),
                 call.contextBytes);
     }
 
     private void send(SessionCall call, Procedure called, RemoteServer server, CallLink link) {
-        NativeMemory.ALL.set(JAVA_INT_UNALIGNED, message, called.id());
-        NativeMemory.ALL.set(JAVA_INT_UNALIGNED, message + 4, call.resultBytes);
-        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, message + 8, call.from);
-        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, message + 16, call.span);
-        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, message + 24, call.address);
-        int context = call.contextBytes;
-        int bytes = context > 0 ? context : call.argumentBytes;
-        long answer = answer(call.place);
-        MemorySegment.copy(
-                NativeMemory.ALL,
-                context > 0 ? answer + CallFormat.REPLY_BYTES : call.arguments,
-                NativeMemory.ALL,
-                message + CallFormat.CALL_BYTES,
-                bytes);
+        int bytes = memory.write(call, called);
+        boolean begun = call.contextBytes > 0;
         if (call.sentTo != server) {
             call.sentTo = server;
-            if (context > 0) {
+            if (begun) {
                 counts.movedOn();
             }
         }
         calls.move(call, CallTable.SENT);
+        call.ring = link.ring();
         link.call(
-                context > 0 ? CallFormat.RESUME : CallFormat.CALL,
+                begun ? CallFormat.RESUME : CallFormat.CALL,
                 this,
-                message,
-                CallFormat.CALL_BYTES + bytes,
-                answer,
+                memory.message(),
+                bytes,
+                memory.answer(call),
                 CallFormat.RECORD_BYTES,
                 call.place);
-    }
-
-    private long answer(int place) {
-        return answersAddress + (long) place * CallFormat.RECORD_BYTES;
     }
 
     /**
@@ -291,6 +270,9 @@ final class SessionCalls implements AutoCloseable {
         }
         ended = 0;
         links.poll(handler);
+        for (SessionCall call = calls.over(); call != null; call = calls.over()) {
+            end(call, CallStatus.LOST, 0, 0);
+        }
         here.poll();
         goOn();
         return ended;
@@ -300,17 +282,17 @@ final class SessionCalls implements AutoCloseable {
     @SuppressWarnings("NullAway")
     private void answered(long tag, int outcome, int bytes) {
         SessionCall call = calls.get((int) tag);
-        if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
-            // It may have run. One that reads may run again.
-            boolean again = outcome == Outcome.UNKNOWN && call.procedure.readsOnly() && ++call.tries < TRIES;
-            if (again) {
-                calls.move(call, CallTable.KEPT);
-            } else {
-                end(call, outcome == Outcome.UNKNOWN ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
-            }
+        if (outcome == Outcome.UNKNOWN) {
+            lost(call);
             return;
         }
-        long at = answer(call.place);
+        if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
+            // What failed at the server may have run before it did.
+            boolean ran = outcome == Outcome.DONE || outcome == Outcome.FAILED || call.contextBytes > 0;
+            end(call, ran ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
+            return;
+        }
+        long at = memory.answer(call);
         int status = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at);
         int code = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at + 4);
         long value = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, at + 8);
@@ -320,8 +302,33 @@ final class SessionCalls implements AutoCloseable {
             int length = Math.min(bytes - CallFormat.REPLY_BYTES, call.resultBytes);
             MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, call.result, length);
             end(call, CallStatus.DONE, code, length);
+        } else if (status == CallStatus.REFUSED && call.contextBytes > 0) {
+            refused(call);
         } else {
             end(call, status, 0, 0);
+        }
+    }
+
+    /** It has run elsewhere, so it is not one that was refused: it goes on when the server has room. */
+    private void refused(SessionCall call) {
+        if (++call.refusals < MOST_REFUSALS) {
+            calls.move(call, CallTable.KEPT);
+        } else {
+            end(call, CallStatus.LOST, 0, 0);
+        }
+    }
+
+    /**
+     * Its connection has failed. One that reads may run again. Of another nothing is said before the server's end is
+     * fenced: until then it may run, and what it stores would come after what its caller stores next.
+     */
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void lost(SessionCall call) {
+        if (call.procedure.readsOnly() && ++call.tries >= TRIES) {
+            end(call, CallStatus.LOST, 0, 0);
+        } else {
+            calls.lose(call);
         }
     }
 
@@ -347,7 +354,7 @@ final class SessionCalls implements AutoCloseable {
             call.lacking = server(at);
         }
         call.address = at;
-        call.contextBytes = bytes;
+        memory.keep(call, bytes);
         calls.move(call, CallTable.KEPT);
     }
 
@@ -403,9 +410,9 @@ final class SessionCalls implements AutoCloseable {
                     || bytes > CallFormat.RECORD_BYTES - CallFormat.CALL_BYTES) {
                 return false;
             }
-            context.save(answers, (long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES);
+            context.save(memory.answers(call), CallMemory.contextAt(call));
             call.address = at;
-            call.contextBytes = bytes;
+            memory.keep(call, bytes);
             calls.move(call, CallTable.KEPT);
             return true;
         }
@@ -473,12 +480,14 @@ final class SessionCalls implements AutoCloseable {
         links.lose(server);
     }
 
+    /** Nobody looks for its answers any more. */
     void forget(RemoteServer server) {
         links.forget(server);
+        calls.lose(server);
     }
 
     @Override
     public void close() {
-        Closing.all(() -> tally.close(counts), links, here, arena);
+        Closing.all(() -> tally.close(counts), links, here, memory);
     }
 }

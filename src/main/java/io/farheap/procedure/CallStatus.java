@@ -17,9 +17,14 @@ public final class CallStatus {
     public static final int FAULT = 5;
     /** An atomic on an address that is not a multiple of 8. */
     public static final int NOT_ALIGNED = 6;
-    /** The server does not have the procedure, or has too many calls. */
+    /**
+     * The server does not have the procedure, or has too many calls: it has not run. Or it runs in its session, and has
+     * met an atomic that cannot be made from there: what it stored before stays.
+     */
     public static final int REFUSED = 7;
-    /** What became of it is unknown: it ran once or not at all. */
+    /**
+     * What became of it is unknown: it ran once, in part, or not at all. Nothing of it takes effect after this is said.
+     */
     public static final int LOST = 8;
     /** It met an address that its server does not have, and was not to go on elsewhere. */
     public static final int STOPPED = 9;
@@ -33,7 +38,7 @@ public final class CallStatus {
         "a division by zero",
         "an atomic on an address that is not a multiple of 8",
         "refused",
-        "lost: it ran once or not at all",
+        "lost: it ran once, in part, or not at all",
         "stopped at an address that is on another server"
     };
 

@@ -12,6 +12,7 @@ import io.farheap.procedure.builtin.CompareAndSetWords;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.server.ServedCode;
 import io.farheap.testing.Effort;
+import io.farheap.testing.TestDevice;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -397,16 +398,20 @@ class CallTest {
 
     @Test
     void aLostServerTakesItsCallsAlong() {
-        try (Cluster cluster = cluster(1, 1);
-                Cache cache = cache(cluster, 2);
-                Caller caller = new Caller(cache)) {
-            Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
-            Procedure store = cache.procedures().register(TestProcedures.Store.class, Procedures.WRITES);
-            assertEquals(CallStatus.DONE, caller.call(load, REGION, REGION).status());
-            cluster.stop(1);
-            assertEquals(CallStatus.LOST, caller.call(store, REGION, REGION, 1).status());
-            assertEquals(CallStatus.LOST, caller.call(load, REGION, REGION).status());
-            assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
+        try (Cluster cluster = cluster(1)) {
+            // It is lost with its lease: until then a call may be under way there.
+            cluster.add(1, TestDevice.shortLease(4_000_000_000L));
+            try (Cache cache = cache(cluster, 2);
+                    Caller caller = new Caller(cache)) {
+                Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+                Procedure store = cache.procedures().register(TestProcedures.Store.class, Procedures.WRITES);
+                assertEquals(CallStatus.DONE, caller.call(load, REGION, REGION).status());
+                cluster.stop(1);
+                assertEquals(
+                        CallStatus.LOST, caller.call(store, REGION, REGION, 1).status());
+                assertEquals(CallStatus.LOST, caller.call(load, REGION, REGION).status());
+                assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
+            }
         }
     }
 

@@ -110,6 +110,20 @@ final class TestProcedures {
         }
     }
 
+    /** Counts as {@link Spin} does; then adds the third argument to the word at the first. */
+    static final class SpinThenAdd {
+
+        public static int run(Call call) {
+            long turns = call.argument(8);
+            long sum = 0;
+            for (long i = 0; i != turns; i++) {
+                sum += i ^ sum << 1;
+            }
+            call.result(0, call.getAndAdd(call.argument(0), call.argument(16)) + (sum & 0));
+            return 3;
+        }
+    }
+
     static final class Divide {
 
         public static int run(Call call) {

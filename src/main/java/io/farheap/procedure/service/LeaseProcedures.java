@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** What one lease has: its procedures, its map, and the calls that wait. Any server thread. */
 final class LeaseProcedures {
 
-    /** Calls of a lease that may be under way, beyond those that end at once. */
+    /** Calls of a lease that may be put off, some more where several threads begin them: others are refused. */
     static final int MOST_CALLS = 1024;
 
     static final int REGISTRATIONS_A_SECOND = 10;
@@ -78,13 +78,19 @@ final class LeaseProcedures {
         map = next;
     }
 
-    /** @return false where the lease has as many calls under way as it may */
-    boolean begin() {
-        if (underWay.incrementAndGet() <= MOST_CALLS) {
-            return true;
-        }
-        underWay.decrementAndGet();
-        return false;
+    /**
+     * Whether one more call may begin, which may have to be put off: asked before it runs, since what is refused has
+     * not run. Threads that ask at the same time may exceed the limit, by what each begins in one batch.
+     *
+     * @param begun calls that have begun and have not been put off yet
+     */
+    boolean mayBegin(int begun) {
+        return underWay.get() + begun < MOST_CALLS;
+    }
+
+    /** A call is put off. */
+    void putOff() {
+        underWay.incrementAndGet();
     }
 
     void finish() {

@@ -171,10 +171,7 @@ final class ThreadCalls implements ServerWork {
         }
         if (call.left == Context.FUEL || call.left == Context.TURN) {
             LeaseProcedures lease = call.lease;
-            if (!lease.begin()) {
-                put(call);
-                return refuse(out);
-            }
+            lease.putOff();
             counters.add(CallCounters.PUT_OFF, 1);
             call.pending = out.goesOn();
             call.home = number;
@@ -272,7 +269,8 @@ final class ThreadCalls implements ServerWork {
                 || !resume && bytes > Call.ARGUMENT_BYTES
                 || capacity < 0
                 || capacity > Call.RESULT_BYTES
-                || capacity > in.replyCapacity() - CallFormat.REPLY_BYTES) {
+                || capacity > in.replyCapacity() - CallFormat.REPLY_BYTES
+                || !lease.mayBegin(begunCount - executed)) {
             return null;
         }
         long from = in.getLong(8);

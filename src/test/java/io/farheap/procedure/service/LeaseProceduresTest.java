@@ -76,13 +76,15 @@ class LeaseProceduresTest {
     @Test
     void soManyCallsAreUnderWay() {
         for (int i = 0; i < LeaseProcedures.MOST_CALLS; i++) {
-            assertTrue(lease.begin());
+            assertTrue(lease.mayBegin(0));
+            lease.putOff();
         }
-        assertFalse(lease.begin());
-        assertFalse(lease.begin());
+        assertFalse(lease.mayBegin(0));
         lease.finish();
-        assertTrue(lease.begin());
-        assertFalse(lease.begin());
+        assertTrue(lease.mayBegin(0));
+        assertFalse(lease.mayBegin(1), "one that has begun may have to be put off");
+        lease.finish();
+        assertTrue(lease.mayBegin(1));
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.farheap.procedure.service;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,6 +22,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -351,22 +353,56 @@ class MalformedProcedureCallTest {
         }
     }
 
+    /** What is refused has not run, although it came when calls that came before had yet to end. */
+    @Test
+    @Timeout(300)
+    void whatIsRefusedHasNotRun() {
+        int all = LeaseProcedures.MOST_CALLS + 256;
+        RpcOptions many = RpcOptions.DEFAULT.with(all / 16, 16).withRecordBytes(64);
+        try (RawCalls flooding = server.client(1, many)) {
+            register(flooding, SPIN, Procs.AddThenSpin.class);
+            register(flooding, ADD, Procs.Add.class);
+            flooding.mapAll(1);
+            for (int i = 0; i < all; i++) {
+                int length = flooding.prepare(SPIN, 8L * i, 8, 8L * i, 50_000);
+                assertTrue(flooding.post(CallFormat.CALL, length, 24, i), "call " + i);
+            }
+            flooding.queue().send();
+            boolean[] done = new boolean[all];
+            int[] ended = new int[1];
+            while (ended[0] < all) {
+                assertFalse(Thread.interrupted(), "there are calls that do not end");
+                flooding.queue().poll((tag, outcome, bytes) -> {
+                    ended[0]++;
+                    // What is refused has no result.
+                    done[(int) tag] = bytes > CallFormat.REPLY_BYTES;
+                });
+            }
+            int refused = 0;
+            for (int i = 0; i < all; i++) {
+                assertEquals(CallStatus.DONE, flooding.call(ADD, 8L * i, 0));
+                assertEquals(done[i] ? 1 : 0, flooding.result(), "what call " + i + " has added");
+                refused += done[i] ? 0 : 1;
+            }
+            assertTrue(refused > 0, "none was refused");
+        }
+    }
+
+    /** In pieces, since this client's records are short. */
+    private static void register(RawCalls client, int id, Class<?> type) {
+        byte[] file = Procs.file(type);
+        for (int at = 0; at < file.length; at += 40) {
+            client.piece(id, 0, file.length, at, Arrays.copyOfRange(file, at, Math.min(file.length, at + 40)));
+        }
+    }
+
     /** More calls under way than a lease may have are refused; what is under way ends with the connection. */
     @Test
     void tooManyCalls() {
         int most = LeaseProcedures.MOST_CALLS + 256;
         RpcOptions many = RpcOptions.DEFAULT.with(most / 16, 16).withRecordBytes(64);
         try (RawCalls flooding = server.client(1, many)) {
-            // In one piece, since this client's records are short.
-            byte[] file = Procs.file(Procs.Spin.class);
-            for (int at = 0; at < file.length; at += 40) {
-                flooding.piece(
-                        SPIN,
-                        CallFormat.READS,
-                        file.length,
-                        at,
-                        Arrays.copyOfRange(file, at, Math.min(file.length, at + 40)));
-            }
+            register(flooding, SPIN, Procs.Spin.class);
             flooding.mapAll(1);
             int length = flooding.prepare(SPIN, 0, REGION, -1, 0);
             int[] refused = new int[1];

@@ -38,6 +38,19 @@ final class Procs {
         }
     }
 
+    /** Adds 1 to the word at the first argument, and then takes as long as the second says. */
+    static final class AddThenSpin {
+        public static int run(Call call) {
+            long sum = call.getAndAdd(call.argument(0), 1);
+            for (long i = call.argument(8); i != 0; i--) {
+                sum += i & 1;
+                sum -= i & 1;
+            }
+            call.result(0, sum);
+            return 0;
+        }
+    }
+
     /** Adds the second argument to the word at the first; the result is what was there. */
     static final class Add {
         public static int run(Call call) {

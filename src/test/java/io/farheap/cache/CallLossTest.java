@@ -1,0 +1,246 @@
+package io.farheap.cache;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.CallStatus;
+import io.farheap.remote.RpcLane;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.server.ServedCode;
+import io.farheap.testing.Fields;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is said of calls that a server has when their connection fails, or that a server takes no more of. */
+@Timeout(300)
+class CallLossTest {
+
+    private static final long REGION = Cluster.REGION_BYTES;
+    /** As many as a session has on their way to a server. */
+    private static final int CALLS = 64;
+
+    private static Cache cache(Cluster cluster, int regions) {
+        return Cache.builder()
+                .capacity(regions * REGION)
+                .servers(cluster.addresses())
+                .name("losses")
+                .create();
+    }
+
+    private static Cluster cluster(int... regions) {
+        Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1);
+        for (int each : regions) {
+            cluster.add(each);
+        }
+        return cluster;
+    }
+
+    private static long counter(Cluster cluster, int server, String name) {
+        return cluster.status(server).counters().get("procedures." + name);
+    }
+
+    /** The arguments of a call of {@code SpinThenAdd} are behind those of the one before. */
+    private static void spinThenAdd(
+            Caller caller, Procedure procedure, long address, int index, long turns, CallCompletion done) {
+        int at = 1024 + index * 32;
+        caller.buffer.segment().set(JAVA_LONG, at, address);
+        caller.buffer.segment().set(JAVA_LONG, at + 8, turns);
+        caller.buffer.segment().set(JAVA_LONG, at + 16, 1);
+        while (!caller.session.call(procedure, address, address, 8, caller.buffer, at, 24, at + 24, 8, done, index)) {
+            caller.session.awaitProgress();
+        }
+    }
+
+    /** Until the test's time limit. */
+    private static void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            assertFalse(Thread.interrupted(), "what is waited for does not happen");
+        }
+    }
+
+    private static CallLink[] links(Session session) {
+        CallLinks links = Fields.get(session.core().calls().all(), "links", CallLinks.class);
+        return Fields.get(links, "links", CallLink[].class);
+    }
+
+    /** The client's ends of its call rings fail. */
+    private static void fail(Session session) {
+        boolean entered = session.core().enter();
+        try {
+            for (CallLink link : links(session)) {
+                link.lose();
+            }
+        } finally {
+            session.core().exit(entered);
+        }
+    }
+
+    /** What a lost call would have stored does not come after what its caller stores next. */
+    @Test
+    void aCallIsLostWhenItCanRunNoMore() {
+        long turns = 500_000;
+        try (Cluster cluster = cluster(1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache);
+                Caller other = new Caller(cache)) {
+            Procedure add = cache.procedures().register(TestProcedures.SpinThenAdd.class, Procedures.WRITES);
+            int[] lost = new int[1];
+            for (int i = 0; i < CALLS; i++) {
+                spinThenAdd(caller, add, 8L * i, i, turns, (token, status, code, bytes) -> {
+                    assertTrue(status == CallStatus.LOST || status == CallStatus.DONE, "status " + status);
+                    lost[0] += status == CallStatus.LOST ? 1 : 0;
+                });
+            }
+            await(() -> {
+                caller.session.flush();
+                caller.session.poll();
+                return counter(cluster, 0, "put off") >= CALLS;
+            });
+            fail(caller.session);
+            caller.session.drain();
+            assertTrue(lost[0] > 0, "none was lost");
+            for (int i = 0; i < CALLS; i++) {
+                other.write(8L * i, 100);
+            }
+            // As long as those, and begun later.
+            assertEquals(
+                    CallStatus.DONE,
+                    other.call(add, 8 * CALLS, 8 * CALLS, turns, 1).status());
+            for (int i = 0; i < CALLS; i++) {
+                assertEquals(100, other.read(8L * i), "word " + i);
+            }
+            // The session goes on by new rings.
+            assertEquals(CallStatus.DONE, caller.call(add, 0, 0, 1, 1).status());
+            assertEquals(100, caller.result());
+        }
+    }
+
+    /** Its answer has begun to come, and never got whole. */
+    @Test
+    void aReadingCallThatWasUnderWayIsRepeated() {
+        try (Cluster cluster = cluster(2, 2);
+                Cache cache = cache(cluster, 4);
+                Caller caller = new Caller(cache)) {
+            Procedure sum = cache.procedures().register(TestProcedures.SumSince.class, Procedures.READS);
+            long all = caller.list(40, 4);
+            caller.call(sum, 8, 8, 0);
+            caller.buffer.segment().set(JAVA_LONG, 64, -1);
+            caller.arguments(8, 0);
+            int[] ended = {-1};
+            CallCompletion done = (token, status, code, bytes) -> ended[0] = status;
+            while (!caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, done, 0)) {
+                caller.session.awaitProgress();
+            }
+            boolean torn = false;
+            while (ended[0] < 0) {
+                assertFalse(Thread.interrupted(), "it does not end");
+                caller.session.poll();
+                torn = torn || tear(caller.session);
+            }
+            assertTrue(torn, "it has not moved from one server to another");
+            assertEquals(CallStatus.DONE, ended[0]);
+            assertEquals(all, caller.result());
+        }
+    }
+
+    /** Where a call is on its way that has begun elsewhere: its answer comes in part, and then the connection fails. */
+    private static boolean tear(Session session) {
+        SessionCalls calls = session.core().calls().all();
+        boolean moved = false;
+        for (int place = 0; place < SessionCalls.MOST; place++) {
+            SessionCall call = Fields.get(calls, "calls", CallTable.class).get(place);
+            moved |= call.state == CallTable.SENT && call.contextBytes > 0;
+        }
+        if (!moved) {
+            return false;
+        }
+        for (CallLink link : links(session)) {
+            RpcLane lane = Fields.get(link, "lane", RpcLane.class);
+            Object[] users = Fields.get(lane, "users", Object[].class);
+            Object entries = Fields.get(Fields.get(link, "connection", BatchConnection.class), "entries", Object.class);
+            long[] answers = Fields.get(entries, "locals", long[].class);
+            for (int entry = 0; entry < users.length; entry++) {
+                for (int at = 0; users[entry] != null && at < CallFormat.RECORD_BYTES; at += 8) {
+                    NativeMemory.ALL.set(JAVA_LONG, answers[entry] + at, -1);
+                }
+            }
+        }
+        fail(session);
+        return true;
+    }
+
+    /** Its session has not looked for the answer when the cache leaves the server. */
+    @Test
+    void aReadingCallToAServerThatIsRetiredIsRepeated() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache)) {
+            Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+            caller.write(8, 4711);
+            assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
+            String server = cache.serverOf(0);
+            int index = cluster.addresses().indexOf(server);
+            caller.arguments(8);
+            caller.buffer.segment().set(JAVA_LONG, 64, 0);
+            long done = counter(cluster, index, "calls.done");
+            int[] ended = {-1};
+            assertTrue(caller.session.call(
+                    load, 0, caller.buffer, 0, 8, 64, 8, (token, status, code, bytes) -> ended[0] = status, 0));
+            caller.session.flush();
+            await(() -> counter(cluster, index, "calls.done") > done);
+            cache.retire(server, moved -> {});
+            await(() -> {
+                caller.session.poll();
+                return ended[0] >= 0;
+            });
+            assertEquals(CallStatus.DONE, ended[0]);
+            assertEquals(4711, caller.result());
+        }
+    }
+
+    /** A server that has as many calls of a lease as it may takes one later that has begun elsewhere. */
+    @Test
+    void aCallThatHasBegunIsNotRefused() {
+        int sessions = 20;
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster, 2);
+                Caller mover = new Caller(cache)) {
+            Procedure add = cache.procedures()
+                    .register(TestProcedures.SpinThenAdd.class, Procedures.WRITES | Procedures.UNORDERED);
+            Procedure sum = cache.procedures().register(TestProcedures.SumSince.class, Procedures.READS);
+            long all = mover.list(2, 2);
+            assertEquals(CallStatus.DONE, mover.call(sum, 8, 8, 0).status());
+            int[] refused = new int[1];
+            List<Caller> callers = new ArrayList<>();
+            try {
+                for (int i = 0; i < sessions; i++) {
+                    callers.add(new Caller(cache));
+                    callers.get(i).call(add, REGION + 2048, REGION + 2048, 1, 1);
+                }
+                for (Caller caller : callers) {
+                    for (int j = 0; j < CALLS; j++) {
+                        spinThenAdd(caller, add, REGION + 4096, j, 100_000, (token, status, code, bytes) -> {
+                            refused[0] += status == CallStatus.REFUSED ? 1 : 0;
+                        });
+                    }
+                    caller.session.flush();
+                }
+                await(() -> counter(cluster, 1, "calls.refused") > 0);
+                assertEquals(CallStatus.DONE, mover.call(sum, 8, 8, 0).status());
+                assertEquals(all, mover.result());
+                callers.forEach(caller -> caller.session.drain());
+                assertEquals(sessions * CALLS - refused[0], mover.read(REGION + 4096), "what was not refused has run");
+                assertTrue(refused[0] > 0, "none was refused");
+            } finally {
+                callers.forEach(Caller::close);
+            }
+        }
+    }
+}
