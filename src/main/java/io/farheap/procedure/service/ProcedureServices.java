@@ -153,6 +153,9 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     }
 
     private int register(HeldRegions held, Arguments in, Reply out) {
+        if (mode == ServedCode.OFF) {
+            return text(out, CallFormat.NOT_SERVED, "the server runs no procedures");
+        }
         int length = in.getInt(8);
         byte[] piece = new byte[Math.max(0, in.bytes() - CallFormat.REGISTER_BYTES)];
         for (int i = 0; i < piece.length; i++) {
@@ -170,13 +173,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         if (file == null) {
             return text(out, CallFormat.MORE, "");
         }
-        if (mode == ServedCode.OFF || mode == ServedCode.BUILT_IN && !BuiltInClasses.contain(file)) {
+        if (mode == ServedCode.BUILT_IN && !BuiltInClasses.contain(file)) {
             return text(
                     out,
                     CallFormat.NOT_SERVED,
-                    mode == ServedCode.OFF
-                            ? "the server runs no procedures"
-                            : "the server runs built-in procedures alone; start it with --procedures java");
+                    "the server runs built-in procedures alone; start it with --procedures java");
         }
         if (!lease.mayRegister()) {
             return text(
@@ -290,22 +291,28 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         for (int i = 0; i < count; i++) {
             piece[i] = in.getInt(CallFormat.MAP_BYTES + i * Integer.BYTES);
         }
+        if (mode == ServedCode.OFF) {
+            // No call uses any.
+            out.setInt(0, 1);
+            return Integer.BYTES;
+        }
+        // First: where there is no room for the answer, nothing takes effect.
+        out.setInt(0, 0);
         LeaseProcedures lease = lease(held);
         int[] regions = lease.upload().map(in.getLong(0), in.getInt(8), in.getInt(12), piece, MOST_REGIONS);
-        out.setInt(0, regions == null ? 0 : 1);
-        if (regions != null) {
-            LeaseMap next = new LeaseMap(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
-            next.refresh(held);
-            lease.map(next);
-            awaitSlices();
+        if (regions == null) {
+            return Integer.BYTES;
         }
-        return Integer.BYTES;
+        LeaseMap next = new LeaseMap(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
+        next.refresh(held);
+        lease.map(next);
+        own().replaced(out.later());
+        return RpcHandler.LATER;
     }
 
-    /** After the map of a lease was replaced: when it returns, no thread uses the one before. */
-    private void awaitSlices() {
+    @Override
+    public void awaitSlices(ThreadCalls own) {
         AsymmetricFence.heavy();
-        ThreadCalls own = OWN.get();
         for (ThreadCalls thread : threads) {
             if (thread != own) {
                 thread.slices().await();

@@ -12,8 +12,12 @@ import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.ServerWork;
 import io.farheap.server.TurnTaking;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +80,10 @@ final class ThreadCalls implements ServerWork {
     private int executed;
     private boolean ran;
 
+    /** Of maps that have been replaced since, which are answered when no slice uses those before. */
+    private final List<PendingCall> replacing = new ArrayList<>();
+
+    private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
     private final Running[] group = new Running[GROUP];
     private int timed;
     /** When the slice before ended, and how long it took; 0 where rings have had as much since. */
@@ -97,6 +105,9 @@ final class ThreadCalls implements ServerWork {
 
         /** There is more to do than one thread does. */
         void help(ThreadCalls busy);
+
+        /** After maps of leases were replaced: when it returns, no thread uses those before. */
+        void awaitSlices(ThreadCalls own);
     }
 
     /**
@@ -118,6 +129,7 @@ final class ThreadCalls implements ServerWork {
         this.turnTaking = turns;
         this.peers = peers;
         this.wake = wake;
+        this.mapAnswer.set(ValueLayout.JAVA_INT_UNALIGNED, 0, 1);
     }
 
     private boolean turns(Registered procedure) {
@@ -320,6 +332,7 @@ final class ThreadCalls implements ServerWork {
         if (called) {
             called = false;
         }
+        boolean answered = answerReplaced();
         if (busy && sliceNanos > 0 && System.nanoTime() - sliceEnd < sliceNanos) {
             return true;
         }
@@ -329,11 +342,29 @@ final class ThreadCalls implements ServerWork {
             call = peers.steal(this);
             if (call == null) {
                 lingers = lingers && System.nanoTime() - sliceEnd < LINGER_NANOS;
-                return lingers;
+                return lingers || answered;
             }
             lingers = true;
         }
         goOn(call);
+        return true;
+    }
+
+    /** The map of a lease was replaced: it is answered after this round, with all others of the round. */
+    void replaced(PendingCall call) {
+        replacing.add(call);
+    }
+
+    /** Once for all of a round: a batch may have thousands, and threads wait for each other here. */
+    private boolean answerReplaced() {
+        if (replacing.isEmpty()) {
+            return false;
+        }
+        peers.awaitSlices(this);
+        for (PendingCall call : replacing) {
+            call.answer(mapAnswer);
+        }
+        replacing.clear();
         return true;
     }
 

@@ -7,14 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.farheap.procedure.Call;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RpcOptions;
+import io.farheap.server.ServerOptions;
 import io.farheap.server.TurnTaking;
 import io.farheap.testing.Effort;
 import io.farheap.thread.Idle;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -171,6 +174,9 @@ class MalformedProcedureCallTest {
             bad.send(CallFormat.MAP, CallFormat.MAP_BYTES + 8);
             assertEquals(Outcome.FAILED, bad.outcome, "a count of " + count);
         }
+        assertEquals(0, bad.map(2, 1, 0));
+        bad.send(CallFormat.MAP, CallFormat.MAP_BYTES, 3);
+        assertEquals(Outcome.FAILED, bad.outcome, "no room for the reply");
         // Of none of these has anything come into effect.
         assertOwnWell();
         // Regions of others, and none: they are not there.
@@ -188,6 +194,30 @@ class MalformedProcedureCallTest {
         assertEquals(CallStatus.OUT_OF_RANGE, bad.call(HOPS, 0, 1));
         bad.mapAll(7);
         assertOwnWell();
+    }
+
+    /** Each says that a long map begins, and has nothing of it. */
+    @Test
+    void mapsThatNeverComeTakeNoMemory() {
+        int maps = 512;
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (RawCalls many =
+                server.client(0, RpcOptions.DEFAULT.with(2, maps / 2).withRecordBytes(64))) {
+            many.out.set(JAVA_LONG_UNALIGNED, 0, 1);
+            many.out.set(JAVA_INT_UNALIGNED, 8, ServerOptions.MAX_REGIONS);
+            many.out.set(JAVA_INT_UNALIGNED, 12, 0);
+            many.out.set(JAVA_INT_UNALIGNED, 16, 0);
+            long before = threads.getTotalThreadAllocatedBytes();
+            for (int i = 0; i < maps; i++) {
+                assertTrue(many.post(CallFormat.MAP, CallFormat.MAP_BYTES, 4, i), "map " + i);
+            }
+            many.queue().send();
+            for (int ended = 0; ended < maps; ) {
+                ended += many.queue().poll((tag, outcome, bytes) -> assertEquals(Outcome.DONE, outcome));
+            }
+            long each = (threads.getTotalThreadAllocatedBytes() - before) / maps;
+            assertTrue(each < ServerOptions.MAX_REGIONS / 16, each + " bytes for each");
+        }
     }
 
     @Test

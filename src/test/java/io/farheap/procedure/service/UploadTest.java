@@ -3,8 +3,13 @@ package io.farheap.procedure.service;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.farheap.procedure.CallFormat;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Class files and maps in pieces: in their order, of one thing at a time, and no more of them than was said. */
@@ -87,6 +92,34 @@ class UploadTest {
         refused(4, MOST + 1, 0, 1);
         refused(4, -1, 0, 1);
         assertNull(upload.map(4, MOST, 0, new int[] {1}, MOST));
+    }
+
+    /** A length is what a client says: it costs what has come. */
+    @Test
+    void whatIsSaidToComeTakesNoMemory() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        int most = 1 << 20;
+        int times = 100;
+        upload.map(0, most, 0, new int[] {1}, most);
+        upload.classFile(0, CallFormat.MOST_CLASS_BYTES, 0, bytes(1));
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < times; i++) {
+            assertNull(upload.map(i, most, 0, new int[] {1}, most));
+            assertNull(upload.classFile(i, CallFormat.MOST_CLASS_BYTES, 0, bytes(1)));
+        }
+        long each = (threads.getCurrentThreadAllocatedBytes() - before) / times;
+        assertTrue(each < 4096, each + " bytes for a piece of each");
+    }
+
+    @Test
+    void aLongMapComesWhole() {
+        int all = 100_000;
+        int[] regions = IntStream.range(0, all).map(i -> i * 7 - 3).toArray();
+        int[] whole = null;
+        for (int at = 0, next = 1; whole == null; at = next, next = Math.min(all, next * 2 + 3)) {
+            whole = upload.map(9, all, at, Arrays.copyOfRange(regions, at, next), all);
+        }
+        assertArrayEquals(regions, whole);
     }
 
     @Test
