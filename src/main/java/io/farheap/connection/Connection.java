@@ -405,6 +405,15 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
+     * Whether an operation that has not ended uses remote memory under a key.
+     *
+     * @param done accepts the ids of operations that are known to be done and have not been taken
+     */
+    public boolean usesRemote(int key, LongPredicate done) {
+        return used.remote(key) && used.remote(key, slot -> done.test(id(slot)), done.test(id(nowSlot)));
+    }
+
+    /**
      * Gives up what waits in the list: no completion will come for it, as for what the device refused. The connection
      * has failed then.
      */

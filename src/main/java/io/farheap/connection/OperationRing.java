@@ -154,7 +154,12 @@ public final class OperationRing {
 
     /** Whether {@code wanted} accepts the slot of an operation that is not over. */
     boolean any(IntPredicate wanted) {
-        for (long n = completed; n < posted; n++) {
+        return anyFrom(completed, wanted);
+    }
+
+    /** The same, of those from one of them on. */
+    boolean anyFrom(long first, IntPredicate wanted) {
+        for (long n = first; n < posted; n++) {
             if (wanted.test((int) n & mask)) {
                 return true;
             }

@@ -1,6 +1,7 @@
 package io.farheap.connection;
 
 import io.farheap.verbs.SendRequests;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +28,19 @@ public final class UsedKeys {
     }
 
     /** Whether one of them uses remote memory under a key. */
-    public boolean remote(int key) {
+    boolean remote(int key) {
         return adopted.usesRemote(key) || ring.any(slot -> remoteKey(slot) == key);
+    }
+
+    /**
+     * The same, but for those that have ended.
+     *
+     * @param done whether the operation in a slot is known to be done; those that were posted before it are, too
+     * @param adoptedDone the same of the one that was adopted
+     */
+    boolean remote(int key, IntPredicate done, boolean adoptedDone) {
+        return adopted.usesRemote(key) && !adoptedDone
+                || ring.anyFrom(ring.firstBehind(done), slot -> remoteKey(slot) == key);
     }
 
     private int localKey(int slot) {

@@ -234,7 +234,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /** Whether something that has not been handed over uses a buffer. With the gate claimed. */
     abstract boolean uses(RegisteredBuffer buffer);
 
-    /** Whether something that has not been handed over uses a region. With the gate claimed. */
+    /** Whether something uses a region that has not ended, or may still take effect. With the gate claimed. */
     abstract boolean uses(RemoteRegion region);
 
     /**

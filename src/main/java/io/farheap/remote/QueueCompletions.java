@@ -196,6 +196,22 @@ final class QueueCompletions implements AutoCloseable {
     }
 
     /**
+     * Whether an operation of a server that uses memory under a key has not ended, or is not known to be done. What has
+     * come is taken in the owner's place, who may not poll for long: it finds that in the stash.
+     */
+    boolean usesRemote(int server, int remoteKey) {
+        if (!connections.usesRemote(server, remoteKey, this::isDone)) {
+            return false;
+        }
+        stashAll();
+        return connections.usesRemote(server, remoteKey, this::isDone);
+    }
+
+    private boolean isDone(long id) {
+        return stash.containsDone(id) || endingLeft > 0 && endingId == id && endingStatus == WcStatus.SUCCESS;
+    }
+
+    /**
      * Stashes the completions of all that a failed connection has in flight, also of what the device refused:
      * destroying its queue pair would drop them.
      */

@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import java.util.Arrays;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** A queue's connections. Used inside the queue's gate, or with it claimed; allocates only where one is added. */
@@ -78,13 +79,15 @@ final class QueueConnections {
         return false;
     }
 
-    /** Two servers may give the same key. */
-    boolean usesRemote(int server, int remoteKey) {
+    /**
+     * Two servers may give the same key.
+     *
+     * @param done accepts the ids of operations that are known to be done and have not been taken
+     */
+    boolean usesRemote(int server, int remoteKey, LongPredicate done) {
         for (int number = 0; number < byNumber.length; number++) {
             Connection connection = byNumber[number];
-            if (connection != null
-                    && serverOf[number] == server
-                    && connection.used().remote(remoteKey)) {
+            if (connection != null && serverOf[number] == server && connection.usesRemote(remoteKey, done)) {
                 return true;
             }
         }

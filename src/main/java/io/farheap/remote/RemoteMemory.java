@@ -171,7 +171,8 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Gives a region back.
      *
-     * @throws IllegalStateException where an operation that uses it has not ended; it stays as it was
+     * @throws IllegalStateException where an operation that uses it has not ended, or has failed and has not been
+     *     handed over, since it may still take effect; it stays as it was
      * @throws IllegalArgumentException where it is a shared space's: close that, or drop it
      */
     public void release(RemoteRegion region) {
@@ -185,9 +186,10 @@ public final class RemoteMemory implements AutoCloseable {
 
     /**
      * From now on no operation begins on a region, which is still to be {@linkplain #release released}: in between its
-     * owner can ask whether the outcome of one that has ended is unknown, and fence that.
+     * owner can ask whether the outcome of one that has ended is unknown, and fence that. What has ended and waits for
+     * its queue's owner to poll holds up neither.
      *
-     * @throws IllegalStateException where an operation that uses it has not ended; it stays as it was
+     * @throws IllegalStateException as {@link #release}
      */
     public void retire(RemoteRegion region) {
         queues.withdraw(List.of(region));

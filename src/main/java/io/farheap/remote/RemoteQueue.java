@@ -423,12 +423,12 @@ public final class RemoteQueue extends MemoryQueue {
 
     @Override
     boolean uses(RemoteRegion region) {
-        return connections.usesRemote(region.serverIndex(), region.remoteKey());
+        return ended.usesRemote(region.serverIndex(), region.remoteKey());
     }
 
     /**
-     * Whether an operation on a region has not been handed over. Any thread but the owner inside the gate; of a queue
-     * that is closed none is.
+     * Whether an operation on a region has not ended, as {@link RemoteMemory#release} asks. Any thread but the owner
+     * inside the gate; of a queue that is closed none is.
      */
     public boolean isUsing(RemoteRegion region) {
         return used(List.of(region)) != null;

@@ -1,5 +1,7 @@
 package io.farheap.remote;
 
+import io.farheap.verbs.WcStatus;
+
 /**
  * Completions that others than the owner have taken, in order, until the owner polls. A ring: as many as the completion
  * queue holds.
@@ -29,12 +31,23 @@ final class Stash {
     }
 
     boolean contains(long id) {
+        return indexOf(id) >= 0;
+    }
+
+    /** Whether one is there that says that the operation with an id is done. */
+    boolean containsDone(long id) {
+        int at = indexOf(id);
+        return at >= 0 && statuses[at] == WcStatus.SUCCESS;
+    }
+
+    private int indexOf(long id) {
         for (int i = 0; i < count; i++) {
-            if (ids[(first + i) % ids.length] == id) {
-                return true;
+            int at = (first + i) % ids.length;
+            if (ids[at] == id) {
+                return at;
             }
         }
-        return false;
+        return -1;
     }
 
     long firstId() {

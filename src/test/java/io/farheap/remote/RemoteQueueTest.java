@@ -351,9 +351,12 @@ class RemoteQueueTest {
 
     @Test
     void buffersAndRegionsInUseAreNotClosed() {
+        // It has not ended: it waits to be posted.
+        queue.beginList();
         ok(queue.read(regions.get(0), 0, buffer, 0, 8, 1));
         assertThrows(IllegalStateException.class, () -> onAnotherThread(buffer::close));
         assertThrows(IllegalStateException.class, () -> onAnotherThread(() -> memory.release(regions.get(0))));
+        queue.postList();
         tags.await(queue, 1);
         int free = servers.freeRegions(0);
         memory.release(regions.get(0));
@@ -362,6 +365,49 @@ class RemoteQueueTest {
         buffer.close();
         buffer.close();
         assertEquals(Posting.INVALID, queue.read(regions.get(1), 0, buffer, 0, 8, 3));
+    }
+
+    /** The owner's thread may be busy elsewhere for long. */
+    @Test
+    void whatHasEndedAndIsNotPolledHoldsUpNoRelease() {
+        ok(queue.write(regions.get(0), 0, buffer, 0, 8, 1));
+        ok(queue.read(regions.get(0), 0, buffer, 8, 8, 2));
+        int free = servers.freeRegions(0);
+        releaseOnAnotherThread(regions.get(0));
+        assertEquals(free + 1, servers.freeRegions(0));
+        assertEquals(2, queue.inFlight());
+        // The buffer's bytes are to be looked at when the tags come back.
+        assertThrows(IllegalStateException.class, () -> onAnotherThread(buffer::close));
+        ok(queue.read(regions.get(1), 0, buffer, 16, 8, 3));
+        tags.await(queue, 3);
+        assertTrue(tags.all.containsAll(List.of(Tags.done(1), Tags.done(2), Tags.done(3))), tags.all::toString);
+    }
+
+    private void releaseOnAnotherThread(RemoteRegion region) {
+        long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+        while (true) {
+            try {
+                onAnotherThread(() -> memory.release(region));
+                return;
+            } catch (IllegalStateException e) {
+                assertTrue(System.nanoTime() - deadline < 0, "what has ended counts as in use");
+            }
+        }
+    }
+
+    /** What has failed may still take effect, until its server's end is fenced. */
+    @Test
+    void whatHasFailedAndIsNotPolledHoldsUpARelease() {
+        RemoteRegion given = memory.allocate(attached.get(0), 1).getFirst();
+        memory.release(given);
+        given.usable(true);
+        queue.beginList();
+        ok(queue.write(given, 0, buffer, 0, 8, 1));
+        ok(queue.write(regions.get(0), 0, buffer, 0, 8, 2));
+        queue.postList();
+        assertThrows(IllegalStateException.class, () -> onAnotherThread(() -> memory.release(regions.get(0))));
+        tags.await(queue, 2);
+        memory.release(regions.get(0));
     }
 
     private static void onAnotherThread(Runnable action) {

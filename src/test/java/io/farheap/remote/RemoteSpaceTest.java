@@ -260,9 +260,12 @@ class RemoteSpaceTest {
         RemoteRegion region = first.regions().getFirst();
         assertThrows(IllegalArgumentException.class, () -> one.memory.release(region));
         one.write(region, 0, 5);
+        // It has not ended: it waits to be posted.
+        one.queue.beginList();
         assertEquals(Posting.OK, one.queue.read(region, 0, one.page, 0, 8, 1));
         assertThrows(IllegalStateException.class, first::close);
         assertEquals(2, first.regions().size());
+        one.queue.postList();
         one.run(Posting.OK);
         first.close();
         first.close();

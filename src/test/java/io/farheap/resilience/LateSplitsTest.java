@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.SoftverbsFaults;
+import io.farheap.remote.RemoteServer;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -103,6 +107,30 @@ class LateSplitsTest {
                 assertArrayEquals(Arrays.copyOfRange(page, 1500, 1600), small);
             }
             assertEquals(51, space.health().counts().decoded());
+        }
+    }
+
+    /** Nobody polls for a split that has come: who waits for it takes it. */
+    @Test
+    void whatAnIdleSessionHasNotTakenHoldsUpNoRetirement() throws Exception {
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
+                CodedSession session = space.openSession()) {
+            byte[] page = bytes(8);
+            session.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE);
+            byte[] small = new byte[100];
+            SoftverbsFaults.delayOperations(LATE_NANOS);
+            session.read(1500, MemorySegment.ofArray(small), 0, 100, completion, 1);
+            SoftverbsFaults.delayOperations(0);
+            await(session, 1);
+            assertTrue(session.unsettled());
+            RemoteServer server = space.serverOf(1);
+            CompletableFuture.runAsync(() -> space.retire(server, () -> {}))
+                    .get(TestDevice.patience(30), TimeUnit.SECONDS);
+            assertEquals(4, servers.freeRegions(servers.indexOf(server)));
+            assertEquals(1, session.outstanding());
+            byte[] read = new byte[PAGE];
+            session.readBlocking(0, MemorySegment.ofArray(read), 0, PAGE);
+            assertArrayEquals(page, read);
         }
     }
 
