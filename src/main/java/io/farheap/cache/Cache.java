@@ -385,9 +385,14 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     @Override
     public final void close() {
         refuseInCallback();
+        beginClosing();
+        futures.forEach(FutureSession::beginClose);
         futures.forEach(FutureSession::close);
         end();
     }
+
+    /** All sessions are to be closed: what that may take is one time for all of them. Does not wait. */
+    void beginClosing() {}
 
     /** What {@link #close} is, but for futures. */
     abstract void end();

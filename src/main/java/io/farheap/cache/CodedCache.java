@@ -261,6 +261,11 @@ final class CodedCache extends Cache {
     }
 
     @Override
+    void beginClosing() {
+        space.beginClosing();
+    }
+
+    @Override
     void end() {
         ending.lock();
         try (CloseStack everything = new CloseStack()) {
@@ -345,7 +350,9 @@ final class CodedCache extends Cache {
         @Override
         public void reconnect(Session worker) {}
 
-        /** Its client thread is dead: what it was writing is void, and others may write those pages. */
+        /**
+         * Its client thread is dead: what it was writing goes on in the space, and others may write those pages then.
+         */
         @Override
         public void loseAll(Session session) {
             session.core().destroy();

@@ -109,6 +109,11 @@ public final class FutureSession implements AutoCloseable {
         onClose.accept(this);
     }
 
+    /** As {@link #close}, which is to follow, but for the wait: several wait at one time. */
+    void beginClose() {
+        submitted.beginClose(thread);
+    }
+
     private CompletableFuture<Void> submit(boolean write, long address, MemorySegment segment) {
         FutureRequest.Transfer request = new FutureRequest.Transfer(write, address, segment);
         submit(request);

@@ -6,7 +6,10 @@ public final class Status {
     public static final int OK = 0;
     /** The server that had the data is gone, or has taken it back: the region is lost. */
     public static final int LOST = 1;
-    /** The session or the cache was closed before the request was sent. */
+    /**
+     * The session or the cache was closed before the request was sent; in a coded cache, before it was done: what it
+     * was writing may still take effect then.
+     */
     public static final int CLOSED = 2;
     /** The segment that the data was to be copied to or from could not be accessed any more. */
     public static final int SEGMENT_GONE = 3;

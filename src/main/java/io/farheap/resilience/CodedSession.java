@@ -9,6 +9,8 @@ import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * Reads and writes of a {@link CodedSpace}, of any length at any address, by one thread at a time. A request takes
@@ -22,6 +24,8 @@ import java.util.List;
  */
 public final class CodedSession implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(CodedSession.class.getName());
+
     /** Splits of all of them; more wait for their turn. */
     private static final int MOST_IN_FLIGHT = 1024;
 
@@ -31,7 +35,9 @@ public final class CodedSession implements AutoCloseable {
     private static final int POLLS_PER_TICK = 16;
     private static final int SPINS = 4_000;
     private static final long NAP_NANOS = 200_000;
-    private static final long CLOSE_NANOS = 10_000_000_000L;
+    /** Between polls of what goes on after the session was closed. */
+    private static final long REST_NANOS = 1_000_000;
+
     private final SpaceState space;
     private final RemoteQueue queue;
     private final Parts parts;
@@ -47,6 +53,10 @@ public final class CodedSession implements AutoCloseable {
 
     private boolean inCallback;
     private boolean closed;
+    /** Whether it is to be closed, and since when. */
+    private boolean closing;
+
+    private long closingSince;
 
     /** The number of the latest blocking call: an earlier one's request may end later, where a callback threw. */
     private long blockingCall;
@@ -164,6 +174,9 @@ public final class CodedSession implements AutoCloseable {
         }
         ops.retryHeld();
         ops.cut();
+        if (closing && space.isCloseOver(closingSince)) {
+            ops.abandonAll();
+        }
         return callBack();
     }
 
@@ -265,9 +278,13 @@ public final class CodedSession implements AutoCloseable {
     /**
      * Ends what has nothing on its way: what has not begun, and what waits for another session's write, for servers
      * that can be reached or, strict, for new slabs; from now on, as the session is to be closed. It is called back as
-     * {@link CodedStatus#CLOSED} at the next poll.
+     * {@link CodedStatus#CLOSED} at the next poll. So is, after ten seconds, what is on its way.
      */
     public void abandonUnposted() {
+        if (!closing) {
+            closing = true;
+            closingSince = System.nanoTime();
+        }
         requests.closeUncut();
         ops.abandonUnposted();
     }
@@ -303,9 +320,10 @@ public final class CodedSession implements AutoCloseable {
     }
 
     /**
-     * Ends what has not begun with {@link CodedStatus#CLOSED}, awaits the rest, and closes. Idempotent. Where writes
-     * cannot be ended within ten seconds, what they have not written is void. What callbacks throw comes out when all
-     * is closed.
+     * Ends what has not begun with {@link CodedStatus#CLOSED}, awaits the rest, and closes. Idempotent. What has not
+     * ended within ten seconds is called back as CLOSED, too. Writes of that whose splits are on their way go on in the
+     * background, as more servers cannot be reached than a range can do without: others of their pages wait for them,
+     * and they end once enough servers are back, or are lost. What callbacks throw comes out when all is closed.
      *
      * @throws IllegalStateException from a callback; nothing is closed then
      */
@@ -320,27 +338,44 @@ public final class CodedSession implements AutoCloseable {
         closed = true;
         List<AutoCloseable> ends = new ArrayList<>();
         boolean going = tryTo(this::abandonUnposted, ends);
-        long deadline = System.nanoTime() + CLOSE_NANOS;
-        while (going && (!isQuiet() || requests.pending() > 0) && System.nanoTime() - deadline < 0) {
+        while (going && (!isQuiet() || requests.pending() > 0) && !space.isCloseOver(closingSince)) {
             going = tryTo(this::pollOrNap, ends);
         }
-        for (int i = 0; i < PageOps.CAPACITY; i++) {
-            int op = i;
-            tryTo(() -> ops.abandon(op), ends);
-        }
+        tryTo(ops::abandonAll, ends);
         int before;
         do {
             before = requests.pending();
             tryTo(this::callBack, ends);
         } while (requests.pending() > 0 && requests.pending() < before);
-        ends.add(() -> space.words.remove(waker));
-        ends.add(parts.lines::beginClosing);
-        ends.add(queue);
-        ends.add(() -> space.sessions.remove(parts.lines));
-        ends.add(() -> space.counts.ended(parts.counts));
-        ends.add(parts::close);
+        ends.add(ops.anyActive() ? () -> space.unfinished.add(this::finish) : this::free);
         ends.add(space.open::decrementAndGet);
         Closing.all(ends);
+    }
+
+    /** Goes on with what had not ended when it was closed. A thread of the space's. */
+    private void finish(BooleanSupplier over) {
+        try {
+            while (ops.anyActive() && !over.getAsBoolean()) {
+                slept = true;
+                poll();
+                LockSupport.parkNanos(REST_NANOS);
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.ERROR, "writes of a closed session cannot go on", e);
+            ops.giveUp();
+        } finally {
+            free();
+        }
+    }
+
+    private void free() {
+        Closing.all(
+                () -> space.words.remove(waker),
+                parts.lines::beginClosing,
+                queue,
+                () -> space.sessions.remove(parts.lines),
+                () -> space.counts.ended(parts.counts),
+                parts::close);
     }
 
     private void pollOrNap() {

@@ -201,6 +201,16 @@ public final class CodedSpace implements AutoCloseable {
         space.leastForServers = 0;
     }
 
+    /** Closes wait so long, and no longer: for tests. */
+    void closeWithin(long nanos) {
+        space.closeNanos = nanos;
+    }
+
+    /** Whether writes go on whose sessions are closed: for tests. */
+    boolean hasUnfinished() {
+        return !space.unfinished.isEmpty();
+    }
+
     /** What was met at a server: for tests. */
     ServerRecord record(RemoteServer server) {
         return space.record(server);
@@ -301,7 +311,7 @@ public final class CodedSpace implements AutoCloseable {
                             server.address(),
                             placement.domain(server),
                             census.byServer().getOrDefault(server, 0),
-                            server.lost() != null,
+                            census.lost().contains(server),
                             record.suspect,
                             record.asked.sum(),
                             record.wrong.sum() + record.doubted.sum(),
@@ -338,6 +348,14 @@ public final class CodedSpace implements AutoCloseable {
             case CORRUPTION_CORRECTION -> Math.clamp((spare - 1) / 2, 0, delta);
             default -> 0;
         };
+    }
+
+    /**
+     * All sessions are to be closed, one after the other: from now on they wait ten seconds together, and not each, for
+     * what they have under way. Does not wait.
+     */
+    public void beginClosing() {
+        space.beginClosing();
     }
 
     /**

@@ -6,7 +6,7 @@ public final class CodedStatus {
     public static final int OK = 0;
     /** Fewer than k slabs of a range are left. */
     public static final int LOST = 1;
-    /** The session was closed before the request was done. */
+    /** The session was closed before the request was done: what it was writing may still take effect. */
     public static final int CLOSED = 2;
     /** The memory that the data was to be copied to or from could not be accessed any more. */
     public static final int SEGMENT_GONE = 3;

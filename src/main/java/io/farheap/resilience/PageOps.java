@@ -148,8 +148,10 @@ final class PageOps implements CompletionHandler {
     }
 
     private void calledEarly(PageOp op) {
-        requests.ended(op.request, CodedStatus.OK);
-        op.request = -1;
+        if (op.request >= 0) {
+            requests.ended(op.request, CodedStatus.OK);
+            op.request = -1;
+        }
         owing++;
     }
 
@@ -252,9 +254,36 @@ final class PageOps implements CompletionHandler {
         }
     }
 
-    /** Ends one as {@link CodedStatus#CLOSED}, by its number, if it is under way. */
-    void abandon(int number) {
-        abandon(ops[number]);
+    /**
+     * Ends all as {@link CodedStatus#CLOSED}. Writes whose splits are on their way go on, without their requests: they
+     * have copied what they write.
+     */
+    void abandonAll() {
+        for (PageOp op : ops) {
+            if (op.state != PageOp.SENDING) {
+                abandon(op);
+            } else if (op.active && op.request >= 0) {
+                requests.ended(op.request, CodedStatus.CLOSED);
+                op.request = -1;
+            }
+        }
+    }
+
+    /** Whether some have not ended. */
+    boolean anyActive() {
+        for (PageOp op : ops) {
+            if (op.active) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The writes that have not ended never will: they make the slabs void that they have not written. */
+    void giveUp() {
+        for (PageOp op : ops) {
+            abandon(op);
+        }
     }
 
     private void abandon(PageOp op) {

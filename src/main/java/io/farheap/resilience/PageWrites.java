@@ -354,13 +354,19 @@ final class PageWrites {
         return Integer.bitCount(good) < resilience.dataSplits() ? end(op, CodedStatus.LOST) : NOT_YET;
     }
 
-    /** The session gives up what it cannot end: whatever is not there makes its slab void, so that nobody guesses. */
+    /**
+     * The session gives up what it cannot end: what is not there makes its slab void, so that nobody guesses. Where
+     * fewer than k would be left the page is given up instead, and not its range: nobody reads or writes it any more.
+     */
     void abandon(PageOp op) {
         Slot slot = op.slot;
-        if (slot != null && op.state == PageOp.SENDING) {
-            for (int left = op.targets & ~op.done & ~op.skipped; left != 0; left &= left - 1) {
-                parts.space.table.makeVoid(slot.slabs[Integer.numberOfTrailingZeros(left)]);
+        int missing = op.targets & ~op.done & ~op.skipped;
+        if (slot != null && op.state == PageOp.SENDING && missing != 0) {
+            if (!parts.space.table.makeVoid(slot.slabs, missing)) {
+                parts.leave(op);
+                return;
             }
+            parts.space.onVoid.run();
         }
         if (op.state != PageOp.WAITING) {
             end(op, CodedStatus.CLOSED);

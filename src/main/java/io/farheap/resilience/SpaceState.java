@@ -3,12 +3,14 @@ package io.farheap.resilience;
 import io.farheap.coding.ErasureCode;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
+import io.farheap.time.TimeLimit;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** What the sessions of a space and its keeper share. */
 final class SpaceState {
@@ -27,6 +29,12 @@ final class SpaceState {
     final List<Fences> sessions = new CopyOnWriteArrayList<>();
     /** Servers that have been retired: nothing of the space is there any more. */
     final Set<RemoteServer> left = ConcurrentHashMap.newKeySet();
+
+    final Unfinished unfinished = new Unfinished();
+    /** So long closes wait for what sessions have under way: each for its own, or all of them together. */
+    volatile long closeNanos = TimeLimit.of(10_000_000_000L);
+    /** When the time is over for all of them; null while that is each one's own. */
+    private volatile @Nullable Long closeAt;
     /** Sessions that are open, or being opened. */
     final AtomicInteger open = new AtomicInteger();
 
@@ -61,6 +69,20 @@ final class SpaceState {
 
     ServerRecord record(RemoteServer server) {
         return records.computeIfAbsent(server, ServerRecord::new);
+    }
+
+    /** All sessions are to be closed: their time for that begins now, unless it has begun before. */
+    void beginClosing() {
+        if (closeAt == null) {
+            closeAt = System.nanoTime() + closeNanos;
+        }
+    }
+
+    /** Whether a session that has been closing since some time waits no longer for what it has under way. */
+    boolean isCloseOver(long since) {
+        long now = System.nanoTime();
+        Long all = closeAt;
+        return now - since >= closeNanos || all != null && now - all >= 0;
     }
 
     /** Where a server's lease is lost, so is what it had. */

@@ -38,12 +38,17 @@ public final class Submissions<R> {
         }
     }
 
+    /** Refuses what comes from now on; the thread takes the rest and ends. Any thread. */
+    public void beginClose(Thread taker) {
+        closing = true;
+        LockSupport.unpark(taker);
+    }
+
     /**
      * Refuses what comes from now on, and returns when the thread has taken the rest and ended. Any thread but that.
      */
     public void close(Thread taker) {
-        closing = true;
-        LockSupport.unpark(taker);
+        beginClose(taker);
         Joining.join(taker);
         refuseRest();
     }

@@ -151,6 +151,44 @@ class LateCodedCacheTest {
         }
     }
 
+    /** Their leases hold. */
+    @Test
+    void aCacheIsClosedThoughMoreServersAreCutOffThanTheCodeSurvives() {
+        int servers = 4;
+        Softverbs.devices(servers + 1);
+        try (Cluster each = new Cluster()) {
+            for (int server = 0; server < servers; server++) {
+                each.add(1, device(server));
+            }
+            inTime(() -> closesWhileThreeAreCutOff(each));
+        } finally {
+            Softverbs.devices(1);
+        }
+    }
+
+    private static void closesWhileThreeAreCutOff(Cluster each) throws Exception {
+        MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+        List<CompletableFuture<Void>> writes = new ArrayList<>();
+        try (DeviceFaults first = DeviceFaults.of(device(0));
+                DeviceFaults second = DeviceFaults.of(device(1));
+                DeviceFaults third = DeviceFaults.of(device(2));
+                Cache cache = builder(each, "soft0", Resilience.failureRecovery(2, 2))
+                        .capacity(4 * PAGE)
+                        .create()) {
+            Session session = cache.openSession();
+            session.writeBlocking(0, memory);
+            List.of(first, second, third).forEach(DeviceFaults::cut);
+            assertTrue(session.write(0, memory, (token, status) -> {}, 0));
+            for (int page = 1; page < 4; page++) {
+                writes.add(cache.openFutureSession().write((long) page * PAGE, memory));
+            }
+            cache.close();
+        }
+        for (CompletableFuture<Void> write : writes) {
+            assertThrows(ExecutionException.class, write::get);
+        }
+    }
+
     private static int free(Cluster each) {
         int free = 0;
         for (int server = 0; server < SERVERS; server++) {
