@@ -129,6 +129,11 @@ final class CacheServers {
      * @throws CacheException where there is none
      */
     RemoteServer get(String address) {
+        return get(all, address);
+    }
+
+    /** The same, of the servers of any cache. */
+    static RemoteServer get(List<RemoteServer> all, String address) {
         RemoteServer gone = null;
         for (RemoteServer server : all) {
             if (server.address().equals(address)) {
@@ -141,7 +146,8 @@ final class CacheServers {
         if (gone != null) {
             return gone;
         }
-        throw new CacheException("the cache does not use server " + address + "; it uses " + addresses());
+        throw new CacheException("the cache does not use server " + address + "; it uses "
+                + all.stream().map(RemoteServer::address).toList());
     }
 
     /** Whether one at an address is so; lost ones are asked for too. */

@@ -160,14 +160,10 @@ final class CodedCache extends Cache {
     @Override
     public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
         checkOpen();
-        RemoteServer server = memory.servers().stream()
-                .filter(each -> each.address().equals(address))
-                .findFirst()
-                .orElseThrow(() ->
-                        new CacheException("the cache has no memory server " + address + "; it has " + servers()));
         SlabMoves moves = new SlabMoves(space.slabBytes(), moved);
         changing.lock();
         try {
+            RemoteServer server = CacheServers.get(memory.servers(), address);
             space.retire(server, moves::one);
             memory.detach(server);
         } catch (IllegalStateException e) {

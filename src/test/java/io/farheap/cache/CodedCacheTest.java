@@ -7,11 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
 import io.farheap.metrics.ResilienceMetrics;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -443,6 +447,41 @@ class CodedCacheTest {
             String message = assertThrows(CacheException.class, () -> cache.retire(cache.serverOf(0), moved -> {}))
                     .getMessage();
             assertTrue(message.contains("a range can spare none of its 1 slabs"), message);
+        }
+    }
+
+    /** One that is lost stays among the cache's while its slabs have no other place yet. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void theServerThatIsThereIsRetiredAndNotTheOneBeforeIt() {
+        try (Cluster cluster = new Cluster(2, 2, 2)) {
+            String address = cluster.add(2, TestDevice.shortLease(4_000_000_000L));
+            try (Cache cache = createdInTime(on(cluster));
+                    Session session = cache.openSession()) {
+                byte[] bytes = new byte[CAPACITY];
+                new SplittableRandom(19).nextBytes(bytes);
+                session.writeBlocking(0, MemorySegment.ofArray(bytes));
+                cluster.stop(3);
+                await("the loss", () -> cache.health().servers().stream().anyMatch(Health.Server::lost));
+                try (MemoryServer anew = MemoryServer.open(new ServerOptions(
+                                2 * Cluster.REGION_BYTES,
+                                Cluster.REGION_BYTES,
+                                TestDevice.patience(30_000_000_000L),
+                                TestDevice.server(),
+                                "anew"));
+                        ControlServer _ = ControlServer.start(address, anew)) {
+                    cache.addServer(address);
+                    await("all slabs are good", () -> cache.health().whole());
+                    assertEquals(2, Collections.frequency(cache.servers(), address));
+                    cache.addServer(cluster.add(2));
+                    assertEquals(2, cache.retire(address, moved -> {}).regions());
+                    assertEquals(2, anew.hello(ControlPlane.PROTOCOL_VERSION).freeRegions());
+                }
+                byte[] read = new byte[CAPACITY];
+                session.readBlocking(0, MemorySegment.ofArray(read));
+                assertArrayEquals(bytes, read);
+                assertTrue(cache.health().whole());
+            }
         }
     }
 
