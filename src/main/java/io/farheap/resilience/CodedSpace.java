@@ -275,7 +275,7 @@ public final class CodedSpace implements AutoCloseable {
                         space.resilience,
                         before,
                         more,
-                        server -> keeper.isNoPlace(server) || space.left.contains(server),
+                        keeper::isNoPlace,
                         space.table::slabsOf);
                 append(slabs);
             }
@@ -300,11 +300,10 @@ public final class CodedSpace implements AutoCloseable {
 
     /** What is left of its promises. */
     public Health health() {
-        SlabTable table = space.table;
-        SlabTable.Census census = table.census();
-        int slabs = table.ranges() * table.splits();
+        SlabTable.Census census = space.table.census(space.memory::servers);
+        int slabs = census.slabs();
         int spare = census.least() - space.resilience.dataSplits();
-        List<Health.Server> servers = space.memory.servers().stream()
+        List<Health.Server> servers = census.servers().stream()
                 .map(server -> {
                     ServerRecord record = space.record(server);
                     return new Health.Server(
@@ -375,6 +374,7 @@ public final class CodedSpace implements AutoCloseable {
         }
         closed = true;
         FlightRecorder.removePeriodicEvent(statistics);
+        space.unfinished.close();
         keeper.close();
         for (int range = 0; range < space.table.ranges(); range++) {
             for (int split = 0; split < space.table.splits(); split++) {

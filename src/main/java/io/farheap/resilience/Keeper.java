@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -68,6 +69,9 @@ final class Keeper implements AutoCloseable {
     private final Map<RemoteServer, Long> leaving = new HashMap<>();
     /** Servers that are to be retired, and why one of their slabs has no other place; empty where all have. */
     private final Map<RemoteServer, String> emptied = new ConcurrentHashMap<>();
+
+    /** Held from the choice of a new slab's server until it is in the table: who empties a server waits for that. */
+    private final ReentrantLock placing = new ReentrantLock();
 
     private final LongAdder regenerated = new LongAdder();
     private final LongAdder evicted = new LongAdder();
@@ -199,8 +203,17 @@ final class Keeper implements AutoCloseable {
     }
 
     private boolean regenerate(Slab old) {
-        RemoteRegion region = place(old);
-        return region != null && regenerate(old, region);
+        Slab next = null;
+        placing.lock();
+        try {
+            RemoteRegion region = place(old);
+            if (region != null) {
+                next = replace(old, region);
+            }
+        } finally {
+            placing.unlock();
+        }
+        return next != null && make(next);
     }
 
     /**
@@ -217,30 +230,47 @@ final class Keeper implements AutoCloseable {
             if (!space.table.canSpare(slab)) {
                 continue;
             }
+            Slab next = evict(slab);
+            if (next != null) {
+                if (wanted) {
+                    evicted.increment();
+                }
+                make(next);
+            }
+        }
+    }
+
+    /** @return its successor, or null where it stays */
+    private @Nullable Slab evict(Slab slab) {
+        placing.lock();
+        try {
             RemoteRegion region = place(slab);
             if (region == null) {
                 pausedUntil = System.nanoTime() + PAUSE_NANOS;
                 emptied.computeIfPresent(slab.region().server(), (_, before) -> trouble);
-                continue;
+                return null;
             }
             if (!space.table.evict(slab)) {
                 region.server().releaseQuietly(region);
-                continue;
+                return null;
             }
-            if (wanted) {
-                evicted.increment();
-            }
-            regenerate(slab, region);
+            return replace(slab, region);
+        } finally {
+            placing.unlock();
         }
     }
 
     /** @param region of the new slab, which is ours to give back until it is in the table */
-    private boolean regenerate(Slab old, RemoteRegion region) {
+    private Slab replace(Slab old, RemoteRegion region) {
         Slab next = new Slab(region, old.range(), old.split(), old.generation() + 1, Slab.REBUILDING);
         space.table.replace(old, next);
         if (!retiredVoid.remove(old)) {
             retired.add(new Retired(old.region()));
         }
+        return next;
+    }
+
+    private boolean make(Slab next) {
         boolean rebuilt = false;
         try {
             rebuilt = onServer.run(next, this::betweenWindows);
@@ -252,7 +282,7 @@ final class Keeper implements AutoCloseable {
         if (rebuilt) {
             regenerated.increment();
         } else if (onServer.destinationFailed()) {
-            avoid(region.server(), UNREACHABLE_NANOS);
+            avoid(next.region().server(), UNREACHABLE_NANOS);
         }
         return rebuilt;
     }
@@ -298,7 +328,9 @@ final class Keeper implements AutoCloseable {
     /** Whether a server is to get no new slab now. Any thread. */
     boolean isNoPlace(RemoteServer server) {
         return avoided.containsKey(server)
+                // In this order: one that is retired has left before it is no longer being emptied.
                 || emptied.containsKey(server)
+                || space.left.contains(server)
                 || evictions.isPressed(server)
                 || server.description().regionBytes() < space.slabBytes();
     }
@@ -349,9 +381,17 @@ final class Keeper implements AutoCloseable {
         });
     }
 
-    /** From now on a server's slabs go elsewhere, and it gets none. Any thread, until {@link #keep}. */
+    /**
+     * From now on a server's slabs go elsewhere, and it gets none: one that was being placed there is in the table. Any
+     * thread, until {@link #keep}.
+     */
     void empty(RemoteServer server) {
-        emptied.put(server, "");
+        placing.lock();
+        try {
+            emptied.put(server, "");
+        } finally {
+            placing.unlock();
+        }
         wake();
     }
 

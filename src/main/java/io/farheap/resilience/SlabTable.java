@@ -3,9 +3,13 @@ package io.farheap.resilience;
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Which slabs each range has. Sessions read it without a lock, on every request; whoever changes it has its monitor.
@@ -234,14 +238,29 @@ final class SlabTable {
     }
 
     /**
-     * How many slabs are in which state, all at one time: what is counted as good is on a server in the same answer.
+     * How many slabs are in which state, all at one time: what is counted as good is on a server in the same answer,
+     * and none of those that are lost.
      *
      * @param least good ones of a range
      * @param byServer how many slabs of each are not void
+     * @param servers all that there are
+     * @param lost those of them whose leases are lost
      */
-    record Census(int good, int voids, int least, Map<RemoteServer, Integer> byServer) {}
+    record Census(
+            int slabs,
+            int good,
+            int voids,
+            int least,
+            Map<RemoteServer, Integer> byServer,
+            List<RemoteServer> servers,
+            Set<RemoteServer> lost) {}
 
-    synchronized Census census() {
+    /** @param known the servers, to be asked once: any slab's is among them, as none leaves while it has one */
+    synchronized Census census(Supplier<List<RemoteServer>> known) {
+        List<RemoteServer> servers = known.get();
+        Set<RemoteServer> lost =
+                servers.stream().filter(server -> server.lost() != null).collect(Collectors.toCollection(HashSet::new));
+        lost.forEach(this::makeVoid);
         int good = 0;
         int voids = 0;
         int least = splits;
@@ -259,6 +278,6 @@ final class SlabTable {
             good += goodOfRange;
             least = Math.min(least, goodOfRange);
         }
-        return new Census(good, voids, least, byServer);
+        return new Census(ranges * splits, good, voids, least, byServer, servers, lost);
     }
 }

@@ -119,7 +119,16 @@ class CodedSpaceTest {
                 CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE)) {
             Slab slab = space.slab(0, 3);
             servers.kill(servers.indexOf(slab.region().server()));
-            CodedServers.await("its slab is void", slab::isVoid);
+            CodedServers.await("its slab is void", () -> {
+                // Of a server that is lost no slab is good in the same answer.
+                Health health = space.health();
+                int slabs = health.servers().stream()
+                        .filter(server -> !server.lost())
+                        .mapToInt(Health.Server::slabs)
+                        .sum();
+                assertEquals(health.goodSlabs(), slabs, health::toString);
+                return slab.isVoid();
+            });
         }
     }
 

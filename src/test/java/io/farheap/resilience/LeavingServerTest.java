@@ -1,0 +1,98 @@
+package io.farheap.resilience;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** A server that is retired while slabs are made anew: none stays there, and none comes. */
+class LeavingServerTest {
+
+    private static final Resilience CODE = Resilience.failureRecovery(2, 2);
+
+    /** A space that has nothing on the first server, which is so the first choice for a new slab. */
+    private static CodedSpace space(CodedServers servers, Function<RemoteServer, String> domains) {
+        RemoteRegion taken =
+                servers.memory.allocate(servers.attached.getFirst(), 1).getFirst();
+        CodedSpace space = CodedSpace.create(servers.memory, CODE, 1, domains);
+        servers.memory.release(taken);
+        assertEquals(0, space.slabsAt(servers.attached.getFirst()));
+        return space;
+    }
+
+    /** The keeper has chosen it for a slab that is not in the table yet. */
+    @Test
+    void aSlabThatIsBeingPlacedThereLeavesToo() throws InterruptedException {
+        try (CodedServers servers = new CodedServers(6, 1)) {
+            RemoteServer leaves = servers.attached.getFirst();
+            RemoteServer other = servers.attached.getLast();
+            CountDownLatch chosen = new CountDownLatch(1);
+            CountDownLatch goOn = new CountDownLatch(1);
+            AtomicReference<RemoteServer> stopAt = new AtomicReference<>();
+            // It is asked of the last server when it is known that a slab may be on the first.
+            Function<RemoteServer, String> domains = server -> {
+                if (server == stopAt.get() && isPlacing()) {
+                    chosen.countDown();
+                    awaitQuietly(goOn);
+                }
+                return server.address();
+            };
+            try (CodedSpace space = space(servers, domains)) {
+                stopAt.set(other);
+                space.giveUp(space.slab(0, 1));
+                chosen.await();
+                AtomicReference<Throwable> refused = new AtomicReference<>();
+                Thread retires = Thread.ofPlatform()
+                        .uncaughtExceptionHandler((_, e) -> refused.set(e))
+                        .start(() -> space.retire(leaves, () -> {}));
+                CodedServers.await(
+                        "it is retired, or waits",
+                        () -> !retires.isAlive() || retires.getState() == Thread.State.WAITING);
+                stopAt.set(null);
+                goOn.countDown();
+                retires.join();
+                assertNull(refused.get());
+                CodedServers.await("all slabs are good", () -> space.health().whole());
+                assertEquals(0, space.slabsAt(leaves));
+                CodedServers.await("its memory is free", () -> servers.freeRegions(0) == 1);
+            } finally {
+                goOn.countDown();
+            }
+        }
+    }
+
+    private static boolean isPlacing() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().equals(Placement.class.getName())
+                        && frame.getMethodName().equals("take")));
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** It is detached once it is retired: what came between would be lost. */
+    @Test
+    void noSlabComesToAServerThatHasBeenRetired() {
+        try (CodedServers servers = new CodedServers(6, 1);
+                CodedSpace space = space(servers, RemoteServer::address)) {
+            RemoteServer left = servers.attached.getFirst();
+            space.retire(left, () -> {});
+            for (int split = 0; split < 4; split++) {
+                long before = split;
+                space.giveUp(space.slab(0, split));
+                CodedServers.await("the slab is made anew", () -> space.health().regenerated() > before);
+                assertEquals(0, space.slabsAt(left));
+            }
+        }
+    }
+}
