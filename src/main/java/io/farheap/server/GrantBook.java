@@ -55,6 +55,8 @@ final class GrantBook {
     private @Nullable ManagerKey manager;
     /** When the manager said what its clock is, by this server's. */
     private long heardAt;
+    /** As late as it was by that manager's clock when it said so: then no time goes by until that has caught up. */
+    private long reachedMillis = Long.MIN_VALUE;
 
     /** @param nanos this server's clock */
     GrantBook(long serverId, LongSupplier nanos) {
@@ -71,17 +73,17 @@ final class GrantBook {
             if (!key.key().equals(manager.key())) {
                 return;
             }
-            // Its clock may be set back: what has been over once stays so.
-            if (key.millis() < managerMillis(manager)) {
-                return;
-            }
+            // Its word may be late, or its clock behind this one's: what has been over once stays so.
+            reachedMillis = managerMillis(manager);
+        } else {
+            reachedMillis = Long.MIN_VALUE;
         }
         manager = key;
         heardAt = nanos.getAsLong();
     }
 
     private long managerMillis(ManagerKey known) {
-        return known.millis() + (nanos.getAsLong() - heardAt) / NANOS_PER_MILLI;
+        return Math.max(reachedMillis, known.millis() + (nanos.getAsLong() - heardAt) / NANOS_PER_MILLI);
     }
 
     /**

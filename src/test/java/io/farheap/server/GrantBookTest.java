@@ -141,6 +141,20 @@ class GrantBookTest {
         refused("could be shown until", () -> show(grant));
     }
 
+    /** By a second an hour: without it the servers' time would be ahead for ever, and every grant over. */
+    @Test
+    void aManagersClockThatIsSlowerThanTheServersIsFollowed() {
+        long millis = START_MILLIS;
+        for (int hour = 0; hour < 1_000; hour++) {
+            nanos.addAndGet(3_600_000L * 1_000_000);
+            millis += 3_599_000;
+            book.learn(ManagerKey.of(3, keys.getPublic().getEncoded(), millis));
+        }
+        long until = millis + 2 * VALID_MILLIS;
+        show(signed(new CacheGrant(CACHE, SERVER, 3, BOTH, until, 3, 1)));
+        take(1);
+    }
+
     @Test
     void theHighestEpochCounts() throws NoSuchAlgorithmException {
         SignedGrant old = signed(grant(3, 3, 1));

@@ -6,6 +6,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.ManagerClient;
 import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.GrantClock;
 import io.farheap.manager.service.GrantSigner;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.ManagerServer;
@@ -32,7 +33,8 @@ final class Manager implements AutoCloseable {
             ZooKeeperStore store = opened.add(new ZooKeeperStore(connection));
             cluster = new Cluster(store, ManagerOptions.DEFAULT, System::nanoTime, System::currentTimeMillis);
             KeyPair keys = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
-            GrantSigner grants = new GrantSigner(keys, store.epoch(), System::currentTimeMillis);
+            GrantSigner grants =
+                    new GrantSigner(keys, store.epoch(), new GrantClock(System::nanoTime, System::currentTimeMillis));
             server = opened.add(ManagerServer.start("127.0.0.1:0", cluster, grants));
         } catch (GeneralSecurityException e) {
             Closing.after(e, opened);

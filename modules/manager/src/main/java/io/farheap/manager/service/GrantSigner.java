@@ -12,7 +12,6 @@ import java.security.PrivateKey;
 import java.security.interfaces.EdECPrivateKey;
 import java.security.spec.NamedParameterSpec;
 import java.util.List;
-import java.util.function.LongSupplier;
 import org.bouncycastle.crypto.params.Ed25519PrivateKeyParameters;
 import org.bouncycastle.crypto.signers.Ed25519Signer;
 
@@ -28,18 +27,17 @@ public final class GrantSigner {
 
     private final Ed25519PrivateKeyParameters key;
     private final long epoch;
-    private final LongSupplier millis;
+    private final GrantClock clock;
     private final ByteString publicKey;
 
     /**
      * @param keys for Ed25519
      * @param epoch of the manager's store
-     * @param millis the time of day
      */
-    public GrantSigner(KeyPair keys, long epoch, LongSupplier millis) {
+    public GrantSigner(KeyPair keys, long epoch, GrantClock clock) {
         this.key = key(keys.getPrivate());
         this.epoch = epoch;
-        this.millis = millis;
+        this.clock = clock;
         this.publicKey = ByteString.copyFrom(keys.getPublic().getEncoded());
     }
 
@@ -63,7 +61,7 @@ public final class GrantSigner {
         return ReportReceipt.newBuilder()
                 .setEpoch(epoch)
                 .setKey(publicKey)
-                .setMillis(millis.getAsLong())
+                .setMillis(clock.getAsLong())
                 .build();
     }
 
@@ -97,7 +95,7 @@ public final class GrantSigner {
         if (share.grant().isNone()) {
             return share;
         }
-        CacheGrant grant = share.grant().grant().given(epoch, millis.getAsLong() + CacheGrant.MOST_MILLIS);
+        CacheGrant grant = share.grant().grant().given(epoch, clock.getAsLong() + CacheGrant.MOST_MILLIS);
         return new Share(share.address(), share.regions(), SignedGrant.sign(grant, this::signature));
     }
 }

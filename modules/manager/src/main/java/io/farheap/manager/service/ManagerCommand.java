@@ -158,7 +158,8 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
                             listen,
                             termination::await,
                             store -> new Cluster(store, options, System::nanoTime, System::currentTimeMillis),
-                            epoch -> new GrantSigner(keys, epoch, System::currentTimeMillis),
+                            epoch -> new GrantSigner(
+                                    keys, epoch, new GrantClock(System::nanoTime, System::currentTimeMillis)),
                             cluster -> duty(cluster, provider),
                             line -> {
                                 out.println(line);

@@ -71,7 +71,10 @@ class CandidacyTest {
                             millis -> end.await(millis, TimeUnit.MILLISECONDS),
                             store -> new Cluster(
                                     store, ManagerOptions.DEFAULT, System::nanoTime, System::currentTimeMillis),
-                            epoch -> new GrantSigner(KeyFile.read(keys), epoch, System::currentTimeMillis),
+                            epoch -> new GrantSigner(
+                                    KeyFile.read(keys),
+                                    epoch,
+                                    new GrantClock(System::nanoTime, System::currentTimeMillis)),
                             _ -> new Idle(),
                             said::add)
                     .run();

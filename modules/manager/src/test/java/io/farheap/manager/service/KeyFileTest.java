@@ -51,7 +51,7 @@ class KeyFileTest {
     @Test
     void whatIsSignedIsOfItsEpochAndForAWhile() {
         var keys = KeyFile.read(directory);
-        GrantSigner signer = new GrantSigner(keys, 9, () -> 1_000);
+        GrantSigner signer = new GrantSigner(keys, 9, new GrantClock(() -> 0, () -> 1_000));
         Share share = new Share("host:1", 2, SignedGrant.unsigned(GRANT.given(0, 0)));
         Allocation signed = signer.sign(
                 new Allocation(7, 1, 2, 1, new Candidate(1, 0), List.of(share), List.of(new Share("b:1", 1))));

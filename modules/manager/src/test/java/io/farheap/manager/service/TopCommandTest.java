@@ -40,7 +40,8 @@ class TopCommandTest {
         server = ManagerServer.start(
                 "127.0.0.1:0",
                 cluster,
-                new GrantSigner(KeyFile.read(directory), cluster.hello(version()), () -> 1_000));
+                new GrantSigner(
+                        KeyFile.read(directory), cluster.hello(version()), new GrantClock(() -> 0, () -> 1_000)));
     }
 
     @AfterEach
