@@ -3,6 +3,7 @@ package io.farheap.manager.service;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Reclaim.Reason;
+import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
@@ -29,13 +30,22 @@ import org.jspecify.annotations.Nullable;
 final class Moves {
 
     private static final System.Logger LOG = System.getLogger(Moves.class.getName());
+    private static final long NANOS_PER_MILLI = 1_000_000;
+    /** Whoever has longer, has as long. */
+    private static final long MOST_LEFT_MILLIS = 1_000_000_000_000L;
+    /** Ends that are no further apart may seem to change their order: a server that has not heard it says later. */
+    private static final long SAME_NANOS = 2_000_000_000L;
     /** For so long a client may take to a move that it need not make. */
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
     /** For so long a cache is not sent again where it did not get. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
-    /** One that is under way. */
-    private record Move(long serverId, Reason reason, long since) {}
+    /**
+     * One that is under way.
+     *
+     * @param told its client has heard of it, and may be at it
+     */
+    private record Move(long serverId, Reason reason, long since, boolean told) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -197,9 +207,7 @@ final class Moves {
     /** Reserves room for what is on servers that leave. */
     @SuppressWarnings("ReferenceEquality")
     void plan(long now, long millis) {
-        for (Servers.Known server : servers.all()
-                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
-                .toList()) {
+        for (Servers.Known server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 long cacheId = cache.id();
                 if (caches.find(cacheId) != cache) {
@@ -211,15 +219,37 @@ final class Moves {
                 boolean urgent = move == null
                         || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
                         || isSilent(move.serverId(), now)
-                        || !targetsStay(cache, now);
+                        || !targetsStay(cache, now)
+                        || !move.told() && endsBefore(server, move.serverId());
                 if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
                     // A move for another reason has become one before a deadline.
-                    moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since()));
+                    moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
                 } else if (its && urgent && !isGrowing(cache, now)) {
                     plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
                 }
             }
         }
+    }
+
+    /** The servers to be left, the one that ends first before the others: whatever else is there waits for it. */
+    private List<Servers.Known> leaving(long now) {
+        return servers.all()
+                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+                .sorted(Comparator.comparingLong((Servers.Known one) -> end(one) - now)
+                        .thenComparingLong(one -> one.record.id()))
+                .toList();
+    }
+
+    /** When one ends that leaves, by the clock for time limits. */
+    private static long end(Servers.Known server) {
+        ServerReport report = server.report;
+        long left = report == null ? 0 : Math.min(report.leavesWithinMillis(), MOST_LEFT_MILLIS);
+        return server.reportedAt + left * NANOS_PER_MILLI;
+    }
+
+    private boolean endsBefore(Servers.Known server, long otherId) {
+        Servers.Known other = servers.find(otherId);
+        return other != null && other != server && end(server) + SAME_NANOS - end(other) < 0;
     }
 
     /** Whoever is about to end it goes first. */
@@ -278,7 +308,7 @@ final class Moves {
             servers.promise(bare, cache);
             if (found != null) {
                 caches.put(cache.reserving(found.regions()));
-                moves.put(cache.id(), new Move(server.record.id(), reason, now));
+                moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
                 stuck.remove(cache.id());
@@ -322,9 +352,7 @@ final class Moves {
     /** All of them, by what there is room for now. */
     List<Stuck> stuck(long now, long millis) {
         List<Stuck> all = new ArrayList<>();
-        for (Servers.Known server : servers.all()
-                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
-                .toList()) {
+        for (Servers.Known server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
                 if (regions != null && stuck.contains(cache.id()) && !moves.containsKey(cache.id())) {
@@ -371,7 +399,8 @@ final class Moves {
                     && server.report != null
                     && caches.isWritten(cache.id())
                     && line.hearsFirst(cache)) {
-                long ago = (now - server.reportedAt) / 1_000_000;
+                each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
+                long ago = (now - server.reportedAt) / NANOS_PER_MILLI;
                 line.tell(listener -> listener.reclaim(new Reclaim(
                         cache.id(),
                         cache.generation(),

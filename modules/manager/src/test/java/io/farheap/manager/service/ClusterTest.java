@@ -29,6 +29,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** With a store in memory and a clock that stands. */
 class ClusterTest {
@@ -910,6 +912,71 @@ class ClusterTest {
         pass(31, others);
         allocate(8, 4);
         assertEquals(Map.of(), store.caches.get(7L).reserved());
+    }
+
+    private void leaves(long id, long withinMillis) {
+        cluster.report(new ServerReport(
+                id, "host" + id + ":1", "t", false, "d/c/r", MIB, 4, 0, 30_000, true, withinMillis, Map.of(7L, 4)));
+    }
+
+    /** There is room for what is on them later, when both are known to leave. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void ofTwoServersTheOneThatEndsFirstIsLeftFirst(long first) {
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 8);
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(7L));
+        leaves(3 - first, Long.MAX_VALUE);
+        leaves(first, 30_000);
+        assertEquals(List.of(), alerts);
+        reports(3, 16);
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        assertEquals("host" + first + ":1", alerts.getFirst().server());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void aMoveOfWhichNobodyHasHeardMakesWayForOneOffAServerThatEndsSooner(long first) {
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 8);
+        reports(3, 16);
+        leaves(3 - first, 600_000);
+        leaves(first, 30_000);
+        attend().renew(Set.of(7L));
+        Reclaim alert = alerts.getFirst();
+        assertEquals("host" + first + ":1", alert.server());
+        assertEquals(List.of(new Share("host3:1", 4)), alert.targets());
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        cluster.moved(
+                7,
+                alert.generation(),
+                8 * MIB,
+                List.of(new Share("host" + (3 - first) + ":1", 4), new Share("host3:1", 4)));
+        cluster.tick();
+        assertEquals("host" + (3 - first) + ":1", alerts.getLast().server());
+        assertEquals(2, alerts.size());
+    }
+
+    /** They were told to, and say so later: when they end seems to change with each report. */
+    @Test
+    void twoThatEndAtAboutTheSameTimeDoNotTakeTurns() {
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 8);
+        reports(3, 16);
+        leaves(1, 30_000);
+        long generation = store.caches.get(7L).generation();
+        for (int i = 0; i < 10; i++) {
+            now += SECOND / 2;
+            leaves(1 + i % 2, 30_000);
+            cluster.tick();
+        }
+        assertEquals(generation, store.caches.get(7L).generation());
     }
 
     @Test
