@@ -101,6 +101,13 @@ final class Clients {
         return last == null || now - last > silentNanos;
     }
 
+    /** Since when a cache is {@linkplain #abandoned abandoned}; null where it is nobody's. */
+    @Nullable
+    Long abandonedSince(long cacheId) {
+        Long last = claimed.get(cacheId);
+        return last == null ? null : last + silentNanos;
+    }
+
     /** Caches of which nobody has said for long that they are its own. It looks at those alone. */
     List<Long> abandoned(long now) {
         List<Long> abandoned = new ArrayList<>(unclaimed);

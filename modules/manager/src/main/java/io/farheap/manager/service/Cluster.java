@@ -123,7 +123,7 @@ public final class Cluster implements CacheManager {
                 caches, servers, tenants, moves, roll, spares, reallocator, shopping, options, nanos, millis);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.losses = new Losses(caches, servers, clients);
-        this.removals = new Removals(caches, servers, clients, moves, endings, started, gone);
+        this.removals = new Removals(caches, servers, clients, moves, endings);
         load();
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
@@ -387,7 +387,7 @@ public final class Cluster implements CacheManager {
             spares.changed();
             fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
         }
-        freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())), now);
+        freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())));
         if (report.leaving()) {
             moves.plan(now, millis.getAsLong());
         }
@@ -446,10 +446,12 @@ public final class Cluster implements CacheManager {
             if (now - ticked > options.serverSilentNanos()) {
                 // This process stood still, and so has not heard what was said.
                 caches.all().forEach(cache -> clients.claim(cache.id(), now));
+            } else {
+                servers.listened(now - ticked, now);
             }
             ticked = now;
             removals.removeAbandoned(now);
-            freeEnded(caches.ended().stream(), now);
+            freeEnded(caches.ended().stream());
             endings.forgetLate(now);
             roll.writeLives();
             roll.forgetGone(now, now - started > options.clientSilentNanos(), options.clientSilentNanos());
@@ -478,8 +480,8 @@ public final class Cluster implements CacheManager {
         endings.alert();
     }
 
-    private void freeEnded(Stream<CacheRecord> some, long now) {
-        if (endings.free(some, now, started, options.clientSilentNanos())) {
+    private void freeEnded(Stream<CacheRecord> some) {
+        if (endings.free(some)) {
             spares.changed();
             fleet.news();
         }

@@ -167,12 +167,10 @@ final class Endings {
      * What servers have taken back is free.
      *
      * @param some of the caches that were ended
-     * @param started when this manager began to hear of servers
      * @return whether anything is
      */
-    boolean free(Stream<CacheRecord> some, long now, long started, long goneNanos) {
-        List<CacheRecord> freed = some.filter(
-                        over -> caches.isWritten(over.id()) && servers.haveTakenBack(over, now, started, goneNanos))
+    boolean free(Stream<CacheRecord> some) {
+        List<CacheRecord> freed = some.filter(over -> caches.isWritten(over.id()) && isTakenBack(over))
                 .toList();
         for (CacheRecord over : freed) {
             caches.freed(over);
@@ -181,6 +179,13 @@ final class Endings {
             clients.forget(over.id());
         }
         return !freed.isEmpty();
+    }
+
+    /** Whether all servers of a cache that was ended have taken back what it had, or are gone. */
+    private boolean isTakenBack(CacheRecord over) {
+        return servers.of(over)
+                .allMatch(server ->
+                        server.report != null && server.report.ended().contains(over.id()) || servers.isGone(server));
     }
 
     /** Those that wait no more, or have waited for too long a while ago. */

@@ -367,6 +367,7 @@ final class Fleet implements ServerProvider.Listener {
             }
             if (hired != null && hired.server != null) {
                 reclaimed.remove(hired.server.record.id());
+                hired.server.ended = true;
             }
             marketChanged = true;
             news();

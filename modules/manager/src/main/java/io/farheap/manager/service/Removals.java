@@ -4,6 +4,7 @@ import io.farheap.manager.state.CacheRecord;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Caches that go: those that their clients give back, and those whose clients are gone. Its user has a lock around it.
@@ -17,28 +18,13 @@ final class Removals {
     private final Clients clients;
     private final Moves moves;
     private final Endings endings;
-    private final long started;
-    private final long goneNanos;
 
-    /**
-     * @param started when this manager began to hear of servers
-     * @param goneNanos for how long a server is silent before all leases on it are over
-     */
-    Removals(
-            Caches caches,
-            Servers servers,
-            Clients clients,
-            Moves moves,
-            Endings endings,
-            long started,
-            long goneNanos) {
+    Removals(Caches caches, Servers servers, Clients clients, Moves moves, Endings endings) {
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;
         this.moves = moves;
         this.endings = endings;
-        this.started = started;
-        this.goneNanos = goneNanos;
     }
 
     /** A client gives its cache back. */
@@ -49,17 +35,20 @@ final class Removals {
         endings.forget(cache.id());
     }
 
-    /** Removes those whose clients were silent for long, and of which no server reports a lease. */
+    /**
+     * Removes those whose clients were silent for long, and of which each server has said since that it holds no lease.
+     * That a server is not heard says nothing: the client may be cut off together with it.
+     */
     void removeAbandoned(long now) {
         List<CacheRecord> abandoned = clients.abandoned(now).stream()
                 .map(caches::find)
                 .filter(Objects::nonNull)
-                .filter(cache -> servers.allKnown(cache, now, started, goneNanos))
+                .filter(this::isKnown)
                 .toList();
-        if (abandoned.isEmpty() || !servers.anyHeard(now)) {
+        if (abandoned.isEmpty()) {
             return;
         }
-        Set<Long> held = servers.held(now);
+        Set<Long> held = held();
         for (CacheRecord cache : abandoned) {
             if (!held.contains(cache.id())) {
                 LOG.log(
@@ -68,5 +57,21 @@ final class Removals {
                 remove(cache);
             }
         }
+    }
+
+    /** Whether all servers of an abandoned cache have said since what they have of it, or are gone. */
+    private boolean isKnown(CacheRecord cache) {
+        Long since = clients.abandonedSince(cache.id());
+        return servers.of(cache)
+                .allMatch(server -> server.report != null && (since == null || server.reportedAt - since > 0)
+                        || servers.isGone(server));
+    }
+
+    /** Caches of which some server that is not gone has said last that they have a lease there. */
+    private Set<Long> held() {
+        return servers.all()
+                .filter(server -> server.report != null && !servers.isGone(server))
+                .flatMap(server -> Objects.requireNonNull(server.report).held().keySet().stream())
+                .collect(Collectors.toSet());
     }
 }

@@ -20,6 +20,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.function.BooleanSupplier;
@@ -44,6 +45,13 @@ final class Servers {
         ServerReport report;
 
         long reportedAt;
+        /** For how long servers had been heard when this one was heard last. */
+        private long heardNanos;
+        /** It has reported to this manager, and {@link #reportedAt} says when it did last. */
+        boolean wasHeard;
+        /** Its machine has ended, as the provider says. */
+        boolean ended;
+
         private final Map<Long, Promise> promised = new HashMap<>();
 
         Known(ServerRecord record) {
@@ -61,7 +69,14 @@ final class Servers {
         }
     }
 
+    /** A machine that has gone without a word is not waited for any longer, while others are heard. */
+    static final long GONE_NANOS = 3_600_000_000_000L;
+
     private final Map<Long, Known> servers = new HashMap<>();
+    /** Which has reported last from an address. */
+    private final Map<String, Long> reporting = new HashMap<>();
+    /** For how long this manager has listened and heard at least one of them. */
+    private long heardNanos;
     /** Those that are not silent, by their last report, the oldest first. */
     private final LinkedHashMap<Long, Known> heard = new LinkedHashMap<>(16, 0.75f, true);
 
@@ -139,9 +154,8 @@ final class Servers {
 
     /** The one that is there now comes first, before those that it has replaced. */
     private List<Known> at(CacheRecord cache, String address) {
-        List<Known> at = sharesOf(cache)
-                .map(share -> servers.get(share.getKey()))
-                .filter(one -> one != null && one.record.address().equals(address))
+        List<Known> at = of(cache)
+                .filter(one -> one.record.address().equals(address))
                 .distinct()
                 .sorted(Comparator.comparing((Known one) -> one.report == null)
                         .thenComparing(one -> one.record.sinceMillis(), Comparator.reverseOrder()))
@@ -229,7 +243,10 @@ final class Servers {
 
     void remove(long id) {
         inbox.forget(id);
-        servers.remove(id);
+        Known removed = servers.remove(id);
+        if (removed != null) {
+            reporting.remove(removed.record.address(), id);
+        }
         heard.remove(id);
         unlist(id);
     }
@@ -243,6 +260,10 @@ final class Servers {
     void report(Known server, ServerReport report, long now) {
         server.report = report;
         server.reportedAt = now;
+        server.heardNanos = heardNanos;
+        server.wasHeard = true;
+        server.ended = false;
+        reporting.put(server.record.address(), server.record.id());
         heard.put(server.record.id(), server);
         offer(server);
     }
@@ -250,8 +271,8 @@ final class Servers {
     /** A cache has changed. */
     void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
         if (before != null) {
-            sharesOf(before).map(share -> servers.get(share.getKey())).forEach(server -> {
-                if (server != null && server.promised.remove(before.id()) != null) {
+            of(before).forEach(server -> {
+                if (server.promised.remove(before.id()) != null) {
                     offer(server);
                 }
             });
@@ -274,6 +295,11 @@ final class Servers {
 
     private static Stream<Map.Entry<Long, Integer>> sharesOf(CacheRecord cache) {
         return Stream.concat(cache.regions().entrySet().stream(), cache.reserved().entrySet().stream());
+    }
+
+    /** Those that have something of a cache, or room for it, and are not forgotten. */
+    Stream<Known> of(CacheRecord cache) {
+        return sharesOf(cache).map(share -> servers.get(share.getKey())).filter(Objects::nonNull);
     }
 
     /** All caches are other ones. */
@@ -383,24 +409,6 @@ final class Servers {
                 .anyMatch(server -> server != null && !server.record.leaving() && !isSilent(server, now));
     }
 
-    /**
-     * Whether all servers of a cache that was ended have taken back what it had, or are gone for longer than any lease.
-     *
-     * @param started when this manager began to hear of servers
-     */
-    boolean haveTakenBack(CacheRecord over, long now, long started, long goneNanos) {
-        return sharesOf(over).map(share -> servers.get(share.getKey())).allMatch(server -> {
-            if (server == null) {
-                return true;
-            }
-            ServerReport report = server.report;
-            if (report == null || isSilent(server, now)) {
-                return now - (report == null ? started : server.reportedAt) > goneNanos;
-            }
-            return report.ended().contains(over.id());
-        });
-    }
-
     /** Regions that caches may have of a server: of a spot server those that can leave it in time. */
     int usable(ServerReport report) {
         long regions = report.totalRegions();
@@ -457,33 +465,35 @@ final class Servers {
         return whole;
     }
 
-    /** Caches of which some server says that they have a lease there. */
-    Set<Long> held(long now) {
-        Set<Long> held = new HashSet<>();
-        for (Known server : servers.values()) {
-            if (!isSilent(server, now) && server.report != null) {
-                held.addAll(server.report.held().keySet());
-            }
+    /** This manager has listened for some more time, in which it has run all along. */
+    void listened(long nanos, long now) {
+        if (anyHeard(now)) {
+            heardNanos += nanos;
         }
-        return held;
+    }
+
+    /**
+     * Whether a server has ended. Silence alone does not say so: another may be at its address, its machine may have
+     * ended as the provider says, or it is silent for an hour in which others were heard.
+     */
+    boolean isGone(Known server) {
+        return server.ended || isReplaced(server) || heardNanos - server.heardNanos > GONE_NANOS;
+    }
+
+    private boolean isReplaced(Known server) {
+        if (server.report != null) {
+            return false;
+        }
+        String address = server.record.address();
+        Known other = servers.get(reporting.getOrDefault(address, server.record.id()));
+        return other != null
+                && other != server
+                && other.report != null
+                && other.record.address().equals(address);
     }
 
     /** While no server at all is heard, it may be this process that is cut off. */
     boolean anyHeard(long now) {
         return servers.values().stream().anyMatch(server -> !isSilent(server, now));
-    }
-
-    /**
-     * Whether all servers that have something of a cache say what they have now, or are gone for longer than any lease.
-     *
-     * @param started when this manager began to hear of servers
-     */
-    boolean allKnown(CacheRecord cache, long now, long started, long goneNanos) {
-        return sharesOf(cache).map(share -> servers.get(share.getKey())).allMatch(server -> {
-            if (server == null || !isSilent(server, now)) {
-                return true;
-            }
-            return now - (server.report == null ? started : server.reportedAt) > goneNanos;
-        });
     }
 }

@@ -487,16 +487,51 @@ class ClusterTest {
         refusal(Code.NOT_FOUND, () -> cluster.describe(7));
     }
 
+    /** Nobody reaches the manager for a while, and others than the cache's server do so first. */
     @Test
-    void aCacheOnAServerThatIsGoneIsGivenUpOnceItIsGoneForLong() {
+    void aCacheIsNotGivenUpSinceItsServerIsSilent() {
         reports(1, 4);
         allocate(7, 4);
-        pass(25, () -> reports(2, 4));
-        reports(1, 4);
-        pass(29, () -> reports(2, 4));
+        attend().renew(Set.of(7L));
+        reports(2, 4);
+        pass(35, () -> {});
+        reports(2, 4);
+        cluster.tick();
         cluster.describe(7);
-        pass(3, () -> reports(2, 4));
+        // The server is cut off for longer, and its client with it.
+        pass(300, () -> reports(2, 4));
+        cluster.describe(7);
+        attend().renew(Set.of(7L));
+        cluster.report(report(1, 4, 0, false, Map.of(7L, 4)));
+        cluster.drain("host1:1");
+        assertEquals("host1:1", alerts.getFirst().server());
+    }
+
+    @Test
+    void aCacheOnAServerThatIsGoneIsGivenUpOnceOthersWereHeardForAnHour() {
+        reports(1, 4);
+        allocate(7, 4);
+        pass(4_000, () -> {});
+        pass(3_590, () -> reports(2, 4));
+        cluster.describe(7);
+        pass(12, () -> reports(2, 4));
         refusal(Code.NOT_FOUND, () -> cluster.describe(7));
+    }
+
+    @Test
+    void aCacheOnAServerThatWasStartedAnewIsGivenUp() {
+        reports(1, 4);
+        allocate(7, 4);
+        restarts(9, "host1:1", 4, false, Map.of());
+        pass(29, () -> restarts(9, "host1:1", 4, false, Map.of()));
+        cluster.describe(7);
+        pass(3, () -> restarts(9, "host1:1", 4, false, Map.of()));
+        refusal(Code.NOT_FOUND, () -> cluster.describe(7));
+        // Also by a manager that never heard the one before.
+        allocate(8, 4);
+        cluster = start();
+        pass(32, () -> restarts(10, "host1:1", 4, false, Map.of()));
+        refusal(Code.NOT_FOUND, () -> cluster.describe(8));
     }
 
     @Test
@@ -852,68 +887,6 @@ class ClusterTest {
         return shares.stream().mapToInt(Share::regions).sum();
     }
 
-    @Test
-    void aMoveOffAServerThatIsSilentKeepsNoOtherFromLeaving() {
-        reports(1, 4);
-        reports(2, 4);
-        allocate(7, 8);
-        reports(3, 16);
-        attend().renew(Set.of(7L));
-        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
-        assertEquals("host1:1", alerts.getLast().server());
-        pass(5, () -> {
-            cluster.report(report(2, 4, 0, false, Map.of(7L, 4)));
-            reports(3, 16);
-        });
-        assertEquals(1, alerts.size());
-        cluster.report(report(2, 4, 0, true, Map.of(7L, 4)));
-        assertEquals(2, alerts.size());
-        assertEquals("host2:1", alerts.getLast().server());
-        // The first is heard again: one move after the other.
-        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
-        assertEquals(2, alerts.size());
-    }
-
-    @Test
-    void roomForWhatWasOnAServerThatIsGoneIsGivenUpOnceItIsGoneForLong() {
-        reports(1, 4);
-        allocate(7, 4);
-        reports(2, 4);
-        CacheManager.Attendance line = attend();
-        Runnable others = () -> {
-            line.renew(Set.of(7L));
-            reports(2, 4);
-        };
-        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
-        line.renew(Set.of(7L));
-        pass(29, others);
-        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
-        pass(3, others);
-        allocate(8, 4);
-        cluster.describe(7);
-    }
-
-    /** The manager ends before anybody hears of the move, and the server before the next manager leads. */
-    @Test
-    void roomForAMoveOfWhichALaterManagerHearsNothingIsGivenUp() {
-        reports(1, 4);
-        allocate(7, 4);
-        reports(2, 4);
-        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
-        assertEquals(Map.of(2L, 4), store.caches.get(7L).reserved());
-        cluster = start();
-        CacheManager.Attendance line = attend();
-        Runnable others = () -> {
-            line.renew(Set.of(7L));
-            reports(2, 4);
-        };
-        pass(29, others);
-        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
-        pass(31, others);
-        allocate(8, 4);
-        assertEquals(Map.of(), store.caches.get(7L).reserved());
-    }
-
     private void leaves(long id, long withinMillis) {
         cluster.report(new ServerReport(
                 id, "host" + id + ":1", "t", false, "d/c/r", MIB, 4, 0, 30_000, true, withinMillis, Map.of(7L, 4)));
@@ -977,6 +950,68 @@ class ClusterTest {
             cluster.tick();
         }
         assertEquals(generation, store.caches.get(7L).generation());
+    }
+
+    @Test
+    void aMoveOffAServerThatIsSilentKeepsNoOtherFromLeaving() {
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 8);
+        reports(3, 16);
+        attend().renew(Set.of(7L));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals("host1:1", alerts.getLast().server());
+        pass(5, () -> {
+            cluster.report(report(2, 4, 0, false, Map.of(7L, 4)));
+            reports(3, 16);
+        });
+        assertEquals(1, alerts.size());
+        cluster.report(report(2, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(2, alerts.size());
+        assertEquals("host2:1", alerts.getLast().server());
+        // The first is heard again: one move after the other.
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(2, alerts.size());
+    }
+
+    @Test
+    void roomForWhatWasOnAServerThatIsGoneIsGivenUpOnceItIsGoneForLong() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        CacheManager.Attendance line = attend();
+        Runnable others = () -> {
+            line.renew(Set.of(7L));
+            reports(2, 4);
+        };
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        line.renew(Set.of(7L));
+        pass(29, others);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
+        pass(3, others);
+        allocate(8, 4);
+        cluster.describe(7);
+    }
+
+    /** The manager ends before anybody hears of the move, and the server before the next manager leads. */
+    @Test
+    void roomForAMoveOfWhichALaterManagerHearsNothingIsGivenUp() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(Map.of(2L, 4), store.caches.get(7L).reserved());
+        cluster = start();
+        CacheManager.Attendance line = attend();
+        Runnable others = () -> {
+            line.renew(Set.of(7L));
+            reports(2, 4);
+        };
+        pass(29, others);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
+        pass(31, others);
+        allocate(8, 4);
+        assertEquals(Map.of(), store.caches.get(7L).reserved());
     }
 
     @Test
