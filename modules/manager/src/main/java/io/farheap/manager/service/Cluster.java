@@ -454,7 +454,7 @@ public final class Cluster implements CacheManager {
             freeEnded(caches.ended().stream());
             endings.forgetLate(now);
             roll.writeLives();
-            roll.forgetGone(now, now - started > options.clientSilentNanos(), options.clientSilentNanos());
+            roll.forgetGone(now);
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
             thrift.plan(now, millis.getAsLong());

@@ -23,6 +23,8 @@ final class Roll {
 
     private static final System.Logger LOG = System.getLogger(Roll.class.getName());
 
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private final Servers servers;
     private final Journal journal;
     private final Prices prices;
@@ -147,30 +149,28 @@ final class Roll {
 
     /** @param ended of itself: else it might have lived on */
     private void seen(ServerRecord server, boolean ended) {
+        seen(server, ended, millis.getAsLong());
+    }
+
+    /** @param until the time of day up to which it was seen */
+    private void seen(ServerRecord server, boolean ended, long until) {
         if (server.spot()) {
-            double hours = (millis.getAsLong() - server.sinceMillis()) / Caches.MILLIS_AN_HOUR;
+            double hours = (until - server.sinceMillis()) / Caches.MILLIS_AN_HOUR;
             prices.life(server.type()).add(hours, ended && !stopped.test(server.id()));
             changed.add(server.type());
         }
     }
 
-    /**
-     * Forgets servers on which no cache has anything.
-     *
-     * @param unheard also those that have not reported to this manager
-     * @param nanos for how long others are silent
-     */
-    void forgetGone(long now, boolean unheard, long nanos) {
+    /** Forgets servers that are gone, and on which no cache has anything. */
+    void forgetGone(long now) {
         List<Servers.Known> gone = servers.all()
-                .filter(server -> servers.isSilent(server, now)
-                        && server.caches().isEmpty()
-                        && (server.report == null ? unheard : now - server.reportedAt > nanos))
+                .filter(server -> server.caches().isEmpty() && servers.isSilent(server, now) && servers.isGone(server))
                 .toList();
         for (Servers.Known server : gone) {
             ServerRecord record = server.record;
-            if (!record.leaving()) {
-                // Without a word.
-                seen(record, true);
+            if (!record.leaving() && server.wasHeard) {
+                // Without a word, after its last. One that this manager never heard may have lived for any time.
+                seen(record, true, millis.getAsLong() - (now - server.reportedAt) / NANOS_PER_MILLI);
             }
             journal.add(new Change.RemoveServer(record.id()));
             servers.remove(record.id());

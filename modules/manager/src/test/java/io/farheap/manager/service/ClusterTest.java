@@ -535,6 +535,28 @@ class ClusterTest {
     }
 
     @Test
+    void aSilenceOfAllServersIsNoEndOfAny() {
+        cluster.report(typed(101, "spot", true));
+        now += 60 * SECOND;
+        time += 60_000;
+        cluster.report(typed(101, "spot", true));
+        pass(100, () -> time += 1_000);
+        assertEquals(Set.of(101L), store.servers.keySet());
+        pass(100, () -> {
+            time += 1_000;
+            reports(1, 4);
+        });
+        assertEquals(Set.of(1L, 101L), store.servers.keySet());
+        assertEquals(Map.of(), store.lives);
+        pass(3_600, () -> {
+            time += 1_000;
+            reports(1, 4);
+        });
+        assertEquals(Set.of(1L), store.servers.keySet());
+        assertEquals(Map.of(1 / 60.0, 1), lives(), "it has lived until it was heard last");
+    }
+
+    @Test
     void whereACacheHoldsSomethingItIs() {
         reports(1, 4);
         allocate(7, 4);
@@ -1058,10 +1080,11 @@ class ClusterTest {
         reports(2, 4);
         long used = allocate(7, 4).shares().getFirst().address().equals("host1:1") ? 1 : 2;
         CacheManager.Attendance line = attend();
-        now += 31 * SECOND;
-        line.renew(Set.of(7L));
-        cluster.tick();
-        assertEquals(Set.of(used), store.servers.keySet());
+        pass(3_610, () -> {
+            reports(3, 4);
+            line.renew(Set.of(7L));
+        });
+        assertEquals(Set.of(used, 3L), store.servers.keySet());
     }
 
     @Test
