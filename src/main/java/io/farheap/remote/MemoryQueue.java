@@ -4,6 +4,7 @@ import io.farheap.lifetime.CloseOnce;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -154,6 +155,37 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     }
 
     /**
+     * Ends the connection to a server in the owner's place, who may not poll for long: what is under way comes back
+     * with the owner's next poll, as {@link Outcome#UNKNOWN} if it has not ended. Another thread than the owner.
+     *
+     * @return completes when nothing that was posted before can take effect any more; exceptionally where the server
+     *     does not answer, or the queue is closed
+     */
+    public final CompletableFuture<Void> fence(RemoteServer server) {
+        CompletableFuture<Void> ended;
+        claim();
+        try {
+            if (closed) {
+                return CompletableFuture.failedFuture(new IllegalStateException("the queue is closed"));
+            }
+            detach(server.index());
+            ended = links().fenceInTurn(server);
+        } finally {
+            unclaim();
+        }
+        return ended.thenRun(() -> endUse(server.index()));
+    }
+
+    private void endUse(int server) {
+        claim();
+        try {
+            fenced(server);
+        } finally {
+            unclaim();
+        }
+    }
+
+    /**
      * Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner;
      * idempotent.
      */
@@ -230,6 +262,9 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
 
     /** Posts no more to a server, and lets what is under way to it come back. Inside the gate. */
     abstract void detach(int server);
+
+    /** What was detached from a server is fenced. With the gate claimed. */
+    abstract void fenced(int server);
 
     /** Whether something that has not been handed over uses a buffer. With the gate claimed. */
     abstract boolean uses(RegisteredBuffer buffer);

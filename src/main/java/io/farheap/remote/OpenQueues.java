@@ -53,11 +53,13 @@ final class OpenQueues {
      * @throws IllegalStateException where one has not ended; they stay as they were
      */
     void withdraw(List<RemoteRegion> regions) {
-        regions.forEach(region -> region.usable(false));
+        List<RemoteRegion> usable =
+                regions.stream().filter(region -> region.usableBytes() > 0).toList();
+        usable.forEach(region -> region.usable(false));
         for (MemoryQueue queue : queues) {
             RemoteRegion used = queue.used(regions);
             if (used != null) {
-                regions.forEach(region -> region.usable(true));
+                usable.forEach(region -> region.usable(true));
                 throw new IllegalStateException(
                         "an operation that uses " + used + " has not ended; poll its queue until it has");
             }

@@ -12,6 +12,8 @@ final class QueueConnections {
     private @Nullable Connection[] byNumber = new Connection[0];
     /** The index of each one's server. */
     private int[] serverOf = new int[0];
+    /** Of each one whether its server's end is destroyed: nothing of it takes effect any more. */
+    private boolean[] fenced = new boolean[0];
     /** The one to use for each server. */
     private @Nullable Connection[] byServer = new Connection[0];
 
@@ -20,6 +22,7 @@ final class QueueConnections {
         if (connection.number() >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, connection.number() + 1);
             serverOf = Arrays.copyOf(serverOf, connection.number() + 1);
+            fenced = Arrays.copyOf(fenced, connection.number() + 1);
         }
         byNumber[connection.number()] = connection;
         serverOf[connection.number()] = server;
@@ -32,6 +35,13 @@ final class QueueConnections {
     /** Posts no more to a server. Completions of its connection may still come. */
     void forget(int server) {
         byServer[server] = null;
+    }
+
+    /** Those to a server but the one in use are. */
+    void fenced(int server) {
+        for (int number = 0; number < byNumber.length; number++) {
+            fenced[number] |= serverOf[number] == server && byNumber[number] != to(server);
+        }
     }
 
     void forgetServers() {
@@ -87,7 +97,10 @@ final class QueueConnections {
     boolean usesRemote(int server, int remoteKey, LongPredicate done) {
         for (int number = 0; number < byNumber.length; number++) {
             Connection connection = byNumber[number];
-            if (connection != null && serverOf[number] == server && connection.usesRemote(remoteKey, done)) {
+            if (connection != null
+                    && serverOf[number] == server
+                    && !fenced[number]
+                    && connection.usesRemote(remoteKey, done)) {
                 return true;
             }
         }

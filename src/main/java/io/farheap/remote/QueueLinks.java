@@ -173,15 +173,51 @@ final class QueueLinks<E extends ServerEnd> {
         ends.remove(server.index());
     }
 
+    /**
+     * Ends what there is to a server, after all that has been asked for before. With the gate claimed.
+     *
+     * @return completes when the server's end is destroyed; exceptionally where it does not answer
+     */
+    CompletableFuture<Void> fenceInTurn(RemoteServer server) {
+        CompletableFuture<Void> fenced = new CompletableFuture<>();
+        number(server);
+        add(
+                () -> {
+                    changing.lock();
+                    try {
+                        fence(server);
+                    } catch (Throwable e) {
+                        fenced.completeExceptionally(e);
+                    } finally {
+                        changing.unlock();
+                    }
+                    fenced.complete(null);
+                },
+                () -> fenced.cancel(false));
+        return fenced;
+    }
+
     private void ask(RemoteServer server, long tag, Supplier<@Nullable E> change) {
+        int number = number(server);
+        add(
+                () -> make(server, number, tag, change),
+                () -> tell(new News<>(tag, Outcome.UNREACHABLE, server, number, null)));
+    }
+
+    /** Of the next change of a server. */
+    private int number(RemoteServer server) {
         int index = server.index();
         if (index >= asked.length) {
             asked = Arrays.copyOf(asked, index + 1);
         }
-        int number = ++asked[index];
+        return ++asked[index];
+    }
+
+    /** @param rejected is run where the memory is being closed, and this with it */
+    private void add(Runnable change, Runnable rejected) {
         boolean begin;
         synchronized (changes) {
-            changes.add(() -> make(server, number, tag, change));
+            changes.add(change);
             begin = !making;
             making = true;
         }
@@ -189,8 +225,7 @@ final class QueueLinks<E extends ServerEnd> {
             try {
                 calls.execute(this::makeAll);
             } catch (RejectedExecutionException e) {
-                // The memory is being closed, and this with it.
-                tell(new News<>(tag, Outcome.UNREACHABLE, server, number, null));
+                rejected.run();
             }
         }
     }

@@ -376,6 +376,11 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     @Override
+    void fenced(int server) {
+        connections.fenced(server);
+    }
+
+    @Override
     void fail(int server) {
         Connection connection = connections.to(server);
         if (connection != null) {

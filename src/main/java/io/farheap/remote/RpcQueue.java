@@ -233,6 +233,10 @@ public final class RpcQueue extends MemoryQueue {
         }
     }
 
+    /** Calls use no regions. */
+    @Override
+    void fenced(int server) {}
+
     @Override
     void fail(int server) {
         RpcLane lane = lane(server);

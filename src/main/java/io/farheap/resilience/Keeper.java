@@ -13,8 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,7 +37,10 @@ final class Keeper implements AutoCloseable {
     private static final long AVOID_NANOS = 10_000_000_000L;
     /** After it could not be connected to, or written, it gets none for so long. */
     private static final long UNREACHABLE_NANOS = 1_000_000_000L;
-    /** So long a session's own operations may take before it is asked to fence. */
+    /**
+     * So long a session's own operations may take before it is asked to fence, and so long again before that is done in
+     * its place.
+     */
     private static final long FENCE_NANOS = 1_000_000_000L;
     /** No room for a new slab, or no way to fill it: not tried again before. */
     private static final long PAUSE_NANOS = 100_000_000;
@@ -46,9 +51,28 @@ final class Keeper implements AutoCloseable {
         final long since = System.nanoTime();
         /** Sessions have been asked to fence it: once, as each time costs them a connection. */
         boolean asked;
+        /** Nothing is done in their place before. */
+        long nextFence = since + 2 * FENCE_NANOS;
+        /** Ends of sessions' connections to its server, in their place, which are done or under way. */
+        private final Map<Fences, CompletableFuture<Void>> ends = new HashMap<>();
 
         Retired(RemoteRegion region) {
             this.region = region;
+        }
+
+        /** Nothing that a session posted can write it, nor will. */
+        boolean isFenced(Fences session) {
+            CompletableFuture<Void> end = ends.get(session);
+            return end != null && end.state() == Future.State.SUCCESS;
+        }
+
+        /** Ends what a session has under way to its server, unless that is being done. */
+        void fence(Fences session) {
+            region.usable(false);
+            CompletableFuture<Void> before = ends.get(session);
+            if (before == null || before.isDone() && !isFenced(session)) {
+                ends.put(session, session.fence(region.server()));
+            }
         }
     }
 
@@ -362,23 +386,37 @@ final class Keeper implements AutoCloseable {
             }
             try {
                 space.memory.retire(slab.region);
-                if (space.sessions.stream().anyMatch(lines -> lines.mayWrite(server))) {
-                    return false;
+                if (space.sessions.stream().noneMatch(lines -> lines.mayWrite(server) && !slab.isFenced(lines))) {
+                    server.fenceForgotten();
+                    space.memory.release(slab.region);
+                    return true;
                 }
-                server.fenceForgotten();
-                space.memory.release(slab.region);
-                return true;
             } catch (IllegalStateException e) {
-                // Something is under way: where it takes long, its session ends the connection.
-                if (!slab.asked && now - slab.since > FENCE_NANOS) {
-                    slab.asked = true;
-                    space.sessions.forEach(lines -> lines.wantFence(slab.region));
-                }
-                return false;
+                // Something is under way.
             } catch (ControlException e) {
                 return false;
             }
+            hurry(slab, now);
+            return false;
         });
+    }
+
+    /** What takes long is ended: by its session, or in its place, as nobody may poll that for a while. */
+    private void hurry(Retired slab, long now) {
+        if (!slab.asked && now - slab.since > FENCE_NANOS) {
+            slab.asked = true;
+            space.sessions.forEach(lines -> lines.wantFence(slab.region));
+        }
+        if (now - slab.nextFence < 0) {
+            return;
+        }
+        slab.nextFence = now + FENCE_NANOS;
+        for (Fences lines : space.sessions) {
+            if (lines.isUsing(slab.region) || lines.mayWrite(slab.region.server())) {
+                // Where the server does not answer it is tried again.
+                slab.fence(lines);
+            }
+        }
     }
 
     /**

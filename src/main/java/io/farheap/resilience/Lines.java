@@ -4,8 +4,10 @@ import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's connections: which fail, are fenced, and are made again in the background, while the session goes on with
@@ -91,8 +93,11 @@ final class Lines implements Fences {
     void broke(RemoteServer server, long clock) {
         Line line = of(server);
         if (line.connected) {
-            line.record.countFailure(System.nanoTime());
-            server.doubt();
+            // What was ended for the sake of its memory is no failure of the server's.
+            if (!line.fenceWanted) {
+                line.record.countFailure(System.nanoTime());
+                server.doubt();
+            }
             begin(line, clock);
         }
     }
@@ -195,19 +200,35 @@ final class Lines implements Fences {
     /** Asks the session to end what it has under way to a region, so that it can be given back. Any thread. */
     @Override
     public void wantFence(RemoteRegion region) {
-        RemoteServer server = region.server();
-        AtomicReferenceArray<Line> all = lines;
-        Line line = server.index() < all.length() ? all.get(server.index()) : null;
+        Line line = known(region.server());
         if (line != null && queue.isUsing(region)) {
             line.fenceWanted = true;
         }
     }
 
+    @Override
+    public boolean isUsing(RemoteRegion region) {
+        return queue.isUsing(region);
+    }
+
+    @Override
+    public CompletableFuture<Void> fence(RemoteServer server) {
+        Line line = known(server);
+        if (line != null) {
+            line.fenceWanted = true;
+        }
+        return queue.fence(server);
+    }
+
+    private @Nullable Line known(RemoteServer server) {
+        AtomicReferenceArray<Line> all = lines;
+        return server.index() < all.length() ? all.get(server.index()) : null;
+    }
+
     /** Whether something that the session has posted to a server may still take effect there. Any thread. */
     @Override
     public boolean mayWrite(RemoteServer server) {
-        AtomicReferenceArray<Line> all = lines;
-        Line line = server.index() < all.length() ? all.get(server.index()) : null;
+        Line line = known(server);
         return (closing || line != null && line.unfenced) && server.lost() == null;
     }
 

@@ -410,6 +410,27 @@ class RemoteQueueTest {
         memory.release(regions.get(0));
     }
 
+    /** In the place of the owner, who does not poll. */
+    @Test
+    void anotherThreadFencesWhatTheOwnerHasPosted() {
+        RemoteRegion given = memory.allocate(attached.get(0), 1).getFirst();
+        memory.release(given);
+        given.usable(true);
+        queue.beginList();
+        ok(queue.write(given, 0, buffer, 0, 8, 1));
+        ok(queue.write(regions.get(0), 0, buffer, 0, 8, 2));
+        queue.postList();
+        assertThrows(IllegalStateException.class, () -> onAnotherThread(() -> memory.release(regions.get(0))));
+        onAnotherThread(() -> queue.fence(attached.get(0)).join());
+        onAnotherThread(() -> memory.release(regions.get(0)));
+        assertEquals(Posting.LOST, queue.read(given, 0, buffer, 0, 8, 3));
+        assertEquals(
+                List.of(new Tag(1, Outcome.REFUSED), new Tag(2, Outcome.UNKNOWN)), List.copyOf(tags.await(queue, 2)));
+        queue.reconnect(attached.get(0), 4);
+        assertEquals(Tags.done(4), tags.await(queue, 3).getLast());
+        assertTrue(queue.connected(attached.get(0)));
+    }
+
     private static void onAnotherThread(Runnable action) {
         Throwable[] thrown = new Throwable[1];
         Thread thread = Thread.ofPlatform()

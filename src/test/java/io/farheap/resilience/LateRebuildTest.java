@@ -4,13 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.remote.RemoteServer;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -123,6 +127,38 @@ class LateRebuildTest {
                 assertEquals(source, space.slab(0, 1));
                 assertRight(session);
             }
+        }
+    }
+
+    /** What nobody polls is ended in its thread's place. */
+    @Test
+    void aServerIsRetiredThoughAnIdleSessionHasAskedItInVain() throws Exception {
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
+                CodedSession session = space.openSession()) {
+            fill(session);
+            RemoteServer server = space.serverOf(1);
+            byte[] small = new byte[100];
+            boolean[] read = {false};
+            try (DeviceFaults faults = servers.faults(server)) {
+                faults.slow(1, FOREVER_NANOS);
+                session.read(128, MemorySegment.ofArray(small), 0, small.length, (token, status) -> read[0] = true, 1);
+                CodedServers.await("others are read instead", () -> {
+                    session.poll();
+                    return read[0];
+                });
+            }
+            assertArrayEquals(Arrays.copyOfRange(bytes, 128, 228), small);
+            assertTrue(session.unsettled());
+            CompletableFuture.runAsync(() -> space.retire(server, () -> {}))
+                    .get(TestDevice.patience(30), TimeUnit.SECONDS);
+            assertEquals(REGIONS, servers.freeRegions(servers.indexOf(server)));
+            assertEquals(1, session.outstanding());
+            assertRight(session);
+            CodedServers.await("what it asked comes back", () -> {
+                session.poll();
+                return session.outstanding() == 0;
+            });
+            assertEquals(0, space.record(server).failed.sum());
         }
     }
 
