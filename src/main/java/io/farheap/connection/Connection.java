@@ -73,7 +73,7 @@ public final class Connection implements AutoCloseable {
             now.close();
             throw e;
         }
-        this.used = new UsedKeys(ring, requests, adopted);
+        this.used = new UsedKeys(ring, requests, adopted, this::id);
         this.outstandingReads = new OutstandingReads(requests, flushSlot);
         for (int slot = 0; slot < nowSlot; slot++) {
             requests.id(slot, id(slot));
@@ -402,15 +402,6 @@ public final class Connection implements AutoCloseable {
     /** The keys of the operations that have not been taken. */
     public UsedKeys used() {
         return used;
-    }
-
-    /**
-     * Whether an operation that has not ended uses remote memory under a key.
-     *
-     * @param done accepts the ids of operations that are known to be done and have not been taken
-     */
-    public boolean usesRemote(int key, LongPredicate done) {
-        return used.remote(key) && used.remote(key, slot -> done.test(id(slot)), done.test(id(nowSlot)));
     }
 
     /**

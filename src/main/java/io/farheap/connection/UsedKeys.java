@@ -1,7 +1,8 @@
 package io.farheap.connection;
 
 import io.farheap.verbs.SendRequests;
-import java.util.function.IntPredicate;
+import java.util.function.IntToLongFunction;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,11 +14,16 @@ public final class UsedKeys {
     private final OperationRing ring;
     private final SendRequests requests;
     private final AdoptedOperation adopted;
+    private final IntToLongFunction ids;
     private int @Nullable [] localKeys;
     private int @Nullable [] remoteKeys;
 
-    UsedKeys(OperationRing ring, SendRequests requests, AdoptedOperation adopted) {
+    /**
+     * @param ids of completions, by their operations' slots; the adopted one's is behind the flush's, behind the ring's
+     */
+    UsedKeys(OperationRing ring, SendRequests requests, AdoptedOperation adopted, IntToLongFunction ids) {
         this.ring = ring;
+        this.ids = ids;
         this.requests = requests;
         this.adopted = adopted;
     }
@@ -27,20 +33,18 @@ public final class UsedKeys {
         return adopted.usesLocal(key) || ring.any(slot -> localKey(slot) == key);
     }
 
-    /** Whether one of them uses remote memory under a key. */
-    boolean remote(int key) {
-        return adopted.usesRemote(key) || ring.any(slot -> remoteKey(slot) == key);
-    }
-
     /**
-     * The same, but for those that have ended.
+     * Whether one of them that has not ended uses remote memory under a key.
      *
-     * @param done whether the operation in a slot is known to be done; those that were posted before it are, too
-     * @param adoptedDone the same of the one that was adopted
+     * @param done accepts the ids of operations that are known to be done; those that were posted before one are, too
      */
-    boolean remote(int key, IntPredicate done, boolean adoptedDone) {
-        return adopted.usesRemote(key) && !adoptedDone
-                || ring.anyFrom(ring.firstBehind(done), slot -> remoteKey(slot) == key);
+    public boolean remote(int key, LongPredicate done) {
+        int adoptedSlot = ring.slots() + 1;
+        return adopted.usesRemote(key) && !done.test(ids.applyAsLong(adoptedSlot))
+                || ring.any(slot -> remoteKey(slot) == key)
+                        && ring.anyFrom(
+                                ring.firstBehind(slot -> done.test(ids.applyAsLong(slot))),
+                                slot -> remoteKey(slot) == key);
     }
 
     private int localKey(int slot) {

@@ -100,7 +100,7 @@ final class QueueConnections {
             if (connection != null
                     && serverOf[number] == server
                     && !fenced[number]
-                    && connection.usesRemote(remoteKey, done)) {
+                    && connection.used().remote(remoteKey, done)) {
                 return true;
             }
         }
