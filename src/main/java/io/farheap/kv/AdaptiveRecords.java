@@ -76,6 +76,10 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         if ((writes & Replacement.WRITE_TIME) != 0) {
             posts.hintWrite(space.region(region), at + Slot.ACCESSED, now);
         }
+        if (frequency(bucket + Slot.offset(slot)) >= Slot.MOST_FREQUENCY) {
+            // An atomic cannot stop by itself, and would carry into the expiry.
+            writes &= ~(Replacement.COUNT_NOW | Replacement.COUNT);
+        }
         if ((writes & Replacement.COUNT_NOW) != 0) {
             posts.hintAdd(space.region(region), at + Slot.FREQUENCY, 1);
         } else if ((writes & Replacement.COUNT) != 0) {

@@ -217,9 +217,9 @@ public final class BlockFormat {
         return (int) (memory.get(JAVA_LONG, at) >>> STATE_SHIFT) & 3;
     }
 
-    /** An expiry as a slot has it: rounded up. */
+    /** An expiry as a slot has it: rounded up, and no later than a slot can say. */
     static long seconds(long expiryMillis) {
-        return Math.ceilDiv(expiryMillis, SECOND_MILLIS);
+        return Math.min(Math.ceilDiv(expiryMillis, SECOND_MILLIS), Slot.LAST_EXPIRY);
     }
 
     static long expiryMillis(MemorySegment memory, long at) {

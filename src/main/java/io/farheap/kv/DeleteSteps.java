@@ -4,15 +4,21 @@ import io.farheap.memory.NativeMemory;
 
 /**
  * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
- * slots of the key the highest goes first, as {@link Settling} needs it. The block, which is read before, says whether
- * it is the key's, and whether its time was over, so that nothing was deleted. A slot whose block cannot be read is
- * emptied too, and counts as absent: another process may be able to read it.
+ * slots of the key the highest goes first, as {@link Settling} needs it, and the lowest, which is the key's, decides
+ * what is answered: of two deletes that share the slots between them, one has taken the object out. The blocks, which
+ * are read before, say which slots are the key's, and whether its time was over, so that nothing was deleted. A slot
+ * whose block cannot be read is emptied too, and counts as the key's with nothing in it: another process may be able to
+ * read it.
  */
 final class DeleteSteps implements Steps {
 
     private static final int BUCKET = Operations.OWN_STEPS;
-    private static final int PROBE = Operations.OWN_STEPS + 1;
-    private static final int SWAP = Operations.OWN_STEPS + 2;
+    /** Looks for the lowest slot of the key, where there are several that may have it. */
+    private static final int LOWEST = Operations.OWN_STEPS + 1;
+    /** Looks for the highest. */
+    private static final int PROBE = Operations.OWN_STEPS + 2;
+
+    private static final int SWAP = Operations.OWN_STEPS + 3;
 
     private final Operations operations;
     private final Posts posts;
@@ -20,8 +26,8 @@ final class DeleteSteps implements Steps {
     private final Reclaimer reclaimer;
     private final MapClock clock;
     private final Counts counts;
-    /** Whether the request has taken out a slot. */
-    private final boolean[] deleted;
+    /** The slot whose removal is the delete. */
+    private final int[] lowest;
     /** Whether the slot that it empties names what cannot be read. */
     private final boolean[] broken;
 
@@ -32,13 +38,12 @@ final class DeleteSteps implements Steps {
         this.reclaimer = reclaimer;
         this.clock = clock;
         this.counts = counts;
-        deleted = new boolean[operations.count];
+        lowest = new int[operations.count];
         broken = new boolean[operations.count];
     }
 
     @Override
     public void begin(int place) {
-        deleted[place] = false;
         operations.attempts[place] = 0;
         readBucket(place);
     }
@@ -51,19 +56,60 @@ final class DeleteSteps implements Steps {
     @Override
     public void advance(int place) {
         switch (operations.step[place]) {
-            case BUCKET -> look(place, SpaceShape.BUCKET_SLOTS);
+            case BUCKET -> begun(place);
+            case LOWEST -> probedLowest(place);
             case PROBE -> probed(place);
             default -> swapped(place);
+        }
+    }
+
+    private void begun(int place) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.find(bucket, operations.hash[place], 0);
+        lowest[place] = slot;
+        if (slot == Bucket.NONE || Bucket.findTwin(bucket, slot, slot) == Bucket.NONE) {
+            look(place, SpaceShape.BUCKET_SLOTS);
+        } else {
+            lookForLowest(place, slot);
+        }
+    }
+
+    private void lookForLowest(int place, int slot) {
+        if (slot == Bucket.NONE) {
+            ending.end(place, KvStatus.ABSENT);
+            return;
+        }
+        lowest[place] = slot;
+        operations.word[place] = Bucket.word(operations.bucket(place), slot);
+        operations.step[place] = LOWEST;
+        if (!posts.readBlock(place, operations.word[place])) {
+            look(place, SpaceShape.BUCKET_SLOTS);
+        }
+    }
+
+    private void probedLowest(int place) {
+        long word = operations.word[place];
+        long block = operations.blockCopy(place);
+        if (!BlockFormat.isWhole(NativeMemory.ALL, block, word)) {
+            if (operations.staysBroken(place, word)) {
+                look(place, SpaceShape.BUCKET_SLOTS);
+            } else {
+                readBucket(place);
+            }
+        } else if (Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+            look(place, SpaceShape.BUCKET_SLOTS);
+        } else {
+            lookForLowest(
+                    place, Bucket.find(operations.bucket(place), operations.hash[place], lowest[place] + 1));
         }
     }
 
     /** @param below slots from this one on have been looked at */
     private void look(int place, int below) {
         long bucket = operations.bucket(place);
-        long hash = operations.hash[place];
-        int slot = Bucket.findLast(bucket, hash, below);
-        if (slot == Bucket.NONE) {
-            ending.end(place, deleted[place] ? KvStatus.DONE : KvStatus.ABSENT);
+        int slot = Bucket.findLast(bucket, operations.hash[place], below);
+        if (slot == Bucket.NONE || slot < lowest[place]) {
+            ending.end(place, KvStatus.ABSENT);
             return;
         }
         operations.slot[place] = slot;
@@ -102,14 +148,19 @@ final class DeleteSteps implements Steps {
             readBucket(place);
             return;
         }
+        boolean deletes = false;
         if (broken[place]) {
             // Its block, if it is one, is the services' to find.
             counts.add(Counts.UNLINKED);
         } else {
             reclaimer.reclaim(operations.word[place]);
-            deleted[place] |= !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
+            deletes = !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
         }
-        look(place, operations.slot[place]);
+        if (operations.slot[place] == lowest[place]) {
+            ending.end(place, deletes ? KvStatus.DONE : KvStatus.ABSENT);
+        } else {
+            look(place, operations.slot[place]);
+        }
     }
 
     @Override

@@ -284,7 +284,7 @@ final class Posts {
         long hash = operations.hash[place];
         long at = operations.metadata(place) - Slot.HASH;
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, hash);
-        NativeMemory.ALL.set(JAVA_INT, at + Slot.FREQUENCY, (int) object.frequency());
+        NativeMemory.ALL.set(JAVA_INT, at + Slot.FREQUENCY, (int) Math.min(object.frequency(), Slot.MOST_FREQUENCY));
         NativeMemory.ALL.set(JAVA_INT, at + Slot.EXPIRY, (int) expirySeconds);
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.INSERTED, object.insertTime());
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, object.lastAccess());

@@ -1,19 +1,13 @@
 package io.farheap.kv;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
-import io.farheap.remote.Posting;
-import io.farheap.remote.QueueOptions;
-import io.farheap.remote.RegisteredBuffer;
-import io.farheap.remote.RemoteQueue;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -22,7 +16,6 @@ import org.junit.jupiter.api.Test;
 /** A key that an insertion has left in two slots, with an older value in the higher one, in a map that is full. */
 class TwoSlotsTest {
 
-    private static final int REGION_BYTES = 256 << 10;
     /** Its blocks are the largest, so there are twelve. */
     private static final int VALUE_BYTES = 16_000;
 
@@ -106,6 +99,45 @@ class TwoSlotsTest {
         }
     }
 
+    /** The second takes out what is left of the two slots while the first is between them. */
+    @Test
+    void ofTwoDeletesOneHasTakenItOut() {
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session first = bucket.space.map.openSession();
+                Session second = bucket.space.map.openSession()) {
+            first.set(key(0), new byte[] {1});
+            byte[] older = bucket.slot();
+            bucket.write(0, new byte[Slot.BYTES]);
+            first.set(key(0), new byte[] {2});
+            bucket.write(HIGHER_SLOT, older);
+            int[] ended = {-1};
+            assertTrue(first.delete(MemorySegment.ofArray(key(0)), 0));
+            // The device has executed its first compare-and-swap, which this session has not polled.
+            assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT));
+            assertTrue(second.delete(key(0)));
+            while (first.inFlight() > 0) {
+                first.poll((tag, status, found, at, bytes) -> ended[0] = status);
+            }
+            assertEquals(KvStatus.ABSENT, ended[0]);
+            assertNull(first.get(key(0)));
+        }
+    }
+
+    @Test
+    void aDeleteOfBothSlotsHasTakenItOut() {
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session session = bucket.space.map.openSession()) {
+            session.set(key(0), new byte[] {1});
+            byte[] older = bucket.slot();
+            bucket.write(0, new byte[Slot.BYTES]);
+            session.set(key(0), new byte[] {2});
+            bucket.write(HIGHER_SLOT, older);
+            assertTrue(session.delete(key(0)));
+            assertNull(session.get(key(0)));
+            assertFalse(session.delete(key(0)));
+        }
+    }
+
     /** Who takes a server out of the map evicts what a slot names. */
     @Test
     void aSlotBelowOneOfItsKeyIsNotEvicted() {
@@ -146,47 +178,5 @@ class TwoSlotsTest {
             session.poll((tag, status, found, at, bytes) -> ended[0] = status);
         }
         return ended[0];
-    }
-
-    /** A map whose table is one bucket, and that bucket as it is. */
-    private static final class OneBucket implements AutoCloseable {
-
-        private final TestSpace space;
-        private final RemoteQueue queue;
-        private final RegisteredBuffer memory;
-
-        OneBucket(CachePolicy policy) {
-            try (CloseStack stack = new CloseStack()) {
-                space = stack.add(new TestSpace(1, 1, REGION_BYTES, 1, policy));
-                queue = stack.add(space.memory.openQueue(QueueOptions.DEFAULT));
-                memory = stack.add(space.memory.register(SpaceShape.BUCKET_BYTES));
-                stack.keep();
-            }
-        }
-
-        /** The lowest one. */
-        byte[] slot() {
-            word(0);
-            return memory.segment().asSlice(0, Slot.BYTES).toArray(JAVA_BYTE);
-        }
-
-        void write(int slot, byte[] bytes) {
-            MemorySegment.copy(bytes, 0, memory.segment(), JAVA_BYTE, 0, bytes.length);
-            long at = space.shape.bucketAt(0) + Slot.offset(slot);
-            assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, bytes.length, 0));
-        }
-
-        long word(int slot) {
-            long at = space.shape.bucketAt(0);
-            assertEquals(
-                    Posting.DONE,
-                    queue.execute(false, space.regions.getFirst(), at, memory, 0, SpaceShape.BUCKET_BYTES, 0));
-            return Bucket.word(memory.segment().address(), slot);
-        }
-
-        @Override
-        public void close() {
-            Closing.all(memory, queue, space);
-        }
     }
 }

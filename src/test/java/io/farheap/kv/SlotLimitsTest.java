@@ -1,0 +1,62 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+
+/** Numbers of a slot that have come to the end of their bits. */
+class SlotLimitsTest {
+
+    private static final byte[] KEY = {1, 2, 3};
+    private static final int VALUE_BYTES = 16_000;
+    private static final int ACCESSES = 100;
+    private static final long SECONDS_OF_A_SLOT = 1L << 32;
+
+    private static int number(byte[] slot, int at) {
+        return MemorySegment.ofArray(slot).get(JAVA_INT_UNALIGNED, at);
+    }
+
+    private static void idle(Session session) {
+        for (int i = 0; i < 1000; i++) {
+            session.poll((tag, status, memory, at, bytes) -> {});
+        }
+    }
+
+    /** The fetch-and-add that counts is of 8 bytes, and the expiry is the upper half of them. */
+    @Test
+    void aFrequencyAtItsEndDoesNotCarryIntoTheExpiry() {
+        try (OneBucket bucket = new OneBucket(CachePolicy.of("lfu"));
+                Session session = bucket.space.map.openSession()) {
+            session.set(KEY, new byte[8], 1_000_000);
+            byte[] slot = bucket.slot();
+            int expiry = number(slot, Slot.EXPIRY);
+            MemorySegment.ofArray(slot).set(JAVA_INT_UNALIGNED, Slot.FREQUENCY, -1);
+            bucket.write(0, slot);
+            for (int i = 0; i < ACCESSES; i++) {
+                assertArrayEquals(new byte[8], session.get(KEY));
+            }
+            idle(session);
+            assertEquals(expiry, number(bucket.slot(), Slot.EXPIRY));
+            assertTrue(Integer.toUnsignedLong(number(bucket.slot(), Slot.FREQUENCY)) >= 1L << 31);
+        }
+    }
+
+    /** The object was used last, so that only what is over, or taken for it, goes before the others. */
+    @Test
+    void whatLivesLongerThanASlotCanSayIsNotTakenForOver() {
+        try (OneBucket bucket = new OneBucket(CachePolicy.of("lru"));
+                Session session = bucket.space.map.openSession()) {
+            session.set(KEY, new byte[VALUE_BYTES], SECONDS_OF_A_SLOT * 1000 + 1000);
+            bucket.space.clock.millis = 1_000_000;
+            for (int other = 0; session.counts().of(Counts.EVICTED) < 4; other++) {
+                assertTrue(other < 100, "nothing was evicted");
+                assertArrayEquals(new byte[VALUE_BYTES], session.get(KEY), "it was evicted");
+                session.set(TestKeys.bytes(other), new byte[VALUE_BYTES]);
+            }
+        }
+    }
+}
