@@ -81,7 +81,7 @@ public final class FarMapBuilder {
     /**
      * How many objects the map is to hold. The table is made for as many and does not grow: it takes 80 bytes for each,
      * and where there are many more, they evict each other before the memory is full. By default one for each 512 bytes
-     * of memory. To create a map.
+     * of memory, which is whole regions. To create a map.
      */
     public FarMapBuilder objects(long count) {
         if (count < 1) {
@@ -172,12 +172,10 @@ public final class FarMapBuilder {
                         + "; a map lies on servers with regions of one size");
             }
         }
-        if (memory < 1 || memory > Long.MAX_VALUE / 2) {
-            throw new IllegalArgumentException("a map of " + memory + " bytes; it needs at least 1");
-        }
-        int each = Math.toIntExact(Math.ceilDiv(memory, regionBytes * attached.size()));
-        long wanted = objects > 0 ? objects : Math.max(1, memory / DEFAULT_OBJECT_BYTES);
-        SpaceShape.of(regionBytes, each * attached.size(), wanted);
+        int each = regionsOfEach(regionBytes, attached.size());
+        int regions = each * attached.size();
+        long wanted = objects > 0 ? objects : Math.max(1, regions * regionBytes / DEFAULT_OBJECT_BYTES);
+        SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
                 ThreadLocalRandom.current().nextLong(),
                 0,
@@ -197,6 +195,15 @@ public final class FarMapBuilder {
             spaces.add(space);
         }
         return map(remote, key, descriptor, spaces, "");
+    }
+
+    private int regionsOfEach(long regionBytes, int of) {
+        long most = (long) (SpaceShape.mostRegions(regionBytes) / of) * of * regionBytes;
+        if (memory < 1 || memory > most) {
+            throw new IllegalArgumentException("a map of " + memory + " bytes on " + of + " servers with regions of "
+                    + regionBytes + " bytes; it has 1 to " + most);
+        }
+        return Math.toIntExact(Math.ceilDiv(memory, regionBytes * of));
     }
 
     private FarMap open(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {

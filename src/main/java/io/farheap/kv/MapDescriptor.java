@@ -93,6 +93,7 @@ public record MapDescriptor(
                 || read.servers > MOST_SERVERS
                 || read.server >= MOST_SERVERS
                 || read.regionsOfEach < 1
+                || read.regionsOfEach > Integer.MAX_VALUE / read.servers
                 || read.regionBytes < SpaceShape.PAGE_BYTES
                 || read.objects < 1
                 || read.mostBlocks < 0) {

@@ -61,6 +61,23 @@ final class Pieces {
         return Math.ceilDiv(valueBytes, mostBytes(extensionBytes));
     }
 
+    /**
+     * How many segments the pieces of a value and their index need at least, whoever has the others.
+     *
+     * @param segmentUnits of each
+     */
+    static long leastSegments(int extensionBytes, int valueBytes, int segmentUnits) {
+        int largest = valueBytes / mostBytes(extensionBytes);
+        int others = count(extensionBytes, valueBytes) - largest + 1;
+        int ofSegment = segmentUnits / SizeClasses.units(SizeClasses.of(mostUnits));
+        if (ofSegment == 0) {
+            return Long.MAX_VALUE;
+        }
+        int segments = Math.ceilDiv(largest, ofSegment);
+        // Smaller ones may lie in what is left of the last.
+        return segments * ofSegment - largest >= others ? segments : segments + 1L;
+    }
+
     /** How much of a value is in the piece of a number. */
     static int bytesOf(int extensionBytes, int valueBytes, int number) {
         return Math.min(mostBytes(extensionBytes), valueBytes - startOf(extensionBytes, number));

@@ -131,6 +131,17 @@ final class Room {
         onlyFree = new boolean[operations.count];
     }
 
+    /** Whether there would be a block of a class if nothing else were there: else nobody need be evicted for it. */
+    boolean mayHave(int sizeClassOfBlock) {
+        return space.shape().hasBlocksOf(sizeClassOfBlock);
+    }
+
+    /** The same of a value in pieces. */
+    boolean mayHavePieces(int valueBytes) {
+        int segmentUnits = space.shape().segmentBytes() / BlockFormat.UNIT_BYTES;
+        return Pieces.leastSegments(extensionWords * Long.BYTES, valueBytes, segmentUnits) <= space.segments();
+    }
+
     /** Posts the first step. */
     void begin(int place, int sizeClassOfBlock) {
         sizeClass[place] = sizeClassOfBlock;

@@ -124,7 +124,10 @@ abstract class SetSteps implements Steps {
     @Override
     public void begin(int place) {
         operations.attempts[place] = 0;
-        if (writer.isOf(place)) {
+        boolean pieces = writer.isOf(place);
+        if (!(pieces ? room.mayHavePieces(writer.valueBytes()) : room.mayHave(SizeClasses.of(units[place])))) {
+            noRoom(place);
+        } else if (pieces) {
             takePieces(place);
         } else {
             takeBlock(place);

@@ -29,8 +29,8 @@ public record SpaceShape(
 
     static final int BUCKET_SLOTS = 16;
     static final int BUCKET_BYTES = BUCKET_SLOTS * Slot.BYTES;
-    /** Two slots for each object: as many history entries as objects. */
-    private static final long SLOTS_PER_OBJECT = 2;
+    /** Of a bucket: each has two slots, one for it and one for a history entry. */
+    private static final long BUCKET_OBJECTS = BUCKET_SLOTS / 2;
 
     private static final int SEGMENT_BYTES = 64 << 10;
 
@@ -47,21 +47,19 @@ public record SpaceShape(
         if (objects < 1) {
             throw new IllegalArgumentException("a map for " + objects + " objects; it needs at least 1");
         }
-        long buckets = Math.ceilDiv(objects * SLOTS_PER_OBJECT, BUCKET_SLOTS);
-        long perRegion = Math.ceilDiv(buckets, regions);
-        long left = regionBytes - PAGE_BYTES - perRegion * BUCKET_BYTES;
-        if (perRegion > Integer.MAX_VALUE || left < SEGMENT_BYTES) {
-            throw new IllegalArgumentException("a table for " + objects + " objects takes "
-                    + buckets * BUCKET_BYTES / 1024 + " KiB of " + regions + " regions of " + regionBytes / 1024
-                    + " KiB and leaves no room for their values; take more memory or fewer objects");
-        }
-        SpaceShape shape =
-                new SpaceShape(regionBytes, regions, (int) perRegion, objects, SEGMENT_BYTES, Long.MAX_VALUE);
-        if (regions > shape.mostRegions()) {
+        if (regions > mostRegions(regionBytes)) {
             throw new IllegalArgumentException("a map of " + regions + " regions of " + regionBytes / 1024
-                    + " KiB; slots can name blocks in " + shape.mostRegions() + ": take less memory");
+                    + " KiB; slots can name blocks in " + mostRegions(regionBytes) + ": take less memory");
         }
-        return shape;
+        long perRegion = Math.ceilDiv(Math.ceilDiv(objects, BUCKET_OBJECTS), regions);
+        // As a quotient: the product may be more than 64 bits.
+        long most = Math.min(Integer.MAX_VALUE, (regionBytes - PAGE_BYTES - SEGMENT_BYTES) / BUCKET_BYTES);
+        if (perRegion > most) {
+            throw new IllegalArgumentException("a table for " + objects + " objects leaves no room for their values in "
+                    + regions + " regions of " + regionBytes / 1024 + " KiB, which have tables for up to "
+                    + Math.max(0, most) * BUCKET_OBJECTS * regions + "; take more memory or fewer objects");
+        }
+        return new SpaceShape(regionBytes, regions, (int) perRegion, objects, SEGMENT_BYTES, Long.MAX_VALUE);
     }
 
     /** The same with other segments, for a map that is to hold so many blocks and no more. */
@@ -102,12 +100,26 @@ public record SpaceShape(
 
     /** By how many bits the number of a region stands above the unit in it, in a place. */
     public int placeShift() {
+        return placeShift(regionBytes);
+    }
+
+    private static int placeShift(long regionBytes) {
         return Long.SIZE - Long.numberOfLeadingZeros((regionBytes >>> 6) - 1);
     }
 
     /** How many regions a map has at most, so that a slot can name each block. */
     public int mostRegions() {
-        return (int) Math.min(Integer.MAX_VALUE, SlotWord.MOST_PLACES >>> placeShift());
+        return mostRegions(regionBytes);
+    }
+
+    /** The same of regions of a size. */
+    static int mostRegions(long regionBytes) {
+        return (int) Math.min(Integer.MAX_VALUE, SlotWord.MOST_PLACES >>> placeShift(regionBytes));
+    }
+
+    /** Whether a block of a class fits into a segment. */
+    boolean hasBlocksOf(int sizeClass) {
+        return SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES <= segmentBytes;
     }
 
     /** A block's place, as slots have it. */

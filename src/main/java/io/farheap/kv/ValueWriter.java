@@ -86,6 +86,11 @@ final class ValueWriter implements AutoCloseable {
         return (long) number * Operations.MOST_BLOCK_BYTES;
     }
 
+    /** The bytes of the value. */
+    int valueBytes() {
+        return bytes;
+    }
+
     /** Whether all pieces have blocks. */
     boolean hasAll() {
         return taken == count;

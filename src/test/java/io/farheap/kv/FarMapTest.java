@@ -144,6 +144,62 @@ class FarMapTest {
         awaitFree(1, REGIONS);
     }
 
+    /** Each at its ends, and one beyond. */
+    @Test
+    void numbersAtTheirEnds() throws Exception {
+        String[] addresses = start(2);
+        int tables = (int) (REGION_BYTES - SpaceShape.PAGE_BYTES - (64 << 10)) / SpaceShape.BUCKET_BYTES;
+        long mostObjects = 2L * tables * SpaceShape.BUCKET_SLOTS / 2;
+        for (long refused : new long[] {mostObjects + 1, 1L << 61, 1L << 62, Long.MAX_VALUE}) {
+            FarMapBuilder builder = named(addresses).memory(2 * REGION_BYTES).objects(refused);
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, builder::create);
+            assertTrue(e.getMessage().contains("up to " + mostObjects + ";"), e.getMessage());
+        }
+        long mostBytes = 1L << 40;
+        for (long refused : new long[] {Long.MIN_VALUE, -1, 0, mostBytes + 1, 1L << 60, 1L << 62, Long.MAX_VALUE}) {
+            FarMapBuilder builder = named(addresses).memory(refused);
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, builder::create);
+            assertTrue(e.getMessage().contains("1 to " + mostBytes), e.getMessage());
+        }
+        // As many as there can be, of which the servers have too few.
+        assertThrows(
+                ControlException.class, () -> named(addresses).memory(mostBytes).create());
+        assertThrows(IllegalArgumentException.class, () -> named().objects(0));
+        assertThrows(IllegalArgumentException.class, () -> named().objects(Long.MIN_VALUE));
+        assertThrows(IllegalArgumentException.class, () -> named().smallObjects(0));
+        awaitFree(0, REGIONS);
+        try (FarMap map = named(addresses)
+                        .memory(2 * REGION_BYTES)
+                        .objects(mostObjects)
+                        .smallObjects(Long.MAX_VALUE)
+                        .create();
+                Session session = map.openSession()) {
+            session.set(bytes("a"), new byte[0]);
+            assertArrayEquals(new byte[0], session.get(bytes("a")));
+            for (long bytes : new long[] {Long.MIN_VALUE, 0, Long.MAX_VALUE}) {
+                assertThrows(IllegalArgumentException.class, () -> map.grow(bytes));
+                assertThrows(IllegalArgumentException.class, () -> map.addServer(addresses[0], bytes));
+            }
+            for (int requests : new int[] {Integer.MIN_VALUE, 0, 1025, Integer.MAX_VALUE}) {
+                assertThrows(IllegalArgumentException.class, () -> map.openSession(requests));
+            }
+            map.openSession(1024).close();
+            map.drop();
+        }
+        awaitFree(0, REGIONS);
+        awaitFree(1, REGIONS);
+    }
+
+    /** Memory is whole regions, so as many objects as these have room for. */
+    @Test
+    void aByteOfMemoryIsARegionWithATableForIt() throws Exception {
+        String[] addresses = start(1);
+        try (FarMap map = named(addresses).memory(1).create()) {
+            assertEquals(2 * REGION_BYTES / 512, map.stats().slots());
+            map.drop();
+        }
+    }
+
     private void awaitFree(int server, int regions) throws InterruptedException {
         long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
         while (free(server) != regions && System.nanoTime() - deadline < 0) {

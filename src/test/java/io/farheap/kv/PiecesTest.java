@@ -131,6 +131,26 @@ class PiecesTest {
         assertAllIsFreeOrNamed(0);
     }
 
+    /** Nothing is evicted for what will not fit into an empty map either. */
+    @Test
+    void whatTheMapCannotHaveIsRefusedBeforeAnythingIsEvicted() {
+        space = new TestSpace(2, 2, 2L * MIB, 1000);
+        int objects = 500;
+        try (Session session = space.map.openSession()) {
+            for (int i = 0; i < objects; i++) {
+                session.set(key(i), value(100));
+            }
+            MapException e = assertThrows(
+                    MapException.class, () -> session.set(key(-1), new byte[Session.MOST_VALUE_BYTES]));
+            assertEquals(MapException.of(KvStatus.NO_ROOM).getMessage(), e.getMessage());
+            assertEquals(0, session.counts().of(Counts.EVICTED));
+            for (int i = 0; i < objects; i++) {
+                assertNotNull(session.get(key(i)), "object " + i);
+            }
+        }
+        assertAllIsFreeOrNamed(objects);
+    }
+
     @Test
     void aMapThatIsFullOfThemMakesRoomForMore() {
         space = new TestSpace(2, 1, 8L * MIB, 1000);
