@@ -129,6 +129,9 @@ final class ServerObjects implements AutoCloseable {
             long since = lost ? Long.MAX_VALUE : scan.usedSince();
             refused.join();
             left.add(new DrainPart(session, scan, lost, totals).empty(since, System.nanoTime() + movingNanos));
+        } finally {
+            // Another thread closes it.
+            session.release();
         }
     }
 

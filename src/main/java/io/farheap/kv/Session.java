@@ -4,11 +4,14 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.VerbCounts;
+import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Requests to a map, from one thread at a time. A request takes effect after earlier ones of the session on the same
+ * Requests to a map, from one thread at a time: the first that uses it, until that has {@linkplain #release released}
+ * it or has ended. Any other, and a callback that polls, waits or closes, gets an {@link IllegalStateException}, and
+ * nothing has changed. A request takes effect after earlier ones of the session on the same
  * key; callbacks come in the order of the requests. Requests allocate nothing but where an array says so.
  *
  * <p>Keys have 1 to 1,024 bytes, values up to {@link #MOST_VALUE_BYTES}. Where key and value have more than
@@ -50,6 +53,10 @@ public final class Session extends BlockingSession implements AutoCloseable {
     private final Room room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
+    private final OwnerThread owner = new OwnerThread();
+    /** A poll is under way, of which a callback may be a part. */
+    private boolean polling;
+
     private boolean closed;
 
     /**
@@ -315,12 +322,20 @@ public final class Session extends BlockingSession implements AutoCloseable {
     @Override
     public int poll(KvHandler to) {
         checkOpen();
-        return pipeline.poll(to);
+        checkNotPolling();
+        polling = true;
+        try {
+            return pipeline.poll(to);
+        } finally {
+            polling = false;
+        }
     }
 
     /** Sleeps until something may have ended, at most for a time. */
     @Override
     public void await(long nanos) {
+        checkOpen();
+        checkNotPolling();
         posts.postHints();
         // Who answers from the servers' services raises no event here.
         queue.await(room.waits().isAsking() ? Math.min(nanos, SLEEP_NANOS) : nanos);
@@ -357,9 +372,24 @@ public final class Session extends BlockingSession implements AutoCloseable {
     }
 
     private void checkOpen() {
+        owner.own();
         if (closed) {
             throw new IllegalStateException("the session is closed");
         }
+    }
+
+    private void checkNotPolling() {
+        if (polling) {
+            throw new IllegalStateException(
+                    "a callback polls, waits or closes its session; make requests there, and return");
+        }
+    }
+
+    /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
+    public void release() {
+        checkOpen();
+        checkNotPolling();
+        owner.disown();
     }
 
     /** What the session has posted since it was opened, an eviction's and what nobody waits for too. */
@@ -397,12 +427,17 @@ public final class Session extends BlockingSession implements AutoCloseable {
     /**
      * Requests in flight may take effect or not, and are not called back. It waits for them a little, and gives the
      * session's blocks back. Idempotent.
+     *
+     * @throws IllegalStateException in a callback, or where another thread has used it last, not released it, and
+     *     lives; it stays as it is
      */
     @Override
     public void close() {
         if (closed) {
             return;
         }
+        checkOpen();
+        checkNotPolling();
         try {
             drain();
         } finally {

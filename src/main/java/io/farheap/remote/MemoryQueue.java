@@ -31,6 +31,8 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
 
     /** Written by the owner inside the gate, or with it claimed; nothing is freed before. */
     boolean closed;
+    /** A poll is under way, of which a handler may be a part; the owner's. */
+    private boolean polling;
 
     /**
      * Owns the channel from now on.
@@ -69,6 +71,22 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     final void leave() {
         if (depth == 0) {
             gate.exit();
+        }
+    }
+
+    /** @throws IllegalStateException in a handler: what it was called for is in the midst of being handed over */
+    final void beginPoll() {
+        refuseInHandler();
+        polling = true;
+    }
+
+    final void endPoll() {
+        polling = false;
+    }
+
+    private void refuseInHandler() {
+        if (polling) {
+            throw new IllegalStateException("a handler polls or closes its queue; post there, and return");
         }
     }
 
@@ -188,9 +206,12 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /**
      * Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner;
      * idempotent.
+     *
+     * @throws IllegalStateException in a handler; nothing is closed then
      */
     @Override
     public final void close() {
+        refuseInHandler();
         enter();
         try {
             closed = true;

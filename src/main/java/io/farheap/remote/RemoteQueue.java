@@ -282,14 +282,17 @@ public final class RemoteQueue extends MemoryQueue {
      * Hands operations that have ended to a handler, at most some dozens. Does not wait.
      *
      * @return how many
+     * @throws IllegalStateException in a handler
      */
     public int poll(CompletionHandler handler) {
+        beginPoll();
         enter();
         try {
             int handed = ended.poll(handler, listing);
             return links.hasNews() ? handed + links.handNews(handler::completed) : handed;
         } finally {
             exit();
+            endPoll();
         }
     }
 

@@ -158,8 +158,10 @@ public final class RpcQueue extends MemoryQueue {
      * Hands calls that have ended to a handler. Does not wait.
      *
      * @return how many
+     * @throws IllegalStateException in a handler
      */
     public int poll(ReplyHandler handler) {
+        beginPoll();
         enter();
         try {
             checkOpen();
@@ -176,6 +178,7 @@ public final class RpcQueue extends MemoryQueue {
                     : handed;
         } finally {
             exit();
+            endPoll();
         }
     }
 

@@ -196,6 +196,7 @@ class BrokenBlockTest {
             store(bucket, 7, elsewhere(hash));
             store(bucket, 9, again + (1L << 50));
             space.clock.millis += 2000;
+            session.release();
             assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(30_000)), () -> {
                 switch (request) {
                     case GET -> assertNull(session.get(key));
@@ -204,6 +205,7 @@ class BrokenBlockTest {
                     case TOUCH -> assertFalse(session.touch(key, 0));
                     default -> assertFalse(session.delete(key));
                 }
+                session.release();
             });
             execute(false, bucket, SpaceShape.BUCKET_BYTES);
             for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {

@@ -180,6 +180,7 @@ class ConditionTest {
                             sum = session.increment(key, 1);
                         }
                     }
+                    session.release();
                 }));
             }
             for (Future<?> one : running) {

@@ -490,6 +490,7 @@ class JoinDrainTest {
                         // There is room for what is stored as long as the drain takes.
                         LockSupport.parkNanos(100_000);
                     }
+                    session.release();
                     return next;
                 });
                 map.drain(second, LONG);
@@ -499,6 +500,7 @@ class JoinDrainTest {
                 for (int key = begin; key < end; key++) {
                     session.delete(key(key));
                 }
+                session.release();
             }
             assertEquals(0, other.counts().evicted());
             assertSound(map);

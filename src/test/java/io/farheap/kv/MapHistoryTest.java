@@ -237,6 +237,8 @@ class MapHistoryTest {
                 while (ended < requests) {
                     session.poll(this::completed);
                 }
+            } finally {
+                session.release();
             }
             return events;
         }

@@ -48,6 +48,7 @@ class StaleHashTest {
             long at = space.shape.bucketAt(0) + Slot.offset(0) + Slot.HASH;
             assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Long.BYTES, 0));
             byte[] stored = {4, 5};
+            session.release();
             byte[] found = assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(30_000)), () -> {
                 switch (request) {
                     case ADD -> session.add(former, stored, 0);
@@ -58,7 +59,9 @@ class StaleHashTest {
                     case TOUCH -> session.touch(former, 0);
                     case GET -> {}
                 }
-                return session.get(former);
+                byte[] after = session.get(former);
+                session.release();
+                return after;
             });
             boolean stores = request == Request.ADD || request == Request.SET;
             assertArrayEquals(stores ? stored : null, found);

@@ -88,6 +88,25 @@ class RemoteQueueTest {
     }
 
     @Test
+    void aHandlerThatPollsOrClosesIsRefusedAndAllTagsComeBackOnce() {
+        for (long tag = 0; tag < 8; tag++) {
+            ok(queue.read(regions.get((int) tag % 2), 0, buffer, 8 * tag, 8, tag));
+        }
+        List<Long> handed = new ArrayList<>();
+        while (handed.size() < 8) {
+            queue.poll((tag, outcome) -> {
+                handed.add(tag);
+                assertThrows(IllegalStateException.class, () -> queue.poll((again, as) -> handed.add(again)));
+                assertThrows(IllegalStateException.class, queue::close);
+            });
+        }
+        assertEquals(8, handed.stream().distinct().count());
+        assertEquals(0, queue.inFlight());
+        ok(queue.read(regions.get(0), 0, buffer, 0, 8, 9));
+        tags.await(queue, 1);
+    }
+
+    @Test
     void oneListHasOperationsOfAllKindsToSeveralServers() {
         queue.beginList();
         for (int server = 0; server < 2; server++) {

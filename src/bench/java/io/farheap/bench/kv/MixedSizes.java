@@ -116,5 +116,7 @@ final class MixedSizes {
                 // It is counted.
             }
         }
+        // Another thread closes it.
+        session.release();
     }
 }
