@@ -38,25 +38,12 @@ final class ChangeSteps extends SetSteps {
     private final long[] rivals;
 
     private final int[] looks;
-    /** The word of a block that cannot be added to, if it was whole. */
+    /** The word of a block that was not what the request looked for, if it was whole. */
     private final long[] suspect;
 
-    ChangeSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
-            Room room,
-            Probe probe,
-            BlockAllocator allocator,
-            Reclaimer reclaimer,
-            TakeOut takeOut,
-            ValueWriter writer,
-            AccessRecords records,
-            MapClock clock,
-            Counts counts,
-            long session) {
-        super(operations, posts, ending, room, probe, allocator, reclaimer, takeOut, writer, records, counts, session);
-        this.clock = clock;
+    ChangeSteps(SetParts parts) {
+        super(parts);
+        clock = parts.clock();
         claimed = new int[operations.count];
         rivals = new long[operations.count];
         looks = new int[operations.count];
@@ -96,7 +83,7 @@ final class ChangeSteps extends SetSteps {
             return;
         }
         operations.step[place] = OLD;
-        int bytes = operations.kind[place] == Operations.INCREMENT ? NUMBER_BLOCK_BYTES : BlockFormat.HEADER_BYTES;
+        int bytes = operations.kind[place] == Operations.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
         if (!posts.readStart(place, operations.word[place], Operations.headAt(place), bytes)) {
             broken(place);
         }
@@ -126,9 +113,11 @@ final class ChangeSteps extends SetSteps {
         if (!operations.headIsOfWord(place)) {
             // Used again: the slot has changed.
             brokenIfItStaysSo(place);
-        } else if (BlockFormat.hash(ALL, head) != operations.hash[place]) {
+        } else if (!Keys.equal(head, operations.key[place], operations.keyBytes[place])) {
             // The slot's hash is that of its former object, for good where its session died before it wrote it.
-            look(place, operations.slot[place] + 1);
+            if (wasWhole(place)) {
+                look(place, operations.slot[place] + 1);
+            }
         } else if (claimed[place] != Bucket.NONE) {
             // The key has come meanwhile.
             withdraw(place);
@@ -187,19 +176,14 @@ final class ChangeSteps extends SetSteps {
         long old = operations.head(place);
         long word = operations.word[place];
         int keyBytes = operations.keyBytes[place];
-        if (BlockFormat.valueBytes(ALL, old) != Long.BYTES || BlockFormat.keyBytes(ALL, old) != keyBytes) {
-            // True if the slot still names the block: then it was whole.
-            if (suspect[place] == word) {
+        if (BlockFormat.valueBytes(ALL, old) != Long.BYTES) {
+            if (wasWhole(place)) {
                 refuse(place, KvStatus.NOT_A_NUMBER);
-            } else {
-                suspect[place] = word;
-                lookAnew(place);
             }
             return;
         }
         int most = Math.min(NUMBER_BLOCK_BYTES, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
-        if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word))
-                || !Keys.equal(old, operations.key[place], keyBytes)) {
+        if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word))) {
             brokenIfItStaysSo(place);
             return;
         }
@@ -207,6 +191,19 @@ final class ChangeSteps extends SetSteps {
         long number = ALL.get(JAVA_LONG, old + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, old), keyBytes));
         ALL.set(JAVA_LONG, block + BlockFormat.valueAt(extensionBytes, keyBytes), number + operations.argument[place]);
         keepExpiry(place, BlockFormat.expiryMillis(ALL, old));
+    }
+
+    /**
+     * Whether what the first words of a block said is true, though nothing tells that they are of one moment: where the
+     * slot still names the block when the bucket is read again. If not yet, that is done.
+     */
+    private boolean wasWhole(int place) {
+        if (suspect[place] == operations.word[place]) {
+            return true;
+        }
+        suspect[place] = operations.word[place];
+        lookAnew(place);
+        return false;
     }
 
     /** Writes the request's block with the expiry of the one that it replaces. */

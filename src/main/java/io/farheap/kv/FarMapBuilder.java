@@ -7,6 +7,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -185,6 +186,7 @@ public final class FarMapBuilder {
                 wanted,
                 System.currentTimeMillis(),
                 mostBlocks,
+                KeyHash.random(new SecureRandom()),
                 policy.name());
         long millis = life == null ? SpacePlane.FOR_EVER : life.toMillis();
         List<RemoteSpace> spaces = new ArrayList<>();
@@ -249,7 +251,7 @@ public final class FarMapBuilder {
 
     private static FarMap map(
             RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
-        SpaceMemory memory = new SpaceMemory(descriptor.shape(), Layout.of(descriptor), spaces::get);
+        SpaceMemory memory = new SpaceMemory(descriptor.shape(), descriptor.keyHash(), Layout.of(descriptor), spaces::get);
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
         MapTime time = new MapTime(System::nanoTime);

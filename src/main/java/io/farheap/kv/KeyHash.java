@@ -1,80 +1,74 @@
 package io.farheap.kv;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.farheap.rpc.BatchFormat;
 import java.lang.foreign.MemorySegment;
+import java.util.random.RandomGenerator;
 
 /**
- * The 64-bit hash of bytes: that of a key says its bucket and fingerprint, that of a block whether all of it is there.
- * It is no defence against those who want a collision; two keys of one hash push each other out.
+ * The 64-bit hash of a map's keys, which says a key's bucket and fingerprint: SipHash-1-3. Its 128 bits are drawn when
+ * the map is made, and told to all who open it. So who chooses keys, and does not know them, cannot choose hashes.
  */
-final class KeyHash {
+public record KeyHash(long first, long second) {
 
-    private static final int LANES_FROM = 128;
-    /** Where the other lanes start from, with no pattern, so that lanes with equal words are not alike. */
-    private static final long SECOND = 0x9E3779B97F4A7C15L;
+    private static final int LAST_ROUNDS = 3;
 
-    private static final long THIRD = 0x3C6EF372FE94F82BL;
-    private static final long FOURTH = 0xDAA66D2C7DDF743FL;
-
-    private KeyHash() {}
+    static KeyHash random(RandomGenerator random) {
+        return new KeyHash(random.nextLong(), random.nextLong());
+    }
 
     /**
-     * @param seed another gives another hash of the same bytes
+     * @param bytes of the key, which is padded to 8 bytes with zeros
      * @return of {@code bytes} bytes from {@code at} on, at any alignment
      */
-    static long of(MemorySegment memory, long at, int bytes, long seed) {
-        long hash = BatchFormat.mix(BatchFormat.start(), seed, bytes);
-        long end = at + bytes;
-        long next = at;
-        if (bytes >= LANES_FROM) {
-            // Four chains of products side by side, each from a start of its own.
-            long first = hash;
-            long second = hash ^ SECOND;
-            long third = hash ^ THIRD;
-            long fourth = hash ^ FOURTH;
-            for (; next + 64 <= end; next += 64) {
-                first = mix(memory, next, first);
-                second = mix(memory, next + 16, second);
-                third = mix(memory, next + 32, third);
-                fourth = mix(memory, next + 48, fourth);
-            }
-            hash = BatchFormat.mix(BatchFormat.mix(BatchFormat.start(), first, second), third, fourth);
+    long of(MemorySegment memory, long at, int bytes) {
+        long v0 = first ^ 0x736F6D6570736575L;
+        long v1 = second ^ 0x646F72616E646F6DL;
+        long v2 = first ^ 0x6C7967656E657261L;
+        long v3 = second ^ 0x7465646279746573L;
+        int words = bytes >>> 3;
+        long last = (bytes & 7) == 0 ? 0 : memory.get(JAVA_LONG_UNALIGNED, at + (long) words * Long.BYTES);
+        for (int i = 0; i <= words; i++) {
+            long word = i < words
+                    ? memory.get(JAVA_LONG_UNALIGNED, at + (long) i * Long.BYTES)
+                    : last | (long) bytes << 56;
+            v3 ^= word;
+            v0 += v1;
+            v1 = Long.rotateLeft(v1, 13) ^ v0;
+            v0 = Long.rotateLeft(v0, 32);
+            v2 += v3;
+            v3 = Long.rotateLeft(v3, 16) ^ v2;
+            v0 += v3;
+            v3 = Long.rotateLeft(v3, 21) ^ v0;
+            v2 += v1;
+            v1 = Long.rotateLeft(v1, 17) ^ v2;
+            v2 = Long.rotateLeft(v2, 32);
+            v0 ^= word;
         }
-        for (; next + 16 <= end; next += 16) {
-            hash = mix(memory, next, hash);
+        v2 ^= 0xFF;
+        for (int round = 0; round < LAST_ROUNDS; round++) {
+            v0 += v1;
+            v1 = Long.rotateLeft(v1, 13) ^ v0;
+            v0 = Long.rotateLeft(v0, 32);
+            v2 += v3;
+            v3 = Long.rotateLeft(v3, 16) ^ v2;
+            v0 += v3;
+            v3 = Long.rotateLeft(v3, 21) ^ v0;
+            v2 += v1;
+            v1 = Long.rotateLeft(v1, 17) ^ v2;
+            v2 = Long.rotateLeft(v2, 32);
         }
-        if (next == end) {
-            return hash;
-        }
-        long first = 0;
-        long second = 0;
-        if (next + 8 <= end) {
-            first = memory.get(JAVA_LONG_UNALIGNED, next);
-            next += 8;
-            second = rest(memory, next, end);
-        } else {
-            first = rest(memory, next, end);
-        }
-        return BatchFormat.mix(hash, first, second);
-    }
-
-    private static long mix(MemorySegment memory, long at, long hash) {
-        return BatchFormat.mix(hash, memory.get(JAVA_LONG_UNALIGNED, at), memory.get(JAVA_LONG_UNALIGNED, at + 8));
-    }
-
-    private static long rest(MemorySegment memory, long from, long end) {
-        long word = 0;
-        for (long at = end - 1; at >= from; at--) {
-            word = word << 8 | memory.get(JAVA_BYTE, at) & 0xFF;
-        }
-        return word;
+        return v0 ^ v1 ^ v2 ^ v3;
     }
 
     /** From bits that say nothing about the bucket. */
     static int fingerprint(long hash) {
         return (int) (hash >>> 56);
+    }
+
+    /** Without its numbers: they are for those alone who have the map open. */
+    @Override
+    public String toString() {
+        return "a hash of keys";
     }
 }

@@ -18,7 +18,9 @@ import java.nio.charset.StandardCharsets;
  * 40  u64  objects that it is made for
  * 48  u64  when it was created, in ms since 1970
  * 56  u64  blocks of 64 bytes that it has at most; 0: as many as there is memory for, of any size
- * 64       name of the policy, in ASCII
+ * 64  u64  } what keys are hashed by, the same on all of its servers: {@link KeyHash}
+ * 72  u64  }
+ * 80       name of the policy, in ASCII
  * </pre>
  */
 public record MapDescriptor(
@@ -30,20 +32,30 @@ public record MapDescriptor(
         long objects,
         long createdMillis,
         long mostBlocks,
+        KeyHash keyHash,
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 4;
+    static final int VERSION = 5;
     static final int DISAGGREGATED = 1;
 
-    private static final int BYTES = 64;
+    private static final int BYTES = 80;
     private static final int MOST_POLICY_BYTES = 128;
     public static final int MOST_SERVERS = 1 << 10;
 
     /** The same, of another server. */
     MapDescriptor of(int number) {
         return new MapDescriptor(
-                mapId, number, servers, regionsOfEach, regionBytes, objects, createdMillis, mostBlocks, policy);
+                mapId,
+                number,
+                servers,
+                regionsOfEach,
+                regionBytes,
+                objects,
+                createdMillis,
+                mostBlocks,
+                keyHash,
+                policy);
     }
 
     byte[] encode() {
@@ -60,6 +72,8 @@ public record MapDescriptor(
                 .putLong(objects)
                 .putLong(createdMillis)
                 .putLong(mostBlocks)
+                .putLong(keyHash.first())
+                .putLong(keyHash.second())
                 .put(name)
                 .array();
     }
@@ -88,6 +102,7 @@ public record MapDescriptor(
                 in.getLong(),
                 in.getLong(),
                 in.getLong(),
+                new KeyHash(in.getLong(), in.getLong()),
                 new String(bytes, BYTES, bytes.length - BYTES, StandardCharsets.US_ASCII));
         if (read.servers < 1
                 || read.servers > MOST_SERVERS

@@ -33,6 +33,7 @@ final class Pipeline {
     private final ValueWriter writer;
     private final AdaptiveRecords records;
     private final MapClock clock;
+    private final KeyHash keyHash;
     /** Requests that wait for an earlier one on their key. */
     private int held;
 
@@ -59,7 +60,8 @@ final class Pipeline {
             ValueReader reader,
             ValueWriter writer,
             AdaptiveRecords records,
-            MapClock clock) {
+            MapClock clock,
+            KeyHash keyHash) {
         this.queue = queue;
         this.memory = memory;
         this.operations = operations;
@@ -74,6 +76,7 @@ final class Pipeline {
         this.writer = writer;
         this.records = records;
         this.clock = clock;
+        this.keyHash = keyHash;
         this.ofBatch = new boolean[operations.count];
     }
 
@@ -219,7 +222,7 @@ final class Pipeline {
     private void hash(int place, long key, int keyBytes) {
         operations.key[place] = key;
         operations.keyBytes[place] = keyBytes;
-        operations.hash[place] = KeyHash.of(ALL, key, keyBytes, 0);
+        operations.hash[place] = keyHash.of(ALL, key, keyBytes);
     }
 
     private void add(int place, int kind, long tag) {

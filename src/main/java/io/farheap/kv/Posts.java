@@ -182,24 +182,26 @@ final class Posts {
     }
 
     /**
-     * Reads the header of the block that the request's word names, to {@link Operations#head}.
+     * Reads the first bytes of the block that the request's word names, to {@link Operations#head}.
      *
+     * @param bytes those of a header at least
      * @return false where it names none that can be; the head is of no incarnation that there is then
      */
-    boolean readHeader(int place) {
+    boolean readHeader(int place, int bytes) {
         NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
-        return readStart(place, operations.word[place], Operations.headAt(place), BlockFormat.HEADER_BYTES);
+        return readStart(place, operations.word[place], Operations.headAt(place), bytes);
     }
 
     /**
-     * Reads the words before the key of the block that the request's word names, to {@link Operations#head}, where the
-     * request can do without: what cannot be read has a head of no incarnation that there is.
+     * Reads the first bytes of the block that the request's word names, to {@link Operations#head}, where the request
+     * can do without: what cannot be read has a head of no incarnation that there is.
      */
-    void readReplaced(int place, int extensionWords) {
+    void readReplaced(int place, int bytes) {
         NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
         long word = operations.word[place];
         long block = SlotWord.place(word);
-        if (!space.holds(block, SlotWord.units(word))) {
+        int units = SlotWord.units(word);
+        if (!space.holds(block, units)) {
             return;
         }
         int posting = queue.read(
@@ -207,7 +209,7 @@ final class Posts {
                 space.offsetOf(block),
                 memory,
                 Operations.headAt(place),
-                BlockFormat.HEADER_BYTES + extensionWords * Long.BYTES,
+                Math.min(bytes, units * BlockFormat.UNIT_BYTES),
                 HEAD_TAG | place);
         if (posting == Posting.OK) {
             operations.pending[place]++;

@@ -111,7 +111,8 @@ public final class Session extends BlockingSession implements AutoCloseable {
                 reader,
                 writer,
                 records,
-                clock);
+                clock,
+                space.keyHash());
         keeper.serve(mailbox, this::held, this::oldestEra);
         tally.opened(counts, queue::posted);
     }
@@ -122,7 +123,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
         TakeOut takeOut = new TakeOut(operations, posts, reclaimer, counts);
         Ending ending = new RequestEnding(operations, allocator, writer, reader, counts);
         GetSteps gets = new GetSteps(operations, posts, ending, takeOut, reader, records, clock, counts);
-        ChangeSteps changes = new ChangeSteps(
+        SetParts parts = new SetParts(
                 operations,
                 posts,
                 ending,
@@ -136,20 +137,8 @@ public final class Session extends BlockingSession implements AutoCloseable {
                 clock,
                 counts,
                 number);
-        TouchSteps touches = new TouchSteps(
-                operations,
-                posts,
-                ending,
-                room,
-                probe,
-                allocator,
-                reclaimer,
-                takeOut,
-                writer,
-                records,
-                clock,
-                counts,
-                number);
+        ChangeSteps changes = new ChangeSteps(parts);
+        TouchSteps touches = new TouchSteps(parts);
         DeleteSteps deletes = new DeleteSteps(operations, posts, ending, reclaimer, clock, counts);
         MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
         return new KindSteps(gets, changes, touches, deletes, moves);

@@ -61,37 +61,24 @@ abstract class SetSteps implements Steps {
     private long sets;
     private int fullBuckets;
 
-    /** @param session its number in the map, which makes its versions its own */
-    SetSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
-            Room room,
-            Probe probe,
-            BlockAllocator allocator,
-            Reclaimer reclaimer,
-            TakeOut takeOut,
-            ValueWriter writer,
-            AccessRecords records,
-            Counts counts,
-            long session) {
-        this.operations = operations;
-        this.posts = posts;
-        this.ending = ending;
-        this.room = room;
-        this.probe = probe;
-        this.allocator = allocator;
-        this.reclaimer = reclaimer;
-        this.takeOut = takeOut;
-        this.writer = writer;
-        this.records = records;
-        this.counts = counts;
+    SetSteps(SetParts parts) {
+        operations = parts.operations();
+        posts = parts.posts();
+        ending = parts.ending();
+        room = parts.room();
+        probe = parts.probe();
+        allocator = parts.allocator();
+        reclaimer = parts.reclaimer();
+        takeOut = parts.takeOut();
+        writer = parts.writer();
+        records = parts.records();
+        counts = parts.counts();
         units = new int[operations.count];
         byHash = new boolean[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
         settling = new Settling(operations, posts, ending, probe, reclaimer, counts);
-        version = session << 40;
+        version = parts.session() << 40;
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
 
@@ -310,9 +297,14 @@ abstract class SetSteps implements Steps {
             return;
         }
         posts.beginList();
-        posts.readReplaced(place, extensionBytes / Long.BYTES);
+        posts.readReplaced(place, isUnproven(place) ? headBytes(place) : keyAt());
         posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
         posts.endList();
+    }
+
+    /** What says whose a block is. */
+    final int headBytes(int place) {
+        return keyAt() + BlockFormat.padded(operations.keyBytes[place]);
     }
 
     /** Whether nothing that was read before the swap says that the slot is the key's. */
@@ -322,7 +314,7 @@ abstract class SetSteps implements Steps {
 
     private boolean headIsOfKey(int place) {
         return operations.headIsOfWord(place)
-                && BlockFormat.hash(ALL, operations.head(place)) == operations.hash[place];
+                && Keys.equal(operations.head(place), operations.key[place], operations.keyBytes[place]);
     }
 
     /** The slot's hash is another's, or other slots have its fingerprint: its block says whose it is. */
@@ -398,7 +390,7 @@ abstract class SetSteps implements Steps {
         if (Bucket.sure(bucket, slot, operations.hash[place]) && Bucket.word(bucket, slot) != operations.word[place]) {
             operations.word[place] = Bucket.word(bucket, slot);
             operations.step[place] = WINNER;
-            posts.readHeader(place);
+            posts.readHeader(place, headBytes(place));
         } else {
             look(place, 0);
         }

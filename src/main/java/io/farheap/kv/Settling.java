@@ -149,7 +149,7 @@ final class Settling {
             operations.slot[place] = last;
             operations.word[place] = Bucket.word(operations.bucket(place), last);
             step[place] = SURVIVOR;
-            posts.readHeader(place);
+            posts.readHeader(place, BlockFormat.HEADER_BYTES);
         } else {
             ending.end(place, KvStatus.DONE);
         }

@@ -18,6 +18,7 @@ import java.util.function.IntFunction;
 final class SpaceMemory {
 
     private final SpaceShape shape;
+    private final KeyHash keyHash;
     /** Only ever replaced by one with more, so whoever has found a region in it finds it again. */
     private volatile RemoteRegion[] regions;
     /** By region; written before {@code regions} where both grow, and read after it. */
@@ -45,8 +46,9 @@ final class SpaceMemory {
     private final long segmentUnits;
 
     /** @param spaces of each server, by its number among the map's */
-    SpaceMemory(SpaceShape shape, Layout layout, IntFunction<RemoteSpace> spaces) {
+    SpaceMemory(SpaceShape shape, KeyHash keyHash, Layout layout, IntFunction<RemoteSpace> spaces) {
         this.shape = shape;
+        this.keyHash = keyHash;
         this.layout = layout;
         this.states = new byte[layout.regions()];
         this.regions = regions(new RemoteRegion[0], layout, spaces);
@@ -173,6 +175,11 @@ final class SpaceMemory {
 
     SpaceShape shape() {
         return shape;
+    }
+
+    /** What the map's keys are hashed by. */
+    KeyHash keyHash() {
+        return keyHash;
     }
 
     int regions() {

@@ -64,7 +64,7 @@ final class TakeOut {
         swaps[place] = highest <= slot[place];
         if (swaps[place]) {
             swap(place, broken[place]);
-        } else if (!posts.readHeader(place)) {
+        } else if (!posts.readHeader(place, BlockFormat.HEADER_BYTES)) {
             swap(place, true);
         }
     }

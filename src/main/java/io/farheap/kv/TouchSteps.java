@@ -13,22 +13,9 @@ final class TouchSteps extends SetSteps {
 
     private final MapClock clock;
 
-    TouchSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
-            Room room,
-            Probe probe,
-            BlockAllocator allocator,
-            Reclaimer reclaimer,
-            TakeOut takeOut,
-            ValueWriter writer,
-            AccessRecords records,
-            MapClock clock,
-            Counts counts,
-            long session) {
-        super(operations, posts, ending, room, probe, allocator, reclaimer, takeOut, writer, records, counts, session);
-        this.clock = clock;
+    TouchSteps(SetParts parts) {
+        super(parts);
+        clock = parts.clock();
     }
 
     @Override

@@ -122,7 +122,7 @@ class BrokenBlockTest {
     @EnumSource
     void whatThisProcessCannotReadIsTakenOut(Request request) {
         byte[] key = TestKeys.bytes(1);
-        long hash = hash(key);
+        long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
         long word = elsewhere(hash);
         try (Session session = space.map.openSession()) {
@@ -154,7 +154,7 @@ class BrokenBlockTest {
     @Test
     void anInsertionTakesItOutToo() {
         byte[] key = TestKeys.bytes(1);
-        long hash = hash(key);
+        long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
         try (Session session = space.map.openSession()) {
             // It has blocks from now on.
@@ -180,7 +180,7 @@ class BrokenBlockTest {
             names = {"GET", "REPLACE", "INCREMENT", "TOUCH", "DELETE"})
     void itIsTakenOutAboveWhatIsTakenOut(Request request) {
         byte[] key = TestKeys.bytes(1);
-        long hash = hash(key);
+        long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
         try (Session session = space.map.openSession()) {
             session.set(key, value(8), 1000);
@@ -218,11 +218,6 @@ class BrokenBlockTest {
     private void store(long bucket, int slot, long word) {
         memory.segment().set(JAVA_LONG, 0, word);
         execute(true, bucket + Slot.offset(slot), Long.BYTES);
-    }
-
-    private long hash(byte[] key) {
-        memory.segment().copyFrom(MemorySegment.ofArray(key));
-        return KeyHash.of(memory.segment(), 0, key.length, 0);
     }
 
     /** The word of a slot with a key's fingerprint, which names a block of a region that this process does not know. */

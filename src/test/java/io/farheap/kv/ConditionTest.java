@@ -198,7 +198,7 @@ class ConditionTest {
     }
 
     private static int fingerprint(long key) {
-        return KeyHash.fingerprint(KeyHash.of(MemorySegment.ofArray(number(key)), 0, Long.BYTES, 0));
+        return KeyHash.fingerprint(TestKeys.HASH.of(MemorySegment.ofArray(number(key)), 0, Long.BYTES));
     }
 
     /**

@@ -7,7 +7,6 @@ import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
-import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
 /** A set whose key has a block on a server that is lost, while table and new block are on another. */
@@ -28,7 +27,7 @@ class LostBlockTest {
             for (int number = 0; set == null || other == null; number++) {
                 byte[] key = TestServers.key(number);
                 session.set(key, TestServers.value(number, BYTES));
-                long hash = hash(memory, key);
+                long hash = TestKeys.hash(key);
                 int table = space.shape.bucketRegion(hash);
                 int block = space.space.serverOf(word(space, queue, memory, hash));
                 set = table == 0 && block == 1 ? key : set;
@@ -41,11 +40,6 @@ class LostBlockTest {
             session.set(set, value);
             assertArrayEquals(value, session.get(set));
         }
-    }
-
-    private static long hash(RegisteredBuffer memory, byte[] key) {
-        memory.segment().copyFrom(MemorySegment.ofArray(key));
-        return KeyHash.of(memory.segment(), 0, key.length, 0);
     }
 
     private static long word(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, long hash) {

@@ -10,7 +10,6 @@ import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.testing.TestDevice;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -43,8 +42,7 @@ class StaleHashTest {
                 RegisteredBuffer memory = space.memory.register(Long.BYTES);
                 Session session = space.map.openSession()) {
             session.set(there, value);
-            memory.segment().copyFrom(MemorySegment.ofArray(former));
-            memory.segment().set(JAVA_LONG, 0, KeyHash.of(memory.segment(), 0, Long.BYTES, 0));
+            memory.segment().set(JAVA_LONG, 0, TestKeys.hash(former));
             long at = space.shape.bucketAt(0) + Slot.offset(0) + Slot.HASH;
             assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Long.BYTES, 0));
             byte[] stored = {4, 5};

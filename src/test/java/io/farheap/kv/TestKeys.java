@@ -6,9 +6,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** Keys of 8 bytes by number. */
 final class TestKeys {
+
+    /** Of the maps of {@link TestSpace}. */
+    static final KeyHash HASH = new KeyHash(0x0706050403020100L, 0x0F0E0D0C0B0A0908L);
 
     private static final int FINGERPRINT = 7;
 
@@ -24,10 +28,15 @@ final class TestKeys {
                 do {
                     keys[i] = next;
                     key.set(JAVA_LONG, 0, next++);
-                } while (alike && KeyHash.fingerprint(KeyHash.of(key, 0, Long.BYTES, 0)) != FINGERPRINT);
+                } while (alike && KeyHash.fingerprint(HASH.of(key, 0, Long.BYTES)) != FINGERPRINT);
             }
         }
         return keys;
+    }
+
+    static long hash(byte[] key) {
+        MemorySegment padded = MemorySegment.ofArray(Arrays.copyOf(key, BlockFormat.padded(key.length)));
+        return HASH.of(padded, 0, key.length);
     }
 
     static byte[] bytes(long number) {

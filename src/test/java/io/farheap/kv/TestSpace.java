@@ -48,6 +48,7 @@ final class TestSpace implements AutoCloseable {
                     objects,
                     System.currentTimeMillis(),
                     0,
+                    TestKeys.HASH,
                     policy.name());
             spaces.add(memory.createSpace(
                     memory.attach(controls.get(i).address()),
@@ -57,7 +58,7 @@ final class TestSpace implements AutoCloseable {
                     descriptor.encode()));
         }
         shape = SpaceShape.of(regionBytes, serverCount * regionsOfEach, objects);
-        space = new SpaceMemory(shape, Layout.of(serverCount, regionsOfEach, shape), spaces::get);
+        space = new SpaceMemory(shape, TestKeys.HASH, Layout.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
         MapServers mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
         map = new FarMap(
