@@ -251,7 +251,8 @@ public final class FarMapBuilder {
 
     private static FarMap map(
             RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
-        SpaceMemory memory = new SpaceMemory(descriptor.shape(), descriptor.keyHash(), Layout.of(descriptor), spaces::get);
+        SpaceMemory memory =
+                new SpaceMemory(descriptor.shape(), descriptor.keyHash(), Layout.of(descriptor), spaces::get);
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
         MapTime time = new MapTime(System::nanoTime);

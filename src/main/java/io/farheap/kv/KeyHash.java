@@ -29,9 +29,8 @@ public record KeyHash(long first, long second) {
         int words = bytes >>> 3;
         long last = (bytes & 7) == 0 ? 0 : memory.get(JAVA_LONG_UNALIGNED, at + (long) words * Long.BYTES);
         for (int i = 0; i <= words; i++) {
-            long word = i < words
-                    ? memory.get(JAVA_LONG_UNALIGNED, at + (long) i * Long.BYTES)
-                    : last | (long) bytes << 56;
+            long word =
+                    i < words ? memory.get(JAVA_LONG_UNALIGNED, at + (long) i * Long.BYTES) : last | (long) bytes << 56;
             v3 ^= word;
             v0 += v1;
             v1 = Long.rotateLeft(v1, 13) ^ v0;

@@ -13,6 +13,15 @@ public final class FakeMap {
      */
     public static MapDescriptor descriptor(int regions, int servers, long regionBytes) {
         return new MapDescriptor(
-                1, 0, Math.max(1, servers), regions, regionBytes, 100, 0, 0, new KeyHash(1, 2), CachePolicy.ADAPTIVE.name());
+                1,
+                0,
+                Math.max(1, servers),
+                regions,
+                regionBytes,
+                100,
+                0,
+                0,
+                new KeyHash(1, 2),
+                CachePolicy.ADAPTIVE.name());
     }
 }

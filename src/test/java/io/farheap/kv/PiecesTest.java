@@ -140,8 +140,8 @@ class PiecesTest {
             for (int i = 0; i < objects; i++) {
                 session.set(key(i), value(100));
             }
-            MapException e = assertThrows(
-                    MapException.class, () -> session.set(key(-1), new byte[Session.MOST_VALUE_BYTES]));
+            MapException e =
+                    assertThrows(MapException.class, () -> session.set(key(-1), new byte[Session.MOST_VALUE_BYTES]));
             assertEquals(MapException.of(KvStatus.NO_ROOM).getMessage(), e.getMessage());
             assertEquals(0, session.counts().of(Counts.EVICTED));
             for (int i = 0; i < objects; i++) {
