@@ -221,8 +221,9 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     public void begin(long sample, int buckets, long heads, boolean atOnce, int least) {
         long now = clock.now();
         long seconds = clock.seconds();
-        // What is on a server that leaves makes no room.
+        // What is on a server that leaves, or cannot be reached, makes no room.
         boolean leaving = !atOnce && space.anyLeaving();
+        boolean cutOff = !atOnce && !posts.reach().all();
         replacement.begin();
         int headsLeft = heads == 0 ? Integer.MAX_VALUE : Operations.SAMPLE_HEADS;
         long head = heads;
@@ -232,7 +233,9 @@ final class AdaptiveRecords implements AccessRecords, Victims {
             for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
                 int slot = Integer.numberOfTrailingZeros(evictable);
                 long word = Bucket.word(bucket, slot);
-                if (Pieces.objectUnits(word) >= least && !(leaving && space.isLeaving(word))) {
+                if (Pieces.objectUnits(word) >= least
+                        && !(leaving && space.isLeaving(word))
+                        && !(cutOff && !posts.reach().block(word))) {
                     read(bucket + Slot.offset(slot), now, seconds);
                     if (readExtension(word, head) || heads == 0) {
                         replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);

@@ -53,11 +53,12 @@ final class BlockAllocator {
 
     /** The block that was taken last. */
     private final long[] hand = new long[1];
-    /** Blocks of requests that a lost server has not answered. */
+    /** Blocks that a compare-and-swap whose outcome is unknown has named or taken out, or not. */
     private long[] unknown = new long[0];
 
     private final Mailbox mailbox;
     private final SpaceMemory space;
+    private final Reach reach;
     private final int unitsKept;
     /** Of all classes together, what is not cut yet too, but spare segments of the class that is used up fastest. */
     private final int mostUnitsHeld;
@@ -71,7 +72,7 @@ final class BlockAllocator {
     private boolean owes;
 
     /** @param mailbox that surplus goes to, and what lies on a server that is to leave the map */
-    BlockAllocator(Mailbox mailbox, SpaceMemory space) {
+    BlockAllocator(Mailbox mailbox, SpaceMemory space, Reach reach) {
         long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
         asksAhead = units * BlockFormat.UNIT_BYTES
@@ -79,6 +80,7 @@ final class BlockAllocator {
         mostUnitsHeld = CLASSES_KEPT * Math.max(unitsKept, SlotWord.MOST_UNITS);
         this.mailbox = mailbox;
         this.space = space;
+        this.reach = reach;
     }
 
     /**
@@ -114,10 +116,11 @@ final class BlockAllocator {
     private long takeFree(int sizeClass) {
         for (int left = count[sizeClass]; left > 0; left--) {
             long block = takeFirst(sizeClass);
-            if (space.mayUse(block)) {
+            boolean mayUse = space.mayUse(block);
+            if (mayUse && reaches(block)) {
                 return block;
             }
-            if (!letGo(block)) {
+            if (mayUse || !letGo(block)) {
                 put(sizeClass, block);
             }
             emptyHand();
@@ -125,8 +128,12 @@ final class BlockAllocator {
         return NONE;
     }
 
+    private boolean reaches(long block) {
+        return reach.block(block);
+    }
+
     private long takeCut(int sizeClass) {
-        while (uncut.left(sizeClass) > 0) {
+        while (uncut.left(sizeClass) > 0 && reaches(uncut.next(sizeClass))) {
             long block = cut(sizeClass);
             if (space.mayUse(block)) {
                 return block;

@@ -288,11 +288,44 @@ final class ChangeSteps extends SetSteps {
         return looks[place]++ < PATIENCE;
     }
 
+    @Override
+    public void again(int place) {
+        switch (operations.step[place]) {
+            case CLAIMED -> {
+                if (posts.found(place) == operations.word[place]) {
+                    reclaimCrowdedOut(place);
+                }
+                super.again(place);
+            }
+            case COMMITTED -> {
+                operations.slot[place] = claimed[place];
+                if (posts.found(place) == claimWord(place)) {
+                    claimed[place] = Bucket.NONE;
+                    operations.word[place] = operations.block[place];
+                    writeMetadata(place);
+                } else if (doubts.swapUnknown(place)) {
+                    // Where it has not been executed, the claim stands.
+                    operations.word[place] = claimWord(place);
+                    resolve(place, true);
+                } else {
+                    super.again(place);
+                }
+            }
+            default -> super.again(place);
+        }
+    }
+
+    @Override
+    boolean isClaimed(int place) {
+        return claimed[place] != Bucket.NONE;
+    }
+
     private void afterCommit(int place) {
         operations.slot[place] = claimed[place];
         claimed[place] = Bucket.NONE;
         if (posts.found(place) == claimWord(place)) {
             operations.word[place] = operations.block[place];
+            doubts.handOver(place);
             settle(place);
             return;
         }

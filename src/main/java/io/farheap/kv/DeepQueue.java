@@ -8,14 +8,16 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import io.farheap.remote.VerbCounts;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link RemoteQueue} that takes more postings than the device's queue pairs are deep: what finds no room waits, and
- * so does all that comes after it, in order, until a {@link #poll} has made room. Where a server was lost in the
- * meantime, a posting that waited ends as {@link Outcome#NOT_POSTED}. On a device with deep queue pairs nothing ever
- * waits. One thread.
+ * so does all that comes after it, in order, until a {@link #poll} has made room. Where a connection has failed in the
+ * meantime, a posting that waited ends as {@link Outcome#NOT_POSTED}; what has failed {@link Reconnects} makes again.
+ * On a device with deep queue pairs nothing ever waits. One thread.
  */
 final class DeepQueue implements AutoCloseable {
 
@@ -25,6 +27,7 @@ final class DeepQueue implements AutoCloseable {
     private static final byte ADD = 3;
 
     private final RemoteQueue queue;
+    private final Reconnects reconnects;
 
     // The ring of what waits, from head to tail.
     private final int mask;
@@ -40,10 +43,14 @@ final class DeepQueue implements AutoCloseable {
     private long head;
     private long tail;
 
-    /** @param depth postings that are under way at most */
-    DeepQueue(RemoteMemory remote, int depth) {
+    /**
+     * @param depth postings that are under way at most
+     * @param servers tells all servers that it may post to
+     */
+    DeepQueue(RemoteMemory remote, int depth, Consumer<Consumer<RemoteServer>> servers) {
         int deviceDepth = Math.min(depth, remote.maxQueueDepth());
         queue = remote.openQueue(QueueOptions.DEFAULT.withDepth(deviceDepth));
+        reconnects = new Reconnects(queue, servers);
         int room = deviceDepth == depth ? 1 : Integer.highestOneBit(depth) << 1;
         mask = room - 1;
         kinds = new byte[room];
@@ -60,19 +67,25 @@ final class DeepQueue implements AutoCloseable {
     /** As {@link RemoteQueue#read}, but never {@link Posting#FULL} within the depth. */
     int read(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         int posting = waiting() ? Posting.FULL : queue.read(region, offset, buffer, at, bytes, tag);
-        return posting != Posting.FULL ? posting : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
+        return posting != Posting.FULL
+                ? told(posting, region)
+                : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
     /** As {@link RemoteQueue#write}, but never {@link Posting#FULL} within the depth. */
     int write(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         int posting = waiting() ? Posting.FULL : queue.write(region, offset, buffer, at, bytes, tag);
-        return posting != Posting.FULL ? posting : later(WRITE, region, offset, buffer, at, bytes, 0, 0, tag);
+        return posting != Posting.FULL
+                ? told(posting, region)
+                : later(WRITE, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
     /** As {@link RemoteQueue#execute} of a READ, but never {@link Posting#FULL} within the depth. */
     int executeRead(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         int posting = waiting() ? Posting.FULL : queue.execute(false, region, offset, buffer, at, bytes, tag);
-        return posting != Posting.FULL ? posting : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
+        return posting != Posting.FULL
+                ? told(posting, region)
+                : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
     /** As {@link RemoteQueue#compareAndSwap}, but never {@link Posting#FULL} within the depth. */
@@ -80,14 +93,23 @@ final class DeepQueue implements AutoCloseable {
             RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
         int posting = waiting() ? Posting.FULL : queue.compareAndSwap(region, offset, expected, value, old, at, tag);
         return posting != Posting.FULL
-                ? posting
+                ? told(posting, region)
                 : later(SWAP, region, offset, old, at, Long.BYTES, expected, value, tag);
     }
 
     /** As {@link RemoteQueue#fetchAndAdd}, but never {@link Posting#FULL} within the depth. */
     int fetchAndAdd(RemoteRegion region, long offset, long delta, RegisteredBuffer old, long at, long tag) {
         int posting = waiting() ? Posting.FULL : queue.fetchAndAdd(region, offset, delta, old, at, tag);
-        return posting != Posting.FULL ? posting : later(ADD, region, offset, old, at, Long.BYTES, delta, 0, tag);
+        return posting != Posting.FULL
+                ? told(posting, region)
+                : later(ADD, region, offset, old, at, Long.BYTES, delta, 0, tag);
+    }
+
+    private int told(int posting, RemoteRegion region) {
+        if (posting == Posting.LOST) {
+            reconnects.refused(region.server());
+        }
+        return posting;
     }
 
     private int later(
@@ -182,6 +204,11 @@ final class DeepQueue implements AutoCloseable {
     /** As {@link RemoteQueue#await}. */
     void await(long nanos) {
         queue.await(nanos);
+    }
+
+    /** What becomes of connections that have failed. */
+    Reconnects reconnects() {
+        return reconnects;
     }
 
     /** What has been posted or waits, and has not ended. */

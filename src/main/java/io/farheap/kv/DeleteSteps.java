@@ -19,10 +19,13 @@ final class DeleteSteps implements Steps {
     private static final int PROBE = Operations.OWN_STEPS + 2;
 
     private static final int SWAP = Operations.OWN_STEPS + 3;
+    /** Looks whether its compare-and-swap has emptied the slot, which is not known. */
+    private static final int RESOLVE = Operations.OWN_STEPS + 4;
 
     private final Operations operations;
     private final Posts posts;
     private final Ending ending;
+    private final Doubts doubts;
     private final Reclaimer reclaimer;
     private final MapClock clock;
     private final Counts counts;
@@ -31,10 +34,18 @@ final class DeleteSteps implements Steps {
     /** Whether the slot that it empties names what cannot be read. */
     private final boolean[] broken;
 
-    DeleteSteps(Operations operations, Posts posts, Ending ending, Reclaimer reclaimer, MapClock clock, Counts counts) {
+    DeleteSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            Doubts doubts,
+            Reclaimer reclaimer,
+            MapClock clock,
+            Counts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
+        this.doubts = doubts;
         this.reclaimer = reclaimer;
         this.clock = clock;
         this.counts = counts;
@@ -59,6 +70,7 @@ final class DeleteSteps implements Steps {
             case BUCKET -> begun(place);
             case LOWEST -> probedLowest(place);
             case PROBE -> probed(place);
+            case RESOLVE -> resolved(place);
             default -> swapped(place);
         }
     }
@@ -99,8 +111,7 @@ final class DeleteSteps implements Steps {
         } else if (Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             look(place, SpaceShape.BUCKET_SLOTS);
         } else {
-            lookForLowest(
-                    place, Bucket.find(operations.bucket(place), operations.hash[place], lowest[place] + 1));
+            lookForLowest(place, Bucket.find(operations.bucket(place), operations.hash[place], lowest[place] + 1));
         }
     }
 
@@ -160,6 +171,28 @@ final class DeleteSteps implements Steps {
             ending.end(place, deletes ? KvStatus.DONE : KvStatus.ABSENT);
         } else {
             look(place, operations.slot[place]);
+        }
+    }
+
+    @Override
+    public void again(int place) {
+        boolean isDelete = operations.step[place] == SWAP && operations.slot[place] == lowest[place];
+        if (doubts.swapUnknown(place) && (isDelete || operations.step[place] == RESOLVE)) {
+            operations.step[place] = RESOLVE;
+            posts.readBucket(place);
+        } else {
+            doubts.leave(place);
+            begin(place);
+        }
+    }
+
+    /** Where the slot is as it was, nothing has been done; else it may have been this request. */
+    private void resolved(int place) {
+        if (Bucket.word(operations.bucket(place), operations.slot[place]) == operations.word[place]) {
+            doubts.swapKnown(place);
+            begun(place);
+        } else {
+            ending.end(place, KvStatus.LOST);
         }
     }
 

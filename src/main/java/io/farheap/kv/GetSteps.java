@@ -25,6 +25,7 @@ final class GetSteps implements Steps {
     private final Operations operations;
     private final Posts posts;
     private final Ending ending;
+    private final Doubts doubts;
     private final TakeOut takeOut;
     private final ValueReader reader;
     private final AccessRecords records;
@@ -35,6 +36,7 @@ final class GetSteps implements Steps {
             Operations operations,
             Posts posts,
             Ending ending,
+            Doubts doubts,
             TakeOut takeOut,
             ValueReader reader,
             AccessRecords records,
@@ -43,6 +45,7 @@ final class GetSteps implements Steps {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
+        this.doubts = doubts;
         this.takeOut = takeOut;
         this.reader = reader;
         this.records = records;
@@ -166,6 +169,15 @@ final class GetSteps implements Steps {
     private void unlink(int place) {
         operations.step[place] = TAKE_OUT;
         takeOut.beginBroken(place);
+    }
+
+    @Override
+    public void again(int place) {
+        if (reader.isOf(place)) {
+            reader.release();
+        }
+        doubts.leave(place);
+        begin(place);
     }
 
     @Override

@@ -8,8 +8,8 @@ public final class KvStatus {
     /** The key is not in the map. */
     public static final int ABSENT = 1;
     /**
-     * A server that the request needed is lost. What changes the map may have taken effect or not; until the server is
-     * reached again it is not known which.
+     * A server that the request needed cannot be reached, or its lease is lost. What changes the map may have taken
+     * effect or not; where its connection was made again, that is so only if its key was changed by others since.
      */
     public static final int LOST = 2;
     /** There is no room for the object, and nothing could be evicted that makes room for one of its size. */

@@ -235,10 +235,23 @@ final class MoveSteps implements Steps {
         }
     }
 
+    /** Whoever moves looks at the table again. */
+    @Override
+    public boolean goesOn() {
+        return false;
+    }
+
+    @Override
+    public void again(int place) {
+        abandon(place);
+    }
+
     /** Of heads that cannot be read nothing is known. */
     @Override
     public void abandon(int place) {
-        room.abandon(place);
+        if (operations.step[place] == ROOM) {
+            room.abandon(place);
+        }
         ending.end(place, operations.step[place] == TWINS ? KvStatus.EXISTS : KvStatus.LOST);
     }
 }

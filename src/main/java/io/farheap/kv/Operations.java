@@ -37,6 +37,13 @@ final class Operations {
 
     static final int KINDS = 14;
 
+    /** What a WRITE has done is not known. */
+    static final int WRITE_UNKNOWN = 1;
+    /** What the last compare-and-swap has done is not known. */
+    static final int SWAP_UNKNOWN = 2;
+    /** An operation was refused: to try again is in vain. */
+    static final int REFUSED = 4;
+
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
     static final int DONE = 0;
 
@@ -72,6 +79,12 @@ final class Operations {
     final int[] pending;
     /** Whether one of them was lost. */
     final boolean[] lost;
+    /** What is not known of it since a connection failed, and what follows: a bit each. */
+    private final byte[] trouble;
+    /** How often it has met a connection that failed. */
+    final int[] failures;
+    /** Whether its last compare-and-swap makes a slot name the request's own block, or claim it. */
+    final boolean[] naming;
 
     final int[] status;
     final long[] hash;
@@ -124,6 +137,9 @@ final class Operations {
         step = new int[count];
         pending = new int[count];
         lost = new boolean[count];
+        trouble = new byte[count];
+        failures = new int[count];
+        naming = new boolean[count];
         status = new int[count];
         hash = new long[count];
         key = new long[count];
@@ -216,6 +232,8 @@ final class Operations {
 
     /** A request with a hash is in the next place. */
     void add(long ofHash) {
+        trouble[next()] = 0;
+        failures[next()] = 0;
         inUse++;
         sameHashes[(int) ofHash & HASHES - 1]++;
     }
@@ -231,6 +249,18 @@ final class Operations {
         if (--pending[place] == 0) {
             ready[readyTail++ & mask] = place;
         }
+    }
+
+    void troubles(int place, int bits) {
+        trouble[place] |= (byte) bits;
+    }
+
+    boolean hasTrouble(int place, int bit) {
+        return (trouble[place] & bit) != 0;
+    }
+
+    void isOver(int place, int bit) {
+        trouble[place] &= (byte) ~bit;
     }
 
     /** Whether there are some that can go on: of a poll that was cut short, when no other is in flight. */

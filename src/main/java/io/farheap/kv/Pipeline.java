@@ -17,6 +17,9 @@ final class Pipeline {
     /** Of so many polls with nothing posted one looks nevertheless whether something has come. A power of two. */
     private static final int IDLE_POLLS = 64;
 
+    /** Of connections, that one request waits for. */
+    private static final int MOST_FAILURES = 16;
+
     private static final MemorySegment ALL = NativeMemory.ALL;
 
     private final DeepQueue queue;
@@ -28,6 +31,8 @@ final class Pipeline {
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
+    private final Doubts doubts;
+    private final Reconnects reconnects;
     private final RoomWaits roomWaits;
     private final ValueReader reader;
     private final ValueWriter writer;
@@ -45,6 +50,11 @@ final class Pipeline {
     /** By place: whether the request is one of it. */
     private final boolean[] ofBatch;
 
+    /** By place: whether the request waits for a connection; that is one of what it has pending. */
+    private final boolean[] stalled;
+
+    private int stalls;
+
     private final CompletionHandler completions = this::completed;
 
     Pipeline(
@@ -56,6 +66,7 @@ final class Pipeline {
             Mailbox mailbox,
             BlockAllocator allocator,
             Reclaimer reclaimer,
+            Doubts doubts,
             RoomWaits roomWaits,
             ValueReader reader,
             ValueWriter writer,
@@ -71,6 +82,8 @@ final class Pipeline {
         this.mailbox = mailbox;
         this.allocator = allocator;
         this.reclaimer = reclaimer;
+        this.doubts = doubts;
+        this.reconnects = queue.reconnects();
         this.roomWaits = roomWaits;
         this.reader = reader;
         this.writer = writer;
@@ -78,6 +91,7 @@ final class Pipeline {
         this.clock = clock;
         this.keyHash = keyHash;
         this.ofBatch = new boolean[operations.count];
+        this.stalled = new boolean[operations.count];
     }
 
     /** As {@link Session#version}. */
@@ -265,32 +279,86 @@ final class Pipeline {
         while (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
             if (operations.lost[place]) {
                 operations.lost[place] = false;
-                steps.of(operations.kind[place]).abandon(place);
+                stallOrAbandon(place, steps.of(operations.kind[place]));
             } else {
+                if (reconnects.unproven()) {
+                    reconnects.worked();
+                }
                 steps.of(operations.kind[place]).advance(place);
             }
         }
     }
 
+    /** It waits while connections are made again, if there is hope for that. */
+    private void stallOrAbandon(int place, Steps kind) {
+        if (kind.goesOn()
+                && !operations.hasTrouble(place, Operations.REFUSED)
+                && operations.failures[place]++ < MOST_FAILURES
+                && reconnects.hopeful()) {
+            operations.pending[place]++;
+            stalled[place] = true;
+            stalls++;
+        } else {
+            kind.abandon(place);
+        }
+    }
+
+    /** While not all connections stand, as far as is known. Not inside the queue's poll. */
+    private void mend() {
+        reconnects.mend();
+        doubts.fenced();
+        reclaimer.goOn();
+        if (stalls == 0 || reconnects.hopeful()) {
+            return;
+        }
+        for (int place = 0; place < stalled.length; place++) {
+            if (stalled[place]) {
+                stalled[place] = false;
+                stalls--;
+                operations.pending[place]--;
+                steps.of(operations.kind[place]).again(place);
+                settle(place);
+            }
+        }
+    }
+
     private void completed(long tag, int outcome) {
-        if (tag >= Posts.HINT_TAG) {
-            posts.hintEnded(tag);
-            return;
+        if (outcome != Outcome.DONE && !Reconnects.isOf(tag)) {
+            failed(tag, outcome);
         }
-        if (tag == Posts.INDEX_TAG) {
-            reclaimer.completed(outcome);
-            return;
-        }
-        if (tag >= Posts.HEAD_TAG) {
+        if (tag < Posts.HEAD_TAG) {
+            operations.ended((int) (tag & Posts.PLACE_MASK), outcome != Outcome.DONE);
+        } else if (tag < Posts.INDEX_TAG) {
             posts.readReplacedEnded((int) (tag - Posts.HEAD_TAG), outcome == Outcome.DONE);
+        } else if (tag == Posts.INDEX_TAG) {
+            reclaimer.completed(outcome);
+        } else if (Reconnects.isOf(tag)) {
+            reconnects.ended(tag, outcome);
+        } else {
+            posts.hintEnded(tag, outcome == Outcome.UNKNOWN);
+        }
+    }
+
+    private void failed(long tag, int outcome) {
+        reconnects.broke();
+        if (tag >= Posts.HEAD_TAG) {
             return;
         }
-        operations.ended((int) tag, outcome != Outcome.DONE);
+        int place = (int) (tag & Posts.PLACE_MASK);
+        if (outcome == Outcome.REFUSED) {
+            operations.troubles(place, Operations.REFUSED);
+        } else if (outcome == Outcome.UNKNOWN) {
+            operations.troubles(place, (tag & Posts.WRITE_TAG) != 0 ? Operations.WRITE_UNKNOWN : 0);
+            operations.troubles(place, (tag & Posts.SWAP_TAG) != 0 ? Operations.SWAP_UNKNOWN : 0);
+        }
     }
 
     /** As {@link Session#poll}. */
     int poll(KvHandler to) {
         allocator.letGoOfEmptying();
+        if (!reconnects.up()) {
+            mend();
+        }
         pollQueue();
         reader.tidy();
         writer.tidy();
@@ -325,7 +393,7 @@ final class Pipeline {
     }
 
     private void pollQueue() {
-        boolean idle = queue.inFlight() == 0;
+        boolean idle = queue.inFlight() == 0 && reconnects.up();
         if (idle && operations.inUse() == 0) {
             posts.postHints();
         }

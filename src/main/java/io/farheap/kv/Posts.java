@@ -32,8 +32,15 @@ final class Posts {
     static final long INDEX_TAG = 1L << 31;
     /** Of a READ that the request, whose place is added, can do without. */
     static final long HEAD_TAG = 1L << 30;
+    /** Of a request's compare-and-swap, and of its WRITE: behind a failure they matter more than what is read. */
+    static final long SWAP_TAG = 1L << 29;
+
+    static final long WRITE_TAG = 1L << 28;
+    /** Of the place in a request's tag. */
+    static final long PLACE_MASK = WRITE_TAG - 1;
 
     private final DeepQueue queue;
+    private final Reach reach;
     private final SpaceMemory space;
     private final Operations operations;
     private final RegisteredBuffer memory;
@@ -43,6 +50,9 @@ final class Posts {
     private final long hintsAddress;
     /** Of a hint that writes into a block: the era that it began in. */
     private final AtomicLongArray hintEras = new AtomicLongArray(HINTS);
+
+    /** The oldest of what may land late. */
+    private volatile long keptEra = Long.MAX_VALUE;
 
     private final int[] freeHints = new int[HINTS];
     private int freeHintCount = HINTS;
@@ -59,6 +69,7 @@ final class Posts {
 
     Posts(DeepQueue queue, SpaceMemory space, Operations operations, RegisteredBuffer memory, RegisteredBuffer hints) {
         this.queue = queue;
+        this.reach = new Reach(space, queue.reconnects());
         this.space = space;
         this.operations = operations;
         this.memory = memory;
@@ -69,7 +80,7 @@ final class Posts {
         }
     }
 
-    /** The most that one request posts in a step: with an extension, the heads of a sample's blocks. */
+    /** By one request; with an extension, the heads of a sample's blocks. */
     static int mostOfAStep(int extensionWords) {
         return extensionWords == 0 ? MOST_OF_A_STEP : Operations.SAMPLE_HEADS;
     }
@@ -230,13 +241,18 @@ final class Posts {
         note(
                 place,
                 queue.write(
-                        space.regionOf(block), space.offsetOf(block), memory, Operations.blockAt(place), bytes, place));
+                        space.regionOf(block),
+                        space.offsetOf(block),
+                        memory,
+                        Operations.blockAt(place),
+                        bytes,
+                        WRITE_TAG | place));
     }
 
     /** Writes a piece of a request's value to its place. */
     void writePiece(int place, long word, RegisteredBuffer from, long at, int bytes) {
         long block = SlotWord.place(word);
-        note(place, queue.write(space.regionOf(block), space.offsetOf(block), from, at, bytes, place));
+        note(place, queue.write(space.regionOf(block), space.offsetOf(block), from, at, bytes, WRITE_TAG | place));
     }
 
     /**
@@ -264,10 +280,19 @@ final class Posts {
     /** Changes the word of a slot of any bucket. */
     void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
+        operations.naming[place] = value != SlotWord.EMPTY && !SlotWord.isHistory(value);
+        // Where it is not executed, it has found something else.
+        NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
         note(
                 place,
                 queue.compareAndSwap(
-                        region, bucketAt + Slot.offset(slot), expected, value, memory, Operations.oldAt(place), place));
+                        region,
+                        bucketAt + Slot.offset(slot),
+                        expected,
+                        value,
+                        memory,
+                        Operations.oldAt(place),
+                        SWAP_TAG | place));
     }
 
     /** What the last {@link #swap} of a request found. */
@@ -275,13 +300,7 @@ final class Posts {
         return NativeMemory.ALL.get(JAVA_LONG, operations.old(place));
     }
 
-    /** Writes what stands behind the word of a slot that the request has just filled. */
-    void writeMetadata(int place, int slot, long expirySeconds, Metadata object) {
-        fillMetadata(place, expirySeconds, object);
-        writeMetadata(place, slot);
-    }
-
-    /** Says what {@link #writeMetadata(int, int)} writes. */
+    /** Says what {@link #writeMetadata} writes. */
     void fillMetadata(int place, long expirySeconds, Metadata object) {
         long hash = operations.hash[place];
         long at = operations.metadata(place) - Slot.HASH;
@@ -292,7 +311,7 @@ final class Posts {
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, object.lastAccess());
     }
 
-    /** Writes the metadata that were filled in. */
+    /** Writes what stands behind the word of a slot that the request has just filled. */
     void writeMetadata(int place, int slot) {
         long hash = operations.hash[place];
         note(
@@ -303,7 +322,7 @@ final class Posts {
                         memory,
                         Operations.metadataAt(place),
                         Slot.METADATA_BYTES,
-                        place));
+                        WRITE_TAG | place));
     }
 
     /** Adds to a counter; what it was lands in {@link #counted}. */
@@ -311,12 +330,11 @@ final class Posts {
         note(place, queue.fetchAndAdd(region, offset, delta, memory, Operations.oldAt(place) + Long.BYTES, place));
     }
 
-    /** What the last {@link #add} of a request found. */
     long counted(int place) {
         return NativeMemory.ALL.get(JAVA_LONG, operations.old(place) + Long.BYTES);
     }
 
-    /** Writes 8 bytes, and nobody waits for it. */
+    /** Nobody waits for it. */
     void hintWrite(RemoteRegion region, long offset, long value) {
         int hint = takeHint();
         if (hint != NONE) {
@@ -413,14 +431,14 @@ final class Posts {
                 ? queue.fetchAndAdd(region, offset, delta, hints, at, tag)
                 : queue.write(region, offset, hints, at, bytes, tag);
         if (posting != Posting.OK) {
-            hintEnded(hint);
+            hintEnded(hint, false);
             skippedHints++;
         }
     }
 
     /** Any thread: as {@link Operations#oldestEra}, of hints that write into blocks. */
     long oldestEra() {
-        long oldest = Long.MAX_VALUE;
+        long oldest = keptEra;
         for (int hint = 0; hint < HINTS; hint++) {
             long one = hintEras.get(hint);
             oldest = one == 0 ? oldest : Math.min(oldest, one);
@@ -428,9 +446,31 @@ final class Posts {
         return oldest;
     }
 
-    void hintEnded(long tag) {
-        hintEras.setRelease((int) tag, 0);
-        freeHints[freeHintCount++] = (int) tag;
+    /** @param unknown whether it may still land, in a block that is not to be used again before it cannot */
+    void hintEnded(long tag, boolean unknown) {
+        int hint = (int) tag;
+        if (unknown && hintEras.get(hint) != 0) {
+            keepEra(hintEras.get(hint));
+        }
+        hintEras.setRelease(hint, 0);
+        freeHints[freeHintCount++] = hint;
+    }
+
+    /** Something that began in an era may land until all connections are made again, or their leases have ended. */
+    void keepEra(long era) {
+        if (!reach.fenced() && era != 0 && era < keptEra) {
+            keptEra = era;
+        }
+    }
+
+    /** All connections stand. */
+    void fenced() {
+        keptEra = Long.MAX_VALUE;
+    }
+
+    /** Which regions the session has connections to. */
+    Reach reach() {
+        return reach;
     }
 
     /** Hints under way. */
@@ -438,7 +478,6 @@ final class Posts {
         return HINTS - freeHintCount;
     }
 
-    /** Hints that found no room or no server. */
     long skippedHints() {
         return skippedHints;
     }

@@ -35,6 +35,8 @@ final class Reclaimer {
 
     private int first;
     private int count;
+    /** The first cannot be read before a connection is made again. */
+    private boolean stalled;
 
     /** @param memory for an index */
     Reclaimer(Posts posts, SpaceMemory space, BlockAllocator allocator, Counts counts, RegisteredBuffer memory) {
@@ -45,9 +47,22 @@ final class Reclaimer {
         this.memory = memory;
     }
 
-    /** Whether all that was taken over is free. */
+    /** Whether all that was taken over is free, or waits for a connection. */
     boolean isIdle() {
+        return count == 0 || stalled;
+    }
+
+    /** Whether all that was taken over is free. */
+    boolean isEmpty() {
         return count == 0;
+    }
+
+    /** Connections were made again. */
+    void goOn() {
+        if (stalled) {
+            stalled = false;
+            next();
+        }
     }
 
     /** @param word as it was in its slot */
@@ -75,13 +90,13 @@ final class Reclaimer {
     }
 
     private void next() {
-        while (count > 0) {
+        while (count > 0 && !stalled) {
             switch (posts.readIndex(queue[first], memory)) {
                 case Posting.OK -> {
                     return;
                 }
                 case Posting.DONE -> free();
-                default -> lose();
+                default -> failed();
             }
         }
     }
@@ -91,9 +106,16 @@ final class Reclaimer {
         if (outcome == Outcome.DONE) {
             free();
         } else {
-            lose();
+            failed();
         }
         next();
+    }
+
+    private void failed() {
+        stalled = posts.reach().blockLater(queue[first]);
+        if (!stalled) {
+            lose();
+        }
     }
 
     /** First the pieces: who looks at what is held finds them in the index or free. */

@@ -4,15 +4,14 @@ package io.farheap.kv;
 final class RequestEnding implements Ending {
 
     private final Operations operations;
-    private final BlockAllocator allocator;
+    private final Doubts doubts;
     private final ValueWriter writer;
     private final ValueReader reader;
     private final Counts counts;
 
-    RequestEnding(
-            Operations operations, BlockAllocator allocator, ValueWriter writer, ValueReader reader, Counts counts) {
+    RequestEnding(Operations operations, Doubts doubts, ValueWriter writer, ValueReader reader, Counts counts) {
         this.operations = operations;
-        this.allocator = allocator;
+        this.doubts = doubts;
         this.writer = writer;
         this.reader = reader;
         this.counts = counts;
@@ -21,15 +20,10 @@ final class RequestEnding implements Ending {
     @Override
     public void end(int place, int status) {
         if (status == KvStatus.LOST) {
-            allocator.keepUnknown(operations.writing(place));
-            allocator.keepUnknown(operations.taking(place));
+            doubts.lost(place);
         }
         if (writer.isOf(place)) {
-            if (status == KvStatus.LOST) {
-                writer.lost();
-            } else {
-                writer.stored();
-            }
+            writer.stored();
         }
         if (reader.isOf(place) && status != KvStatus.DONE) {
             reader.release();

@@ -170,7 +170,7 @@ final class Room {
         } else if (operations.attempts[place] == IN_VAIN && !gaveBack[place]) {
             allocator.giveOthersBack(sizeClass[place]);
             gaveBack[place] = ask(place, MapCalls.AGAIN);
-        } else if (numbers.spare() && finds.any(mailbox.era(), clock.now(), leastUnits(place))) {
+        } else if (numbers.spare() && posts.reach().all() && finds.any(mailbox.era(), clock.now(), leastUnits(place))) {
             evictFound(place);
         } else if (operations.attempts[place] < (askedLast[place] ? 2 * SAMPLES : SAMPLES)) {
             operations.attempts[place]++;
@@ -213,7 +213,7 @@ final class Room {
 
     private void sample(int place) {
         state[place] = SAMPLE;
-        region[place] = random.nextInt(space.shape().tableRegions());
+        region[place] = posts.reach().nearest(random.nextInt(space.shape().tableRegions()));
         int first = random.nextInt(tableBuckets);
         int atEnd = Math.min(buckets, tableBuckets - first);
         bucket[place] = first;
@@ -235,7 +235,8 @@ final class Room {
 
     /** With what is posted now: as many ahead as requests in flight may want until the answer is there. */
     private void askForNumbers(int place) {
-        if (numbers.few(Math.min(HistoryNumbers.AT_ONCE, operations.inUse()))) {
+        if (numbers.few(Math.min(HistoryNumbers.AT_ONCE, operations.inUse()))
+                && posts.reach().region(0)) {
             addNumbers(place);
         }
     }
@@ -255,8 +256,11 @@ final class Room {
         }
     }
 
-    /** A server was lost during a request's last step, which may be one of these. */
+    /** A connection failed during a request's last step, which is one of these. */
     void abandon(int place) {
+        if (state[place] == VICTIM && posts.found(place) == operations.word[place]) {
+            evicted(place);
+        }
         if (numbered[place]) {
             numbered[place] = false;
             numbers.lost();
@@ -348,7 +352,6 @@ final class Room {
         return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : near;
     }
 
-    /** The requests that wait for it. */
     RoomWaits waits() {
         return waits;
     }
@@ -370,7 +373,7 @@ final class Room {
         if (slot == Bucket.NONE) {
             return false;
         }
-        if (numbers.any()) {
+        if (numbers.any() || !posts.reach().region(0)) {
             long copy = bucketCopy(sample, slot);
             victimBucketAt[place] = bucketAt(place, slot);
             evictOrLook(place, copy, slot % SpaceShape.BUCKET_SLOTS);
@@ -409,7 +412,7 @@ final class Room {
      */
     private boolean evictOfTwins(int place) {
         keepPromise(place);
-        if (!numbers.any()) {
+        if (!numbers.any() && posts.reach().region(0)) {
             return false;
         }
         int goes = twins.goes(place);
@@ -462,7 +465,7 @@ final class Room {
         operations.word[place] = word;
         state[place] = VICTIM;
         finds.evicts();
-        long history = SlotWord.history(numbers.take(), SlotWord.fingerprint(word));
+        long history = numbers.any() ? SlotWord.history(numbers.take(), SlotWord.fingerprint(word)) : SlotWord.EMPTY;
         posts.beginList();
         posts.swap(place, space.region(region[place]), victimBucketAt[place], slot, word, history);
         askForNumbers(place);

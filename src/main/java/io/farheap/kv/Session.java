@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Requests to a map, from one thread at a time: the first that uses it, until that has {@linkplain #release released}
  * it or has ended. Any other, and a callback that polls, waits or closes, gets an {@link IllegalStateException}, and
- * nothing has changed. A request takes effect after earlier ones of the session on the same
- * key; callbacks come in the order of the requests. Requests allocate nothing but where an array says so.
+ * nothing has changed. A request takes effect after earlier ones of the session on the same key; callbacks come in the
+ * order of the requests. Requests allocate nothing but where an array says so.
  *
  * <p>Keys have 1 to 1,024 bytes, values up to {@link #MOST_VALUE_BYTES}. Where key and value have more than
  * {@link #MOST_OBJECT_BYTES} together, the value is in pieces. One request at a time stores such a value, one reads
@@ -50,6 +50,8 @@ public final class Session extends BlockingSession implements AutoCloseable {
     private final Reclaimer reclaimer;
     private final ValueWriter writer;
     private final ValueReader reader;
+    private final UnfencedBlocks unfenced = new UnfencedBlocks();
+    private final Doubts doubts;
     private final Room room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
@@ -80,7 +82,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
                     + ValueReader.WINDOW
                     + ValueWriter.WINDOW
                     + 1;
-            queue = stack.add(new DeepQueue(remote, depth));
+            queue = stack.add(new DeepQueue(remote, depth, space::servers));
             memory = stack.add(new KeptBuffer(remote, Operations.memoryBytes(requests)));
             probeMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
             hintMemory = stack.add(new KeptBuffer(remote, (long) Posts.HINTS * Posts.HINT_BYTES));
@@ -92,10 +94,11 @@ public final class Session extends BlockingSession implements AutoCloseable {
         AccessClock accessClock = new AccessClock(clock, space.shape().objects());
         records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
         mailbox = keeper.mailbox(records.learnedWords());
-        allocator = new BlockAllocator(mailbox, space);
+        allocator = new BlockAllocator(mailbox, space, posts.reach());
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
         writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
         reader = new ValueReader(remote, operations, posts);
+        doubts = new Doubts(operations, posts, allocator, writer, unfenced);
         room = new Room(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
         pipeline = new Pipeline(
@@ -107,6 +110,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
                 mailbox,
                 allocator,
                 reclaimer,
+                doubts,
                 room.waits(),
                 reader,
                 writer,
@@ -121,12 +125,13 @@ public final class Session extends BlockingSession implements AutoCloseable {
     private KindSteps steps(SpaceMemory space, MapClock clock, long number) {
         Probe probe = new Probe(probeMemory.buffer());
         TakeOut takeOut = new TakeOut(operations, posts, reclaimer, counts);
-        Ending ending = new RequestEnding(operations, allocator, writer, reader, counts);
-        GetSteps gets = new GetSteps(operations, posts, ending, takeOut, reader, records, clock, counts);
+        Ending ending = new RequestEnding(operations, doubts, writer, reader, counts);
+        GetSteps gets = new GetSteps(operations, posts, ending, doubts, takeOut, reader, records, clock, counts);
         SetParts parts = new SetParts(
                 operations,
                 posts,
                 ending,
+                doubts,
                 room,
                 probe,
                 allocator,
@@ -139,7 +144,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
                 number);
         ChangeSteps changes = new ChangeSteps(parts);
         TouchSteps touches = new TouchSteps(parts);
-        DeleteSteps deletes = new DeleteSteps(operations, posts, ending, reclaimer, clock, counts);
+        DeleteSteps deletes = new DeleteSteps(operations, posts, ending, doubts, reclaimer, clock, counts);
         MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
         return new KindSteps(gets, changes, touches, deletes, moves);
     }
@@ -326,8 +331,9 @@ public final class Session extends BlockingSession implements AutoCloseable {
         checkOpen();
         checkNotPolling();
         posts.postHints();
-        // Who answers from the servers' services raises no event here.
-        queue.await(room.waits().isAsking() ? Math.min(nanos, SLEEP_NANOS) : nanos);
+        // Who answers from the servers' services raises no event here, and neither does the end of a back-off.
+        boolean soon = room.waits().isAsking() || !queue.reconnects().up();
+        queue.await(soon ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
     /** Requests that have been made and not been handed over. */
@@ -390,6 +396,11 @@ public final class Session extends BlockingSession implements AutoCloseable {
         return counts;
     }
 
+    /** How often it was tried to make one of its connections again. */
+    int reconnects() {
+        return queue.reconnects().begun();
+    }
+
     BlockAllocator allocator() {
         return allocator;
     }
@@ -406,6 +417,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
         reclaimer.held(into);
         mailbox.held(into);
         allocator.held(into);
+        unfenced.held(into);
         for (long i = mailbox.backFirst(); i < mailbox.backEnd(); i++) {
             into.add(mailbox.back(i));
         }
@@ -441,7 +453,12 @@ public final class Session extends BlockingSession implements AutoCloseable {
                     writer,
                     reader,
                     () -> keeper.closed(
-                            mailbox, allocator, operations.inUse() == 0 && reclaimer.isIdle() && allocator.knowsAll()));
+                            mailbox,
+                            allocator,
+                            operations.inUse() == 0
+                                    && reclaimer.isEmpty()
+                                    && allocator.knowsAll()
+                                    && unfenced.isEmpty()));
         }
     }
 

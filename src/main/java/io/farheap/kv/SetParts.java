@@ -9,6 +9,7 @@ record SetParts(
         Operations operations,
         Posts posts,
         Ending ending,
+        Doubts doubts,
         Room room,
         Probe probe,
         BlockAllocator allocator,

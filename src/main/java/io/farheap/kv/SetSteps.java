@@ -1,7 +1,6 @@
 package io.farheap.kv;
 
-import io.farheap.memory.NativeMemory;
-import java.lang.foreign.MemorySegment;
+import io.farheap.kv.policy.Metadata;
 
 /**
  * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the compare-and-swap
@@ -15,201 +14,48 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>A slot that may be the key's, and whose block cannot be read, is emptied first: another process may be able to.
  */
-abstract class SetSteps implements Steps {
+abstract class SetSteps extends BlockSteps {
 
-    private static final int ROOM = Operations.OWN_STEPS;
-    private static final int BUCKET = Operations.OWN_STEPS + 1;
-    private static final int SWAP = Operations.OWN_STEPS + 2;
-    private static final int SWAP_LOST = Operations.OWN_STEPS + 3;
-    private static final int INSERT = Operations.OWN_STEPS + 4;
-    private static final int INSERTED = Operations.OWN_STEPS + 5;
-    private static final int SETTLE = Operations.OWN_STEPS + 6;
-    private static final int PROBE = Operations.OWN_STEPS + 7;
-    static final int LOOK = Operations.OWN_STEPS + 8;
-    private static final int WINNER = Operations.OWN_STEPS + 9;
-    private static final int PIECE_ROOM = Operations.OWN_STEPS + 10;
-    private static final int PIECES = Operations.OWN_STEPS + 11;
-    private static final int TAKE_OUT = Operations.OWN_STEPS + 12;
-    static final int MORE_STEPS = Operations.OWN_STEPS + 13;
+    private static final int SWAP = BLOCK_STEPS;
+    private static final int SWAP_LOST = BLOCK_STEPS + 1;
+    private static final int INSERT = BLOCK_STEPS + 2;
+    private static final int INSERTED = BLOCK_STEPS + 3;
+    private static final int SETTLE = BLOCK_STEPS + 4;
+    private static final int PROBE = BLOCK_STEPS + 5;
+    static final int LOOK = BLOCK_STEPS + 6;
+    private static final int WINNER = BLOCK_STEPS + 7;
+    private static final int TAKE_OUT = BLOCK_STEPS + 8;
+    // Look whether a compare-and-swap has been executed, of which that is not known.
+    private static final int RESOLVE_UPDATE = BLOCK_STEPS + 9;
+    private static final int RESOLVE_INSERT = BLOCK_STEPS + 10;
+    static final int MORE_STEPS = BLOCK_STEPS + 11;
 
-    static final MemorySegment ALL = NativeMemory.ALL;
     /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
     private static final int CLAIM_EVERY = 16;
 
-    final Operations operations;
-    final Posts posts;
-    final Ending ending;
-    final Room room;
     private final Probe probe;
     private final Settling settling;
-    final BlockAllocator allocator;
     final Reclaimer reclaimer;
     private final TakeOut takeOut;
-    final ValueWriter writer;
-    final AccessRecords records;
     final Counts counts;
-    /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
-    private final int[] units;
     /** Whether the request's slot is taken for the key's by its hash alone. */
     private final boolean[] byHash;
 
-    final int extensionBytes;
-    final int[] used;
-    final long[] expirySeconds;
-
-    private final long version;
-    private long sets;
     private int fullBuckets;
 
     SetSteps(SetParts parts) {
-        operations = parts.operations();
-        posts = parts.posts();
-        ending = parts.ending();
-        room = parts.room();
+        super(parts);
         probe = parts.probe();
-        allocator = parts.allocator();
         reclaimer = parts.reclaimer();
         takeOut = parts.takeOut();
-        writer = parts.writer();
-        records = parts.records();
         counts = parts.counts();
-        units = new int[operations.count];
         byHash = new boolean[operations.count];
-        used = new int[operations.count];
-        expirySeconds = new long[operations.count];
         settling = new Settling(operations, posts, ending, probe, reclaimer, counts);
-        version = parts.session() << 40;
-        extensionBytes = records.extensionWords() * Long.BYTES;
-    }
-
-    /** Where in its block a request's key begins. */
-    int keyAt() {
-        return BlockFormat.keyAt(extensionBytes);
-    }
-
-    /** Says what a request stores; its key is in its block already, and its value there or at the writer of pieces. */
-    void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
-        boolean index = writer.isOf(place);
-        int bytes = index ? Pieces.indexBytes(Pieces.count(extensionBytes, valueBytes)) : valueBytes;
-        units[place] = index
-                ? Pieces.indexUnits(extensionBytes, keyBytes, valueBytes)
-                : BlockFormat.units(extensionBytes, keyBytes, valueBytes);
-        used[place] = BlockFormat.valueAt(extensionBytes, keyBytes) + bytes;
-        expirySeconds[place] = BlockFormat.seconds(expiryMillis);
-        BlockFormat.prepare(
-                ALL,
-                operations.blockCopy(place),
-                index ? BlockFormat.INDEX : BlockFormat.OBJECT,
-                expiryMillis,
-                extensionBytes,
-                keyBytes,
-                bytes,
-                version | ++sets,
-                operations.hash[place]);
-    }
-
-    @Override
-    public void begin(int place) {
-        operations.attempts[place] = 0;
-        boolean pieces = writer.isOf(place);
-        if (!(pieces ? room.mayHavePieces(writer.valueBytes()) : room.mayHave(SizeClasses.of(units[place])))) {
-            noRoom(place);
-        } else if (pieces) {
-            takePieces(place);
-        } else {
-            takeBlock(place);
-        }
-    }
-
-    private void takePieces(int place) {
-        while (!writer.hasAll()) {
-            int sizeClass = writer.nextClass();
-            long block = allocator.take(sizeClass);
-            if (block == BlockAllocator.NONE) {
-                operations.step[place] = PIECE_ROOM;
-                room.begin(place, sizeClass);
-                return;
-            }
-            writer.takes(block);
-        }
-        operations.step[place] = PIECES;
-        writer.write();
-    }
-
-    private void findRoomForPiece(int place) {
-        long block = room.advance(place);
-        if (block != BlockAllocator.NONE) {
-            if (writer.restarts()) {
-                allocator.giveBack(block);
-            } else {
-                writer.takes(block);
-            }
-            takePieces(place);
-        } else if (room.none(place)) {
-            noRoom(place);
-        }
-    }
-
-    private void noRoom(int place) {
-        if (writer.isOf(place)) {
-            writer.giveBack();
-        }
-        ending.end(place, KvStatus.NO_ROOM);
-    }
-
-    private void wrotePieces(int place) {
-        if (!writer.write()) {
-            writer.fillIndex();
-            takeBlock(place);
-        }
-    }
-
-    private void takeBlock(int place) {
-        int sizeClass = SizeClasses.of(units[place]);
-        long block = allocator.take(sizeClass);
-        if (block == BlockAllocator.NONE) {
-            operations.step[place] = ROOM;
-            room.begin(place, sizeClass);
-        } else {
-            write(place, block);
-        }
-    }
-
-    private boolean isIndex(int place) {
-        return BlockFormat.kind(ALL, operations.blockCopy(place)) == BlockFormat.INDEX;
-    }
-
-    private void write(int place, long block) {
-        own(place, block);
-        records.begin(operations.blockCopy(place));
-        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
-        operations.step[place] = BUCKET;
-        posts.beginList();
-        posts.readBucket(place);
-        if (operations.kind[place] != Operations.INCREMENT) {
-            posts.writeBlock(place, used[place]);
-        }
-        posts.endList();
-    }
-
-    /** A block that was taken is the request's from now on, which says so before the allocator forgets it. */
-    final void own(int place, long block) {
-        operations.block[place] = named(place, block);
-        operations.writes(place, operations.block[place]);
-        allocator.emptyHand();
-    }
-
-    /** The word of a slot that names a block for the request's key. */
-    final long named(int place, long block) {
-        long word = SlotWord.naming(block, KeyHash.fingerprint(operations.hash[place]));
-        return isIndex(place) ? SlotWord.index(word) : word;
     }
 
     @Override
     public void advance(int place) {
         switch (operations.step[place]) {
-            case ROOM -> findRoom(place);
-            case BUCKET -> look(place, 0);
             case SWAP -> swapped(place);
             case SWAP_LOST -> lookAgain(place);
             case INSERT -> inserted(place);
@@ -218,22 +64,9 @@ abstract class SetSteps implements Steps {
             case PROBE -> probed(place);
             case LOOK -> look(place, 0);
             case WINNER -> lost(place);
-            case PIECE_ROOM -> findRoomForPiece(place);
-            case PIECES -> wrotePieces(place);
             case TAKE_OUT -> takeOutMore(place);
-            default -> throw new IllegalStateException("step " + operations.step[place]);
-        }
-    }
-
-    private void findRoom(int place) {
-        long block = room.advance(place);
-        if (block != BlockAllocator.NONE && writer.isOf(place) && writer.restarts()) {
-            allocator.giveBack(block);
-            takePieces(place);
-        } else if (block != BlockAllocator.NONE) {
-            write(place, block);
-        } else if (room.none(place)) {
-            noRoom(place);
+            case RESOLVE_UPDATE, RESOLVE_INSERT -> resolved(place);
+            default -> super.advance(place);
         }
     }
 
@@ -359,22 +192,26 @@ abstract class SetSteps implements Steps {
                 describe(place);
                 return;
             }
-            reclaimReplaced(operations.word[place]);
-            if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds[place]) {
-                posts.hintExpiry(place, operations.slot[place], expirySeconds[place]);
-            }
-            records.accessed(
-                    operations.hash[place],
-                    operations.bucket(place),
-                    operations.slot[place],
-                    operations.head(place),
-                    operations.block[place]);
-            ending.end(place, KvStatus.DONE);
+            updated(place);
             return;
         }
         counts.add(Counts.SWAPS_LOST);
         operations.step[place] = operations.kind[place] == Operations.SET ? SWAP_LOST : LOOK;
         posts.readBucket(place);
+    }
+
+    private void updated(int place) {
+        reclaimReplaced(operations.word[place]);
+        if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds[place]) {
+            posts.hintExpiry(place, operations.slot[place], expirySeconds[place]);
+        }
+        records.accessed(
+                operations.hash[place],
+                operations.bucket(place),
+                operations.slot[place],
+                operations.head(place),
+                operations.block[place]);
+        ending.end(place, KvStatus.DONE);
     }
 
     /** The request's object is in place of that of a word. */
@@ -403,14 +240,6 @@ abstract class SetSteps implements Steps {
             ending.end(place, KvStatus.DONE);
         } else {
             lookAnew(place);
-        }
-    }
-
-    /** No slot names the request's block, and none will. */
-    final void giveBack(int place) {
-        allocator.giveBack(operations.block[place]);
-        if (writer.isOf(place)) {
-            writer.giveBack();
         }
     }
 
@@ -451,13 +280,17 @@ abstract class SetSteps implements Steps {
     private void describe(int place) {
         reclaimCrowdedOut(place);
         operations.word[place] = operations.block[place];
+        Metadata metadata = records.inserted(operations.bucket(place), operations.hash[place]);
+        posts.fillMetadata(place, expirySeconds[place], metadata);
+        writeMetadata(place);
+    }
+
+    /** The slot that is the request's word's gets its metadata. */
+    final void writeMetadata(int place) {
+        doubts.handOver(place);
         operations.step[place] = INSERTED;
         posts.beginList();
-        posts.writeMetadata(
-                place,
-                operations.slot[place],
-                expirySeconds[place],
-                records.inserted(operations.bucket(place), operations.hash[place]));
+        posts.writeMetadata(place, operations.slot[place]);
         posts.readBucket(place);
         posts.endList();
     }
@@ -475,15 +308,57 @@ abstract class SetSteps implements Steps {
         settling.begin(place);
     }
 
-    /** What the swap has done is not known: the block is nobody's until the session's blocks are reclaimed. */
     @Override
-    public void abandon(int place) {
-        if (operations.step[place] == PROBE) {
-            probe.give();
-        } else if (operations.step[place] == SETTLE) {
-            settling.abandon(place);
+    public void again(int place) {
+        switch (operations.step[place]) {
+            case INSERTED -> writeMetadata(place);
+            case SWAP, RESOLVE_UPDATE -> resolveOr(place, false);
+            case INSERT, RESOLVE_INSERT -> resolveOr(place, true);
+            case SETTLE -> {
+                leaveStep(place);
+                doubts.leave(place);
+                settling.again(place);
+            }
+            default -> super.again(place);
         }
-        room.abandon(place);
-        ending.end(place, KvStatus.LOST);
+    }
+
+    private void resolveOr(int place, boolean inserts) {
+        if (doubts.swapUnknown(place)) {
+            resolve(place, inserts);
+        } else {
+            goOnUnnamed(place);
+        }
+    }
+
+    /** Its slot tells what a compare-and-swap has done that makes it name the block, unless it has changed since. */
+    final void resolve(int place, boolean inserts) {
+        operations.step[place] = inserts ? RESOLVE_INSERT : RESOLVE_UPDATE;
+        posts.readBucket(place);
+    }
+
+    private void resolved(int place) {
+        long now = Bucket.word(operations.bucket(place), operations.slot[place]);
+        if (now != operations.block[place] && now != operations.word[place]) {
+            ending.end(place, KvStatus.LOST);
+            return;
+        }
+        doubts.swapKnown(place);
+        if (now != operations.block[place]) {
+            lookAnew(place);
+        } else if (operations.step[place] == RESOLVE_INSERT) {
+            describe(place);
+        } else {
+            updated(place);
+        }
+    }
+
+    @Override
+    void leaveStep(int place) {
+        switch (operations.step[place]) {
+            case PROBE -> probe.give();
+            case SETTLE -> settling.abandon(place);
+            default -> super.leaveStep(place);
+        }
     }
 }

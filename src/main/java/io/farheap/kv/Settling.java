@@ -167,6 +167,11 @@ final class Settling {
         }
     }
 
+    /** A connection failed, and was made again. */
+    void again(int place) {
+        lookAnew(place);
+    }
+
     /** The request ends otherwise. */
     void abandon(int place) {
         if (step[place] == PROBE) {

@@ -1,10 +1,12 @@
 package io.farheap.kv;
 
 import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
 /**
@@ -184,6 +186,16 @@ final class SpaceMemory {
 
     int regions() {
         return regions.length;
+    }
+
+    /** Tells the servers that have not left, each at least once. */
+    void servers(Consumer<RemoteServer> consumer) {
+        RemoteRegion[] all = regions;
+        for (int number = 0; number < all.length; number++) {
+            if (hasRegion(number) && (number == 0 || all[number].server() != all[number - 1].server())) {
+                consumer.accept(all[number].server());
+            }
+        }
     }
 
     /** How many segments there are on servers that do not leave. Reads all regions' numbers. */

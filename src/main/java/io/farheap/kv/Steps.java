@@ -9,6 +9,18 @@ interface Steps {
     /** All that the last step posted has come back, and is done. */
     void advance(int place);
 
-    /** A server was lost during the last step. */
+    /**
+     * A connection failed during the last step, and it has been tried to make it again. Posts what goes on from there:
+     * READs, what was not posted, and what may be done twice. What a compare-and-swap did on a connection that was not
+     * made again stays unknown; then what is posted there fails.
+     */
+    void again(int place);
+
+    /** Whether {@link #again} is for this kind of requests; else they end. */
+    default boolean goesOn() {
+        return true;
+    }
+
+    /** A connection failed during the last step, and the request cannot go on. */
     void abandon(int place);
 }

@@ -12,6 +12,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
@@ -176,17 +177,23 @@ final class TableReader implements AutoCloseable {
 
     private void read(RemoteRegion region, long offset, long to, int bytes) {
         awaitEarlier();
-        finish(queue.execute(false, region, offset, memory, to, bytes, 0));
+        if (!done(queue.execute(false, region, offset, memory, to, bytes, 0))) {
+            reconnect(region.server());
+            require(done(queue.execute(false, region, offset, memory, to, bytes, 0)));
+        }
     }
 
     /**
-     * Adds to a word.
+     * Adds to a word, at least once: behind a connection that failed, twice perhaps.
      *
      * @return what it was
      */
     long add(RemoteRegion region, long offset, long delta) {
         awaitEarlier();
-        finish(queue.fetchAndAdd(region, offset, delta, memory, 0, 0));
+        if (!done(queue.fetchAndAdd(region, offset, delta, memory, 0, 0))) {
+            reconnect(region.server());
+            require(done(queue.fetchAndAdd(region, offset, delta, memory, 0, 0)));
+        }
         return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address());
     }
 
@@ -197,16 +204,30 @@ final class TableReader implements AutoCloseable {
         }
     }
 
-    private void finish(int posting) {
+    /** Waits for what has just been posted. @return whether it was done */
+    private boolean done(int posting) {
         if (posting == Posting.DONE) {
-            return;
+            return true;
         }
         if (posting != Posting.OK) {
-            throw MapException.of(KvStatus.LOST);
+            return false;
         }
         underWay = true;
         awaitEnd();
-        if (outcome != Outcome.DONE) {
+        return outcome == Outcome.DONE;
+    }
+
+    /** A connection that has failed once is made again. */
+    private void reconnect(RemoteServer server) {
+        require(server.lost() == null);
+        underWay = true;
+        queue.reconnect(server, 0);
+        awaitEnd();
+        require(outcome == Outcome.DONE);
+    }
+
+    private static void require(boolean done) {
+        if (!done) {
             throw MapException.of(KvStatus.LOST);
         }
     }

@@ -26,6 +26,26 @@ final class TouchSteps extends SetSteps {
     }
 
     @Override
+    void leaveStep(int place) {
+        if (operations.step[place] == TOUCH_ROOM) {
+            room.abandon(place);
+            operations.block[place] = BlockAllocator.NONE;
+        } else {
+            super.leaveStep(place);
+        }
+    }
+
+    @Override
+    void goOnUnnamed(int place) {
+        lookAnew(place);
+    }
+
+    @Override
+    boolean isClaimed(int place) {
+        return false;
+    }
+
+    @Override
     public void advance(int place) {
         switch (operations.step[place]) {
             case BLOCK -> judge(place);

@@ -5,6 +5,7 @@ import io.farheap.remote.RemoteMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -179,12 +180,17 @@ final class ValueWriter implements AutoCloseable {
         clear();
     }
 
-    /** Nobody knows whether a slot names the index. */
-    void lost() {
+    /** The request cannot go on. @param piece is told each block of a piece */
+    void end(LongConsumer piece) {
         for (int i = 0; i < taken; i++) {
-            allocator.keepUnknown(pieces[i]);
+            piece.accept(pieces[i]);
         }
         clear();
+    }
+
+    /** What was written is to be written once more: whether it was is not known. */
+    void rewind() {
+        written = 0;
     }
 
     private void clear() {

@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.testing.Effort;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import io.farheap.testing.RegisterHistory;
+import io.farheap.testing.Softverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -19,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -89,9 +93,26 @@ class MapHistoryTest {
         run(keys, threads, objects, room, alike, mostUnits, Beside.SERVERS);
     }
 
+    /** Those of the services' rings too. */
+    @Tag("full")
+    @Needs(Need.SOFTVERBS)
+    @ParameterizedTest
+    @MethodSource("failingMaps")
+    void eachKeyIsLinearizableWhileQueuePairsFail(int keys, boolean alike, int mostUnits) throws Exception {
+        try {
+            run(keys, 3, 1000, 2048, alike, mostUnits, Beside.FAILURES);
+        } finally {
+            Softverbs.set("qp_error_after=0");
+        }
+    }
+
+    static Stream<Arguments> failingMaps() {
+        return Effort.variants(1, arguments(8, true, 254), arguments(64, false, 254), arguments(64, false, 2));
+    }
+
     static void run(int keys, int threads, long objects, int room, boolean alike, int mostUnits, Beside beside)
             throws Exception {
-        boolean moving = beside != Beside.NOTHING;
+        boolean moving = beside == Beside.SERVERS || beside == Beside.EMPTYING;
         Pieces.mostUnits = mostUnits;
         long seed = System.nanoTime();
         try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
@@ -102,10 +123,13 @@ class MapHistoryTest {
                 int number = thread;
                 Session session = space.map.openSession();
                 sessions.add(session);
-                Callable<List<Event>> client =
-                        () -> new Client(session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number))
-                                .run(moving ? MOVING_REQUESTS : REQUESTS);
+                Callable<List<Event>> client = () -> new Client(
+                                session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number), beside)
+                        .run(moving ? MOVING_REQUESTS : REQUESTS);
                 running.add(executor.submit(client));
+            }
+            if (beside == Beside.FAILURES) {
+                Softverbs.set("qp_error_after=60");
             }
             if (beside == Beside.SERVERS) {
                 comeAndGo(space, (long) room << 10, running, new SplittableRandom(seed));
@@ -117,6 +141,10 @@ class MapHistoryTest {
                 events.addAll(future.get());
             }
             check(keys, events, seed);
+            if (beside == Beside.FAILURES) {
+                sessions.forEach(Session::close);
+                return;
+            }
             EmptyingTest.awaitRest(space, sessions);
             Audit audit = Audit.of(space, sessions);
             assertTrue(beside == Beside.EMPTYING || audit.live <= keys, audit.live + " objects, seed " + seed);
@@ -130,7 +158,9 @@ class MapHistoryTest {
     enum Beside {
         NOTHING,
         SERVERS,
-        EMPTYING
+        EMPTYING,
+        /** Of queue pairs: the outcome of a compare-and-swap may be unknown. */
+        FAILURES
     }
 
     /** Other keys fill the map with objects of one size, then of another, and so on. */
@@ -211,10 +241,12 @@ class MapHistoryTest {
         private final long[] seen;
 
         private final long[] seenValue;
+        private final Beside beside;
         private long nextValue;
         private int ended;
 
-        Client(Session session, long[] keys, int number, SplittableRandom random) {
+        Client(Session session, long[] keys, int number, SplittableRandom random, Beside beside) {
+            this.beside = beside;
             this.session = session;
             this.keys = keys;
             this.seen = new long[keys.length];
@@ -290,6 +322,11 @@ class MapHistoryTest {
                 events.add(new Event(key[place], value[place], true, invoked[place], now));
                 if (kind[place] == COMPARE_AND_SET && status == KvStatus.DONE) {
                     events.add(new Event(key[place], expected[place], false, invoked[place], now));
+                }
+            } else if (status == KvStatus.LOST && beside == Beside.FAILURES) {
+                if (kind[place] != GET && kind[place] != TOUCH) {
+                    // It may take effect, at any time.
+                    events.add(new Event(key[place], value[place], true, invoked[place], Long.MAX_VALUE));
                 }
             } else {
                 assertTrue(

@@ -77,7 +77,7 @@ class ShallowQueueTest {
                 session.set(new byte[] {(byte) i}, new byte[] {1});
                 keys.add(arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) i));
             }
-            Softverbs.set("qp_error_after=1");
+            space.stop(0);
             for (int i = 0; i < REQUESTS; i++) {
                 assertTrue(session.get(keys.get(i), i));
             }
@@ -90,6 +90,24 @@ class ShallowQueueTest {
                 });
             }
             assertEquals(REQUESTS, ended.cardinality());
+        }
+    }
+
+    @Test
+    void requestsThatWaitForRoomGoOnWhereTheQueuePairHasFailed() {
+        try (TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
+                Session session = space.map.openSession(REQUESTS)) {
+            List<byte[]> keys = new ArrayList<>();
+            for (int i = 0; i < 4 * REQUESTS; i++) {
+                keys.add(new byte[] {(byte) i});
+                session.set(keys.get(i), new byte[] {(byte) i});
+            }
+            Softverbs.set("qp_error_after=11");
+            List<byte[]> found = session.getAll(keys);
+            for (int i = 0; i < keys.size(); i++) {
+                assertArrayEquals(keys.get(i), found.get(i));
+            }
+            assertTrue(session.reconnects() > 0, "nothing has failed");
         }
     }
 }

@@ -1,0 +1,248 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Queue pairs that fail while their servers and leases live: sessions connect again and go on. */
+@Needs(Need.SOFTVERBS)
+class ReconnectTest {
+
+    private static final int REQUESTS = 300;
+    private static final int KEYS = 12;
+
+    @AfterEach
+    void heal() {
+        Softverbs.set("qp_error_after=0 link=up");
+    }
+
+    private static byte[] key(int number) {
+        return TestServers.key(number);
+    }
+
+    /** Of a session alone, so that it is known what each request finds; no request is lost. */
+    @ParameterizedTest
+    @ValueSource(ints = {6, 9, 25})
+    void requestsGoOnThatAreNotUnknown(int operations) {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        Map<Integer, byte[]> expected = new HashMap<>();
+        try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
+                Session session = space.map.openSession()) {
+            for (int i = 0; i < KEYS; i++) {
+                session.set(key(-1 - i), new byte[8]);
+            }
+            // Then it has free blocks of each size: the services' rings fail, too.
+            for (int i = 0; i < REQUESTS; i++) {
+                step(session, expected, random, "step " + i + " before, seed " + seed);
+            }
+            Softverbs.set("qp_error_after=" + operations);
+            for (int i = 0; i < REQUESTS; i++) {
+                step(session, expected, random, "step " + i + ", seed " + seed);
+            }
+            Softverbs.set("qp_error_after=0");
+            assertTrue(session.reconnects() > 0, "nothing has failed");
+            for (int number = 0; number < KEYS; number++) {
+                assertArrayEquals(expected.get(number), session.get(key(number)), "seed " + seed);
+            }
+            MapAudit audit = space.map.audit();
+            assertTrue(audit.sound(), audit + ", seed " + seed);
+        }
+    }
+
+    private static void step(Session session, Map<Integer, byte[]> expected, SplittableRandom random, String where) {
+        int number = random.nextInt(KEYS);
+        byte[] value = new byte[8 * random.nextInt(1, 12)];
+        random.nextBytes(value);
+        byte[] key = key(number);
+        boolean there = expected.containsKey(number);
+        switch (random.nextInt(7)) {
+            case 0 -> {
+                session.set(key, value);
+                expected.put(number, value);
+            }
+            case 1 -> {
+                assertEquals(!there, session.add(key, value, 0), where);
+                expected.putIfAbsent(number, value);
+            }
+            case 2 -> {
+                assertEquals(there, session.replace(key, value, 0), where);
+                expected.replace(number, value);
+            }
+            case 3 -> assertEquals(expected.remove(number) != null, session.delete(key), where);
+            case 4 -> assertEquals(there, session.touch(key, 0), where);
+            case 5 -> {
+                byte[] counter = key(-1 - number);
+                OptionalLong before = session.increment(counter, 0);
+                assertEquals(
+                        before.getAsLong() + 3, session.increment(counter, 3).getAsLong(), where);
+            }
+            default -> assertArrayEquals(expected.get(number), session.get(key), where);
+        }
+    }
+
+    @Test
+    void manyRequestsAtATimeAndValuesInPieces() {
+        try (TestSpace space = new TestSpace(2, 2, 2 << 20, 1000);
+                Session session = space.map.openSession()) {
+            byte[] large = new byte[200_000];
+            new SplittableRandom(1).nextBytes(large);
+            int missing = 0;
+            for (int round = 0; round < 10; round++) {
+                // Behind two rounds, of which it has free blocks.
+                Softverbs.set("qp_error_after=" + (round < 2 ? 0 : 50));
+                List<byte[]> keys = new ArrayList<>();
+                List<byte[]> values = new ArrayList<>();
+                for (int i = 0; i < 40; i++) {
+                    keys.add(key(i));
+                    values.add(TestServers.value(i + round, 100));
+                }
+                try {
+                    session.setAll(keys, values, 0);
+                    session.set(key(-1), large);
+                } catch (MapException e) {
+                    missing++;
+                    continue;
+                }
+                List<byte[]> found = session.getAll(keys);
+                for (int i = 0; i < keys.size(); i++) {
+                    byte[] one = found.get(i);
+                    missing += one == null ? 1 : 0;
+                    assertTrue(one == null || Arrays.equals(values.get(i), one), "key " + i + ", round " + round);
+                }
+                byte[] one = session.get(key(-1));
+                missing += one == null ? 1 : 0;
+                assertTrue(one == null || Arrays.equals(large, one), "round " + round);
+            }
+            // Where the services' rings fail too long, sessions evict, and who has changed a slot since is not known.
+            long evicted =
+                    session.counts().of(Counts.EVICTED) + session.counts().of(Counts.CROWDED_OUT);
+            assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted");
+            assertTrue(session.reconnects() > 0, "nothing has failed");
+            Softverbs.set("qp_error_after=0");
+            // A block of which it is not known is the session's, and may be live.
+            MapAudit audit = space.map.audit();
+            assertTrue(audit.sound() || !session.allocator().knowsAll(), audit::toString);
+        }
+    }
+
+    @Test
+    void futuresAndTypedMapsGoOn() throws Exception {
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
+                FutureSession futures = space.map.openFutureSession();
+                TypedMap<String, String> typed = space.map.openTyped(Codec.STRING, Codec.STRING)) {
+            futures.set(key(1), key(2), 0).get();
+            typed.set("a", "b");
+            Softverbs.set("qp_error_after=7");
+            for (int i = 0; i < 30; i++) {
+                futures.set(key(3), key(i), 0).get();
+                assertArrayEquals(key(2), futures.get(key(1)).get());
+                assertArrayEquals(key(i), futures.get(key(3)).get());
+                assertEquals("b", typed.get("a"));
+            }
+        }
+    }
+
+    /** The control plane goes on, so connections are made, and fail again while the link is down. */
+    @Test
+    void aLinkThatIsDownForLongerThanAQueuePairTries() {
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
+                Session session = space.map.openSession()) {
+            session.set(key(1), key(2));
+            Softverbs.set("link=down");
+            byte[][] found = new byte[1][];
+            assertTrue(session.get(MemorySegment.ofArray(key(1)), 0));
+            KvHandler handler = (tag, status, memory, at, bytes) -> {
+                assertEquals(KvStatus.DONE, status);
+                found[0] = new byte[bytes];
+                MemorySegment.copy(memory, at, MemorySegment.ofArray(found[0]), 0, bytes);
+            };
+            while (session.reconnects() == 0) {
+                session.poll(handler);
+                session.await(1_000_000);
+            }
+            assertNull(found[0]);
+            Softverbs.set("link=up");
+            session.awaitAll(handler);
+            assertArrayEquals(key(2), found[0]);
+            session.set(key(1), key(3));
+            assertArrayEquals(key(3), session.get(key(1)));
+        }
+    }
+
+    /** They take no block of the other server, and evict nothing there. */
+    @Test
+    void setsThatCannotReachTheirBucketsCostTheOtherServerNothing() {
+        try (TestSpace space = new TestSpace(2, 2, 1 << 20, 1000);
+                Session session = space.map.openSession()) {
+            List<byte[]> living = new ArrayList<>();
+            List<byte[]> lost = new ArrayList<>();
+            for (int number = 0; living.size() < 600 || lost.size() < 600; number++) {
+                byte[] key = key(number);
+                int region = space.shape.bucketRegion(TestKeys.hash(key));
+                (space.space.layout().serverOf(region) == 0 ? living : lost).add(key);
+            }
+            for (byte[] key : living) {
+                session.set(key, new byte[2000]);
+            }
+            space.stop(1);
+            // Blocks of some are there.
+            living.removeIf(key -> !has(session, key));
+            assertTrue(living.size() > 100, living.size() + " of the living half");
+            long evicted = session.counts().of(Counts.EVICTED);
+            int failed = 0;
+            for (int round = 0; round < 5; round++) {
+                for (byte[] key : lost) {
+                    failed += setIfItCan(session, key) ? 0 : 1;
+                }
+            }
+            assertEquals(5 * lost.size(), failed);
+            assertEquals(evicted, session.counts().of(Counts.EVICTED));
+            assertTrue(session.allocator().knowsAll());
+            living.forEach(key -> assertTrue(has(session, key)));
+            long stored =
+                    living.stream().filter(key -> setIfItCan(session, key)).count();
+            assertTrue(stored > living.size() * 9 / 10, stored + " of " + living.size());
+            try (Session other = space.map.openSession()) {
+                byte[] key = living.getLast();
+                other.set(key, key);
+                assertArrayEquals(key, other.get(key));
+            }
+        }
+    }
+
+    /** Not where a slot of its bucket that may have its key names a block there. */
+    private static boolean setIfItCan(Session session, byte[] key) {
+        try {
+            session.set(key, new byte[2000]);
+            return true;
+        } catch (MapException e) {
+            return false;
+        }
+    }
+
+    private static boolean has(Session session, byte[] key) {
+        try {
+            return session.get(key) != null;
+        } catch (MapException e) {
+            return false;
+        }
+    }
+}
