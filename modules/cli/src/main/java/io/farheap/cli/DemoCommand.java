@@ -272,7 +272,11 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
                     cache.capacity(), cache.regions(), String.join(" and ", cache.servers()), file);
             compareDigest(cache, content);
             try (DemoLoad load = new DemoLoad(cache, content, System.nanoTime())) {
-                return load(cache, load, content, log);
+                DemoReport report = load(cache, load, content, log);
+                if (log != null && log.checkError()) {
+                    throw new IOException(hlog + " could not be written, and does not have all that was measured");
+                }
+                return report;
             }
         }
     }

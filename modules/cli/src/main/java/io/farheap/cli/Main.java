@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.bench.child.BenchRunException;
 import io.farheap.cache.CacheException;
+import io.farheap.command.StandardOutput;
 import io.farheap.command.Subcommand;
 import io.farheap.control.ControlException;
 import io.farheap.kv.MapException;
@@ -13,7 +14,9 @@ import io.farheap.slo.ModelFileException;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
@@ -49,8 +52,23 @@ public final class Main {
         if (System.getProperty(LOG_FORMAT) == null) {
             System.setProperty(LOG_FORMAT, "%1$tF %1$tT %4$s %5$s%6$s%n");
         }
+        StandardOutput output = StandardOutput.install();
         VerbsLibrary.choose(VerbsLibrary.AUTO);
-        System.exit(commandLine().execute(arguments));
+        System.exit(execute(arguments, output));
+    }
+
+    private static int execute(String[] arguments, StandardOutput output) {
+        CommandLine line =
+                commandLine().setOut(output.writer()).setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
+        int code = line.execute(arguments);
+        line.getOut().flush();
+        IOException failure = output.failure();
+        if (failure == null) {
+            return code;
+        }
+        line.getErr()
+                .println("farheap: standard output could not be written, so some of it is missing: " + reason(failure));
+        return code == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : code;
     }
 
     static CommandLine commandLine() {

@@ -87,10 +87,9 @@ public final class FarStoreDb extends DB {
 
     @Override
     public Status read(String table, String name, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
-        int keyBytes = useKey(table, name);
         while (true) {
             try {
-                int bytes = session().read(key, 0, keyBytes, value, 0, (int) value.byteSize());
+                int bytes = session().read(key, 0, useKey(table, name), value, 0, (int) value.byteSize());
                 if (bytes < 0) {
                     return Status.NOT_FOUND;
                 }
@@ -101,6 +100,8 @@ public final class FarStoreDb extends DB {
                     return failed(e);
                 }
                 value = Arena.ofAuto().allocate(4 * value.byteSize(), Long.BYTES);
+            } catch (IllegalArgumentException e) {
+                return failed(e);
             }
         }
     }
@@ -119,14 +120,12 @@ public final class FarStoreDb extends DB {
 
     @Override
     public Status update(String table, String name, Map<String, ByteIterator> values) {
-        int keyBytes = useKey(table, name);
         changes.use(bytes(values));
-        return done(() -> session().update(key, 0, keyBytes, changes, 0));
+        return done(() -> session().update(key, 0, useKey(table, name), changes, 0));
     }
 
     @Override
     public Status insert(String table, String name, Map<String, ByteIterator> values) {
-        int keyBytes = useKey(table, name);
         Map<String, byte[]> fields = bytes(values);
         int bytes = Fields.bytes(fields);
         if (bytes > value.byteSize()) {
@@ -134,16 +133,15 @@ public final class FarStoreDb extends DB {
         }
         Fields.encode(fields, value);
         return done(() -> {
-            session().upsert(key, 0, keyBytes, value, 0, bytes);
+            session().upsert(key, 0, useKey(table, name), value, 0, bytes);
             return true;
         });
     }
 
     @Override
     public Status delete(String table, String name) {
-        int keyBytes = useKey(table, name);
         return done(() -> {
-            session().delete(key, 0, keyBytes);
+            session().delete(key, 0, useKey(table, name));
             return true;
         });
     }
@@ -152,12 +150,13 @@ public final class FarStoreDb extends DB {
     private static Status done(BooleanSupplier operation) {
         try {
             return operation.getAsBoolean() ? Status.OK : Status.NOT_FOUND;
-        } catch (StoreException e) {
+        } catch (StoreException | IllegalArgumentException e) {
             return failed(e);
         }
     }
 
-    private static Status failed(StoreException e) {
+    /** For the client to count: what is thrown ends its thread, and it takes the run for a good one all the same. */
+    private static Status failed(RuntimeException e) {
         return new Status("ERROR", e.getMessage());
     }
 
@@ -165,7 +164,10 @@ public final class FarStoreDb extends DB {
         return Objects.requireNonNull(blocking, "init comes first");
     }
 
-    /** @return its length */
+    /**
+     * @return its length
+     * @throws IllegalArgumentException where it is too long
+     */
     private int useKey(String table, String name) {
         byte[] bytes = (table + '\0' + name).getBytes(StandardCharsets.UTF_8);
         if (bytes.length > KEY_ROOM) {

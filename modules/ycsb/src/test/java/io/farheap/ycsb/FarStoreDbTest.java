@@ -121,6 +121,26 @@ class FarStoreDbTest {
         next.cleanup();
     }
 
+    /** What is thrown ends a thread of the client, whose run ends as if done. */
+    @Test
+    void aKeyOrAValueThatIsTooLongFails() throws Exception {
+        FarStoreDb db = open();
+        String key = "k".repeat(314);
+        Map<String, ByteIterator> fields = fields("x", "1");
+        for (Status status : List.of(
+                db.read(TABLE, key, null, new HashMap<>()),
+                db.update(TABLE, key, fields),
+                db.insert(TABLE, key, fields),
+                db.delete(TABLE, key))) {
+            assertEquals("ERROR", status.getName());
+            assertTrue(status.getDescription().contains("a key of 324 bytes"), status.getDescription());
+        }
+        assertEquals(
+                "ERROR",
+                db.insert(TABLE, "a", fields("x", "1".repeat(17 << 20))).getName());
+        db.cleanup();
+    }
+
     @Test
     void aWrongSizeIsRefusedInOneSentence() {
         DBException wrong = assertThrows(DBException.class, () -> open("farheap.memory", "much"));

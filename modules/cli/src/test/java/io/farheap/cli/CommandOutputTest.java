@@ -1,0 +1,61 @@
+package io.farheap.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a command reads and prints in a shell that is not as the developer's; processes of their own. */
+class CommandOutputTest {
+
+    private static final long PATIENCE_SECONDS = 30;
+
+    @TempDir
+    Path directory;
+
+    /** @return its messages, and what it printed if that is not elsewhere */
+    private String run(int exitCode, List<String> shell, File output, List<String> flags, String... arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(shell);
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfarheap.verbs=soft"));
+        command.addAll(flags);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.farheap.cli.Main"));
+        command.addAll(List.of(arguments));
+        Path errors = directory.resolve("errors");
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectOutput(output).redirectError(errors.toFile());
+        builder.environment().put("LC_ALL", "C");
+        Process process = builder.start();
+        try {
+            assertTrue(process.waitFor(TestDevice.patience(PATIENCE_SECONDS), TimeUnit.SECONDS), "it does not end");
+        } finally {
+            process.destroyForcibly();
+        }
+        String said = Files.readString(errors)
+                + (output.isFile() ? Files.readString(output.toPath(), StandardCharsets.UTF_8) : "");
+        assertEquals(exitCode, process.exitValue(), said);
+        return said;
+    }
+
+    /** Before, it went on for ever, and others ended as if done. */
+    @Test
+    void whatCannotBePrintedEndsWithAFailure() throws Exception {
+        String said = run(1, List.of(), new File("/dev/full"), List.of(), "top", "--json", "127.0.0.1:1");
+        assertTrue(
+                said.endsWith(
+                        "farheap: standard output could not be written, so some of it is missing: No space left on "
+                                + "device\n"),
+                said);
+    }
+}
