@@ -4,6 +4,8 @@ import io.farheap.kv.Versioned;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,17 +50,32 @@ final class KvGetCommand implements Callable<Integer> {
                 spec.commandLine().getErr().println("the map has no object " + key);
                 return 1;
             }
+            String printed = to == null ? text(found.value()) : null;
             PrintWriter out = spec.commandLine().getOut();
             if (withVersion) {
                 out.println(found.version());
             }
             if (to == null) {
-                out.println(new String(found.value(), StandardCharsets.UTF_8));
+                out.println(printed);
             } else {
                 write(to, found.value());
             }
             return 0;
         });
+    }
+
+    /** What it prints, and nothing else in its place. */
+    private static String text(byte[] value) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(value))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException(
+                    "the value, " + value.length + " bytes, is not text in UTF-8; write it to a file with --to FILE",
+                    e);
+        }
     }
 
     private static void write(Path file, byte[] value) {

@@ -1,17 +1,22 @@
 package io.farheap.cli;
 
 import io.farheap.command.DeviceNotice;
+import io.farheap.command.ProcessText;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import io.farheap.kv.Session;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Which map a command is for. */
 final class KvOptions {
+
+    private static final String TOKEN = "FARHEAP_TOKEN";
 
     @Parameters(index = "0", paramLabel = "MAP", description = "The map's name.")
     private String map;
@@ -26,18 +31,27 @@ final class KvOptions {
 
     @Option(
             names = "--token",
-            required = true,
-            defaultValue = "${env:FARHEAP_TOKEN}",
-            description = "What opens it: 8 to 64 characters. Default: the variable FARHEAP_TOKEN, which other users "
+            paramLabel = "TOKEN",
+            description = "What opens it: 8 to 64 characters. Default: the variable " + TOKEN + ", which other users "
                     + "of this machine do not see.")
-    private String token;
+    private @Nullable String token;
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
     FarMapBuilder builder() {
         DeviceNotice.print(command.commandLine().getErr());
-        return FarMap.builder().name(map).token(token).servers(servers.toArray(String[]::new));
+        return FarMap.builder().name(map).token(token()).servers(servers.toArray(String[]::new));
+    }
+
+    /** Read here and not by the parser, which would take a dollar sign in it for the beginning of a name. */
+    private String token() {
+        String given = token != null ? token : ProcessText.variable(TOKEN);
+        if (given == null) {
+            throw new ParameterException(
+                    command.commandLine(), "what opens the map is missing: say --token, or set the variable " + TOKEN);
+        }
+        return given;
     }
 
     /** One request, or a few. */

@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.bench.child.BenchRunException;
 import io.farheap.cache.CacheException;
+import io.farheap.command.ProcessText;
 import io.farheap.command.StandardOutput;
 import io.farheap.command.Subcommand;
 import io.farheap.control.ControlException;
@@ -16,15 +17,19 @@ import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The {@code farheap} command, with each {@link Subcommand} on the class path. Exit codes: 0 done, 1 failed, 2 wrong
@@ -60,7 +65,14 @@ public final class Main {
     private static int execute(String[] arguments, StandardOutput output) {
         CommandLine line =
                 commandLine().setOut(output.writer()).setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
-        int code = line.execute(arguments);
+        String[] text;
+        try {
+            text = ProcessText.arguments(arguments);
+        } catch (IllegalArgumentException e) {
+            line.getErr().println("farheap: " + e.getMessage());
+            return CommandLine.ExitCode.USAGE;
+        }
+        int code = line.execute(text);
         line.getOut().flush();
         IOException failure = output.failure();
         if (failure == null) {
@@ -77,7 +89,17 @@ public final class Main {
         // Setters reach the commands that are there.
         return line.addSubcommand(new CommandLine.HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(Path.class, Main::path)
                 .setExecutionExceptionHandler((failure, command, parsed) -> fail(failure, command));
+    }
+
+    private static Path path(String text) {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new TypeConversionException("'" + text + "' is no name of a file here (" + e.getReason()
+                    + "); names with other characters than ASCII need a locale of UTF-8, such as LC_ALL=C.UTF-8");
+        }
     }
 
     /** One sentence for what users can do something about, a stack trace for a defect. */
@@ -112,6 +134,7 @@ public final class Main {
         return switch (failure) {
             case NoSuchFileException e -> e.getFile() + ": there is no such file or directory";
             case AccessDeniedException e -> e.getFile() + ": this user may not";
+            case CharacterCodingException e -> "a file that is to be text is not in UTF-8: " + e.getMessage();
             case FileAlreadyExistsException e -> e.getFile() + ": it is there already";
             default -> failure.getMessage() == null ? failure.toString() : failure.getMessage();
         };

@@ -48,6 +48,14 @@ class CommandOutputTest {
         return said;
     }
 
+    @Test
+    void textIsUtf8InAnyLocale() throws Exception {
+        // The shell passes bytes on, which this JVM could not in another locale.
+        List<String> shell = List.of("sh", "-c", "exec \"$@\" \"$(printf 'caf\\303\\251')\"", "sh");
+        String said = run(2, shell, directory.resolve("output").toFile(), List.of());
+        assertTrue(said.contains("'caf\u00e9'"), said);
+    }
+
     /** Before, it went on for ever, and others ended as if done. */
     @Test
     void whatCannotBePrintedEndsWithAFailure() throws Exception {

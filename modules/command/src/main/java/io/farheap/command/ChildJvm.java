@@ -76,6 +76,7 @@ public final class ChildJvm implements AutoCloseable {
         }
         line.addAll(List.of("-cp", System.getProperty("java.class.path")));
         line.addAll(command);
+        ProcessText.requireEncodable(line);
         ProcessBuilder builder = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().putAll(environment);
         return new ChildJvm(builder.start());

@@ -9,6 +9,7 @@ import io.farheap.command.Sizes;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -48,6 +49,8 @@ public final class MenuFile {
             return parse(Files.readString(file));
         } catch (NoSuchFileException e) {
             throw new IllegalArgumentException("there is no menu " + file, e);
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("menu " + file + ": it is not text in UTF-8", e);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("menu " + file + ": " + e.getMessage(), e);
         }
