@@ -28,8 +28,11 @@ import java.util.Objects;
 import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The {@code farheap} command, with each {@link Subcommand} on the class path. Exit codes: 0 done, 1 failed, 2 wrong
@@ -86,10 +89,14 @@ public final class Main {
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main());
         ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
+        IParameterExceptionHandler usual = line.getParameterExceptionHandler();
         // Setters reach the commands that are there.
         return line.addSubcommand(new CommandLine.HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                // A value that begins with @ is no name of a file.
+                .setExpandAtFiles(false)
                 .registerConverter(Path.class, Main::path)
+                .setParameterExceptionHandler((failure, given) -> refuse(failure, given, usual))
                 .setExecutionExceptionHandler((failure, command, parsed) -> fail(failure, command));
     }
 
@@ -100,6 +107,19 @@ public final class Main {
             throw new TypeConversionException("'" + text + "' is no name of a file here (" + e.getReason()
                     + "); names with other characters than ASCII need a locale of UTF-8, such as LC_ALL=C.UTF-8");
         }
+    }
+
+    /** The parser's own words, and how a value that looks like an option is given. */
+    private static int refuse(ParameterException failure, String[] arguments, IParameterExceptionHandler usual)
+            throws Exception {
+        int code = usual.handleParseException(failure, arguments);
+        if (failure instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
+            String value = unmatched.getUnmatched().getFirst();
+            failure.getCommandLine()
+                    .getErr()
+                    .println("If " + value + " is a value, put -- before it, and the options before that: -- " + value);
+        }
+        return code;
     }
 
     /** One sentence for what users can do something about, a stack trace for a defect. */

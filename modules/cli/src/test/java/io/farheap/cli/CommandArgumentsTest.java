@@ -1,0 +1,83 @@
+package io.farheap.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.ParseResult;
+
+/** Values are what was typed, whatever they look like. */
+class CommandArgumentsTest {
+
+    private static ParseResult parse(String... values) {
+        List<String> arguments = new ArrayList<>(List.of("kv", "set", "--servers", "h:1", "--token", "a$b$$c${d}e"));
+        arguments.addAll(List.of(values));
+        return Main.commandLine()
+                .parseArgs(arguments.toArray(String[]::new))
+                .subcommand()
+                .subcommand();
+    }
+
+    private static String value(ParseResult parsed, int position) {
+        return parsed.matchedPositional(position).getValue();
+    }
+
+    @Test
+    void aValueIsNeitherAFileNorAPattern(@TempDir Path directory) throws Exception {
+        String file = "@" + Files.writeString(directory.resolve("file"), "other words");
+        ParseResult parsed = parse("map", "${env:PATH}", file);
+        assertEquals("${env:PATH}", value(parsed, 1));
+        assertEquals(file, value(parsed, 2));
+        assertEquals("a$b$$c${d}e", parsed.matchedOptionValue("--token", ""));
+    }
+
+    @Test
+    void aValueThatLooksLikeAnOptionComesAfterTwoHyphens() {
+        ParseResult parsed = parse("map", "--", "-5", "--x");
+        assertEquals("-5", value(parsed, 1));
+        assertEquals("--x", value(parsed, 2));
+        StringWriter said = new StringWriter();
+        int code = Main.commandLine()
+                .setErr(new PrintWriter(said))
+                .execute("kv", "set", "--servers", "h:1", "--token", "secret 1", "map", "key", "--x");
+        assertEquals(2, code, said::toString);
+        assertTrue(
+                said.toString().endsWith("If --x is a value, put -- before it, and the options before that: -- --x\n"),
+                said::toString);
+    }
+
+    @Test
+    void aMapIsNotOpenedWithoutItsToken() {
+        StringWriter said = new StringWriter();
+        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        assertEquals(2, line.execute("kv", "stats", "--servers", "127.0.0.1:1", "map"), said::toString);
+        assertTrue(said.toString().contains("say --token, or set the variable FARHEAP_TOKEN"), said::toString);
+    }
+
+    /** The parser expands what is in a default, and then what it has expanded. */
+    @Test
+    void noDefaultIsExpanded() {
+        List<ArgSpec> arguments = new ArrayList<>();
+        collect(Main.commandLine().setInterpolateVariables(false), arguments);
+        assertFalse(arguments.isEmpty());
+        for (ArgSpec argument : arguments) {
+            String usual = argument.defaultValue();
+            assertTrue(usual == null || !usual.contains("$"), argument + ": " + usual);
+        }
+    }
+
+    private static void collect(CommandLine line, List<ArgSpec> arguments) {
+        arguments.addAll(line.getCommandSpec().args());
+        line.getSubcommands().values().forEach(command -> collect(command, arguments));
+    }
+}
