@@ -11,6 +11,6 @@ public record Lease(long id, long durationNanos) {
     /** Does not tell the id, which is a secret. */
     @Override
     public String toString() {
-        return "Lease of %d ms".formatted(durationNanos / 1_000_000);
+        return "Lease of " + durationNanos / 1_000_000 + " ms";
     }
 }

@@ -1,5 +1,7 @@
 package io.farheap.control;
 
+import java.util.Locale;
+
 /** Text that a peer chose, before a log or a terminal gets it. */
 public final class Printable {
 
@@ -29,8 +31,8 @@ public final class Printable {
         for (int at = 0, point; at < text.length(); at += Character.charCount(point)) {
             point = text.codePointAt(at);
             if (!printable(point)) {
-                throw new IllegalArgumentException(
-                        "%s with U+%04X at place %d; use printable characters only".formatted(what, point, at));
+                throw new IllegalArgumentException(String.format(
+                        Locale.ROOT, "%s with U+%04X at place %d; use printable characters only", what, point, at));
             }
         }
         return text;

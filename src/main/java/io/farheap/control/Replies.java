@@ -134,7 +134,7 @@ final class Replies {
         long address = reply.getServer().getRemoteAddress();
         checkMemory("a mark", address, Long.BYTES);
         if (address % Long.BYTES != 0) {
-            throw wrong("a mark at 0x%x; its address is a multiple of %d".formatted(address, Long.BYTES));
+            throw wrong("a mark at 0x" + Long.toHexString(address) + "; its address is a multiple of " + Long.BYTES);
         }
         return new Mark(
                 Wire.read(reply.getServer().getEndpoint()),
@@ -252,7 +252,8 @@ final class Replies {
 
     private static void checkMemory(String what, long address, long bytes) {
         if (Long.compareUnsigned(address, -bytes) > 0) {
-            throw wrong("%s of %d bytes at 0x%x, which goes beyond the last address".formatted(what, bytes, address));
+            throw wrong(what + " of " + bytes + " bytes at 0x" + Long.toHexString(address)
+                    + ", which goes beyond the last address");
         }
     }
 

@@ -11,6 +11,6 @@ public record Ticket(byte[] token, long validNanos) {
     /** Does not tell the token, which is a secret. */
     @Override
     public String toString() {
-        return "Ticket, to be opened within %d ms".formatted(validNanos / 1_000_000);
+        return "Ticket, to be opened within " + validNanos / 1_000_000 + " ms";
     }
 }

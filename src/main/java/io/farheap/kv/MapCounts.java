@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
 import io.farheap.remote.VerbCounts;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -56,6 +57,7 @@ public record MapCounts(
     @Override
     public String toString() {
         return String.format(
+                Locale.ROOT,
                 "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; %,d read "
                         + "again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, %,d unlinked, %,d "
                         + "duplicates, %,d moved; regrets %s; %,d READs, %,d WRITEs, %,d compare-and-swaps, %,d fetch-and-adds",

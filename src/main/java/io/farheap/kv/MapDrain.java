@@ -1,5 +1,7 @@
 package io.farheap.kv;
 
+import java.util.Locale;
+
 /**
  * How far a server's objects have been taken off it. What others of the map were evicted to make room for what was
  * moved counts as any eviction does ({@link MapCounts}), and not here.
@@ -16,6 +18,10 @@ public record MapDrain(long objects, long moved, long evicted, long movedBytes) 
     @Override
     public String toString() {
         return String.format(
-                "%,d objects moved in blocks of %,d bytes together, %,d evicted", moved, movedBytes, evicted);
+                Locale.ROOT,
+                "%,d objects moved in blocks of %,d bytes together, %,d evicted",
+                moved,
+                movedBytes,
+                evicted);
     }
 }

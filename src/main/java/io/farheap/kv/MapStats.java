@@ -1,5 +1,7 @@
 package io.farheap.kv;
 
+import java.util.Locale;
+
 /**
  * What was seen of a map while its table was read, bucket by bucket, as others went on.
  *
@@ -27,6 +29,7 @@ public record MapStats(
     @Override
     public String toString() {
         return String.format(
+                Locale.ROOT,
                 "%,d objects in blocks of %,d bytes together, %,d history entries, %,d slots; %,d of %,d bytes for blocks "
                         + "are taken; %d regions of %,d bytes; %,d segments emptied for other sizes",
                 objects,

@@ -16,6 +16,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.util.BitSet;
+import java.util.Locale;
 
 /**
  * The system calls that the JDK has no API for, bound once. Every method either succeeds or throws
@@ -381,7 +382,7 @@ public final class Posix {
 
     static int check(int result, MemorySegment state, String call, Object... arguments) {
         if (result < 0) {
-            throw new PosixException(call.formatted(arguments), errno(state));
+            throw new PosixException(String.format(Locale.ROOT, call, arguments), errno(state));
         }
         return result;
     }

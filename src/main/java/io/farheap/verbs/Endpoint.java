@@ -55,7 +55,6 @@ public record Endpoint(
 
     @Override
     public String toString() {
-        return "QP %d (LID %d, GID %s)"
-                .formatted(queuePairNumber, lid, HexFormat.of().formatHex(gid));
+        return "QP " + queuePairNumber + " (LID " + lid + ", GID " + HexFormat.of().formatHex(gid) + ")";
     }
 }

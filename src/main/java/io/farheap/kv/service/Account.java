@@ -1,5 +1,7 @@
 package io.farheap.kv.service;
 
+import java.util.Locale;
+
 /**
  * Where the blocks of one server's segments were found to be, while others went on: exact where nobody used the map.
  *
@@ -56,7 +58,13 @@ public record Account(long blocks, long pooled, long worn, long held, long named
     @Override
     public String toString() {
         return String.format(
+                Locale.ROOT,
                 "%,d blocks: %,d live, %,d held by sessions, %,d in pools, %,d worn out, %,d lost and collected now",
-                blocks, named, held, pooled, worn, lost);
+                blocks,
+                named,
+                held,
+                pooled,
+                worn,
+                lost);
     }
 }

@@ -24,6 +24,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import picocli.CommandLine;
@@ -60,6 +61,8 @@ public final class Main {
         if (System.getProperty(LOG_FORMAT) == null) {
             System.setProperty(LOG_FORMAT, "%1$tF %1$tT %4$s %5$s%6$s%n");
         }
+        // Scripts read what is printed: it is the same wherever it runs.
+        Locale.setDefault(Locale.ROOT);
         StandardOutput output = StandardOutput.install();
         VerbsLibrary.choose(VerbsLibrary.AUTO);
         System.exit(execute(arguments, output));

@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.testing.TestDevice;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,6 +57,18 @@ class CommandOutputTest {
         List<String> shell = List.of("sh", "-c", "exec \"$@\" \"$(printf 'caf\\303\\251')\"", "sh");
         String said = run(2, shell, directory.resolve("output").toFile(), List.of());
         assertTrue(said.contains("'caf\u00e9'"), said);
+    }
+
+    @Test
+    void numbersAreAsScriptsReadThem() throws Exception {
+        List<String> egypt = List.of("-Duser.language=ar", "-Duser.country=EG");
+        File output = directory.resolve("output").toFile();
+        Path file = directory.resolve("Chase.class");
+        try (InputStream code = ClassLoader.getSystemResourceAsStream("io/farheap/procedure/builtin/Chase.class")) {
+            Files.write(file, Objects.requireNonNull(code).readAllBytes());
+        }
+        String said = run(0, List.of(), output, egypt, "procedure", "check", file.toString());
+        assertTrue(Pattern.compile("\nresume points  [0-9]+\n").matcher(said).find(), said);
     }
 
     /** Before, it went on for ever, and others ended as if done. */
