@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.latency.LatencyTracking;
 import io.farheap.lifetime.Closing;
+import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.Tenant;
 import io.farheap.migration.MigrationOptions;
@@ -80,10 +81,8 @@ public final class CacheBuilder {
 
     /** How long the cache is likely to be needed, for its manager; null, the default, for ever. */
     public CacheBuilder duration(@Nullable Duration likely) {
-        if (likely != null && likely.toMillis() < 1) {
-            throw new IllegalArgumentException(
-                    "a cache for " + likely + "; it must be at least 1 ms, or null where nobody knows");
-        }
+        // It is refused here, where it is said.
+        long _ = CacheRequest.millis(likely);
         this.lifetime = likely;
         return this;
     }

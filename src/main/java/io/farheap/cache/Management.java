@@ -117,7 +117,7 @@ final class Management implements CacheAlerts, AutoCloseable {
                         manager.clientId(),
                         name,
                         capacity,
-                        lifetime == null ? 0 : lifetime.toMillis(),
+                        CacheRequest.millis(lifetime),
                         place,
                         candidates,
                         tenant);
@@ -231,7 +231,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     void extend(@Nullable Duration lifetime) {
         requireNotEnded();
         try {
-            manager.call(asked -> asked.extend(cacheId(), lifetime == null ? 0 : lifetime.toMillis()));
+            manager.call(asked -> asked.extend(cacheId(), CacheRequest.millis(lifetime)));
         } catch (ControlException | IllegalArgumentException e) {
             throw new CacheException("cache " + name + " is not extended: " + e.getMessage(), e);
         }

@@ -5,6 +5,7 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.slo.Explanation;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +37,7 @@ final class SloWatch implements AutoCloseable {
         this.name = name;
         this.latency = latency;
         this.why = why;
-        this.periodNanos = period.toNanos();
+        this.periodNanos = TimeUnit.NANOSECONDS.convert(period);
         this.listener = listener;
         thread = new Thread(this::run, name + "-slo");
         thread.setDaemon(true);

@@ -85,7 +85,7 @@ final class DrainServer {
                 requireSilent(hostPort);
             }
             try {
-                empty(objects, leaving, within.toNanos(), progress);
+                empty(objects, leaving, TimeUnit.NANOSECONDS.convert(within), progress);
             } catch (Throwable e) {
                 takeBack(leaving, e);
                 throw e;

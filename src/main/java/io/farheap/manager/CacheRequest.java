@@ -2,7 +2,10 @@ package io.farheap.manager;
 
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Printable;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a cache is to have.
@@ -62,6 +65,25 @@ public record CacheRequest(
         }
         Printable.require("a client's place", place, CacheManager.MAX_TEXT_LENGTH);
         Texts.require("a cache's name", name, ControlPlane.MAX_NAME_LENGTH);
+    }
+
+    /**
+     * A lifetime as a number of ms.
+     *
+     * @param likely null, or longer than a number can say, for ever
+     * @return 0 for ever
+     * @throws IllegalArgumentException where it is less than 1 ms
+     */
+    public static long millis(@Nullable Duration likely) {
+        if (likely == null) {
+            return 0;
+        }
+        long millis = TimeUnit.MILLISECONDS.convert(likely);
+        if (millis < 1) {
+            throw new IllegalArgumentException(
+                    "a cache for " + likely + "; it must be at least 1 ms, or null where nobody knows");
+        }
+        return millis == Long.MAX_VALUE ? 0 : millis;
     }
 
     /** @throws IllegalArgumentException where it is less than 0, or more than anybody needs */

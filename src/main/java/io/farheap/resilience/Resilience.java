@@ -3,6 +3,7 @@ package io.farheap.resilience;
 import io.farheap.coding.ErasureCode;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 
 /**
  * What a coded space promises, and what it pays for it: a mode with its k data and r parity splits of each page, and
@@ -179,9 +180,15 @@ public record Resilience(
         return with(additional, bytes, timeoutNanos, strict, errorCorrectionLimit, slabRegenerationLimit);
     }
 
-    /** With another timeout of writes. */
+    /** With another timeout of writes, 1 ms to 60 s. */
     public Resilience timeout(Duration timeout) {
-        return with(additional, pageBytes, timeout.toNanos(), strict, errorCorrectionLimit, slabRegenerationLimit);
+        return with(
+                additional,
+                pageBytes,
+                TimeUnit.NANOSECONDS.convert(timeout),
+                strict,
+                errorCorrectionLimit,
+                slabRegenerationLimit);
     }
 
     /** Whether a write waits for a new slab where one is void. */

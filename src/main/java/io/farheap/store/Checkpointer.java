@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -215,7 +216,7 @@ final class Checkpointer {
             if (stopped) {
                 throw new StoreException("the store is being closed: no checkpoint was made");
             }
-            if (busy != null && System.nanoTime() - began > patience.toNanos()) {
+            if (busy != null && System.nanoTime() - began > TimeUnit.NANOSECONDS.convert(patience)) {
                 throw new StoreException("session \"" + busy.name()
                         + "\" has updates pending, and was not polled until they ended for " + patience.toSeconds()
                         + " s: poll it, or close it. No checkpoint was made");

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -148,7 +149,7 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
 
         @Override
         public long leaseNanos() {
-            return lease.toNanos();
+            return TimeUnit.NANOSECONDS.convert(lease);
         }
     }
 }

@@ -244,6 +244,17 @@ class ObjectiveTest {
     }
 
     @Test
+    void thePeriodOfAWatchMayBeTheLongest() {
+        try (Cache cache = builder()
+                .slo(reads(1e9, 1))
+                .duration(Duration.ofSeconds(Long.MAX_VALUE))
+                .watch(Duration.ofSeconds(Long.MAX_VALUE), null)
+                .create()) {
+            assertTrue(cache.explanation().isPresent() && cache.sloReport().isEmpty());
+        }
+    }
+
+    @Test
     void aMissIsReportedAndRecorded() throws Exception {
         BlockingQueue<SloReport> reports = new LinkedBlockingQueue<>();
         // The model promises what no device does.

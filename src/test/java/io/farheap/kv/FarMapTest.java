@@ -13,6 +13,7 @@ import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -63,8 +64,11 @@ class FarMapTest {
     @Test
     void clientsShareAMapThatOutlivesThem() {
         String[] addresses = start(2);
-        try (FarMap first =
-                        named(addresses).memory(2 * REGION_BYTES).objects(100).create();
+        try (FarMap first = named(addresses)
+                        .memory(2 * REGION_BYTES)
+                        .objects(100)
+                        .life(Duration.ofSeconds(Long.MAX_VALUE))
+                        .create();
                 Session session = first.openSession()) {
             session.set(bytes("a"), bytes("one"));
             try (FarMap second = named(addresses[1], addresses[0]).open();

@@ -56,6 +56,8 @@ class TypedMapTest {
             assertEquals(OptionalLong.of(42), counts.increment("a", 2));
             assertEquals(42L, counts.get("a"));
             counts.set("a", -1L);
+            assertTrue(counts.touch("a", Duration.ofSeconds(Long.MAX_VALUE)));
+            assertEquals(-1L, counts.get("a"));
             assertTrue(counts.touch("a", Duration.ofNanos(1)));
             space.clock.millis = 1;
             assertNull(counts.get("a"));

@@ -83,6 +83,8 @@ class ResilienceTest {
     void timesAndLimitsAreRefusedWithTheirs() {
         Resilience some = Resilience.failureRecovery(8, 2);
         assertEquals("a timeout of 0.0 ms; take 1 ms to 60 s", refused(() -> some.timeout(Duration.ZERO)));
+        assertTrue(
+                refused(() -> some.timeout(Duration.ofSeconds(Long.MAX_VALUE))).endsWith("; take 1 ms to 60 s"));
         assertTrue(refused(() -> some.limits(0, 1)).contains("errorCorrectionLimit of 0.0"));
         assertTrue(refused(() -> some.limits(0.5, 0.1)).contains("slabRegenerationLimit of 0.1"));
     }

@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -330,6 +331,34 @@ class CheckpointTest {
                 session.drain();
                 assertEquals(1, store.checkpoint());
                 assertEquals(6, get(session, memory, 5));
+            }
+        }
+    }
+
+    @Test
+    void patienceMayBeTheLongest() throws Exception {
+        try (MemoryDevice device = device();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            try (FarStore store = how(device)
+                            .patience(Duration.ofSeconds(Long.MAX_VALUE))
+                            .open();
+                    StoreSession session = store.openSession("sleeper");
+                    StoreSession other = store.openSession("other")) {
+                for (long key = 0; key < 4_000; key++) {
+                    put(other, memory, key, key);
+                }
+                while (session.update(5, Values.ADD, 1, (token, status, bytes) -> {}, 0) != StoreStatus.PENDING) {
+                    session.poll();
+                }
+                FutureTask<Long> checkpoint = new FutureTask<>(store::checkpoint);
+                Thread thread = Thread.ofPlatform().start(checkpoint);
+                // It has looked at the session, and waits.
+                while (thread.getState() != Thread.State.TIMED_WAITING && !checkpoint.isDone()) {
+                    Thread.sleep(1);
+                }
+                session.drain();
+                assertEquals(1, checkpoint.get());
             }
         }
     }

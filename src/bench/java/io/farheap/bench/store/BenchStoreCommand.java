@@ -17,6 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -98,8 +99,8 @@ public final class BenchStoreCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
-        StorePlan plan =
-                new StorePlan(new DataSet(records, Long.BYTES), (int) append, rounds, turn.toNanos(), directory);
+        StorePlan plan = new StorePlan(
+                new DataSet(records, Long.BYTES), (int) append, rounds, TimeUnit.NANOSECONDS.convert(turn), directory);
         for (String part : PARTS) {
             if (parts.contains(part)) {
                 switch (part) {

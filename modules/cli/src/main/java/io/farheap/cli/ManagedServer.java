@@ -8,6 +8,7 @@ import io.farheap.server.MemoryServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -78,7 +79,7 @@ final class ManagedServer implements AutoCloseable {
      * @param atOnce whether nobody is left to wait for
      */
     void leave(BooleanSupplier atOnce) throws InterruptedException {
-        leavesAt = System.nanoTime() + notice.toNanos();
+        leavesAt = System.nanoTime() + TimeUnit.NANOSECONDS.convert(notice);
         leaving = true;
         server.leave();
         registration.reportSoon();

@@ -19,6 +19,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -205,7 +206,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
         ServerOptions options = new ServerOptions(
                 memory,
                 region,
-                lease.toNanos(),
+                TimeUnit.NANOSECONDS.convert(lease),
                 device,
                 name == null ? listen : name,
                 threads == 0 ? ServerOptions.defaultThreads() : threads,

@@ -76,6 +76,15 @@ class CommandArgumentsTest {
         }
     }
 
+    @Test
+    void theLongestTimeIsATime() {
+        StringWriter said = new StringWriter();
+        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        assertEquals(1, line.execute("server", "--memory", "64m", "--lease", "999999999m"), said::toString);
+        assertEquals(
+                "farheap: a lease of " + Long.MAX_VALUE + " ns; it must last 100 ms to an hour\n", said.toString());
+    }
+
     private static void collect(CommandLine line, List<ArgSpec> arguments) {
         arguments.addAll(line.getCommandSpec().args());
         line.getSubcommands().values().forEach(command -> collect(command, arguments));

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -325,7 +326,7 @@ final class Fleet implements ServerProvider.Listener {
         lock.lock();
         try {
             Hired hired = machines.get(machine);
-            long until = nanos.getAsLong() + notice.toNanos();
+            long until = nanos.getAsLong() + TimeUnit.NANOSECONDS.convert(notice);
             if (hired != null && hired.server != null) {
                 LOG.log(System.Logger.Level.INFO, "server " + hired.address + " is taken back in " + notice);
                 reclaimed.put(hired.server.record.id(), until);
