@@ -34,17 +34,17 @@ public final class CallChannel implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * With a connection of its own. Does not connect yet.
+     * With a connection of its own, which is made when it is first called.
      *
      * @param what the peer is, for messages, such as "memory server"
      * @param threadName the I/O thread's
      * @param maxReplyBytes of one message from the peer
-     * @throws ControlException UNAVAILABLE where the host has no address
+     * @throws ControlException UNAVAILABLE where the host has no address, or none of several can be connected to
      */
     public CallChannel(String what, HostPort address, String threadName, int maxReplyBytes) {
         ProtobufRuntime.require();
         peer = what + " " + address;
-        channel = new GrpcChannel(address.resolve(), threadName, maxReplyBytes);
+        channel = new GrpcChannel(address.reach(what), threadName, maxReplyBytes);
         shared = null;
     }
 

@@ -102,7 +102,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public static ControlClient share(String address) {
         HostPort server = HostPort.parse(address);
         ProtobufRuntime.require();
-        ServerLink link = ServerLink.join(server, THREAD_NAME, MAX_REPLY_BYTES);
+        ServerLink link = ServerLink.join(WHAT, server, THREAD_NAME, MAX_REPLY_BYTES);
         return new ControlClient(server, new CallChannel(WHAT, server, link));
     }
 

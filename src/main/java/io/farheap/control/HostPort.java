@@ -1,8 +1,14 @@
 package io.farheap.control;
 
+import io.farheap.control.ControlException.Code;
+import io.farheap.time.TimeLimit;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A control plane's address as people write it: {@code host:port}, {@code 192.0.2.7:7400} or
@@ -12,6 +18,9 @@ import java.net.UnknownHostException;
  * @param port 0 to 65535; 0 lets a server choose
  */
 public record HostPort(String host, int port) {
+
+    /** Of one address of several: the others are to have their turn within the time that a call waits. */
+    private static final int CONNECT_MILLIS = 2_000;
 
     /** @throws ControlException INVALID_ARGUMENT where {@code text} is not an address */
     public static HostPort parse(String text) {
@@ -25,7 +34,7 @@ public record HostPort(String host, int port) {
         int port = port(text.substring(colon + 1));
         if (host.isBlank() || port < 0) {
             throw new ControlException(
-                    ControlException.Code.INVALID_ARGUMENT,
+                    Code.INVALID_ARGUMENT,
                     "\"" + text
                             + "\" is not HOST:PORT, such as 10.0.0.7:7400 or [2001:db8::7]:7400, with a port of 0 to 65535");
         }
@@ -41,13 +50,50 @@ public record HostPort(String host, int port) {
         }
     }
 
-    /** @throws ControlException UNAVAILABLE where the host has no address */
+    /**
+     * To listen on.
+     *
+     * @return the first of the host's addresses
+     * @throws ControlException UNAVAILABLE where the host has no address
+     */
     public InetSocketAddress resolve() {
+        return new InetSocketAddress(addresses().getFirst(), port);
+    }
+
+    /**
+     * To connect to. Of several addresses of the host it is the first that a process listens on, which connecting to
+     * each in turn tells; a single one is not tried.
+     *
+     * @param what the peer is, for messages, such as "memory server"
+     * @throws ControlException UNAVAILABLE where the host has no address, or none of several can be connected to
+     */
+    InetSocketAddress reach(String what) {
+        return reach(what, addresses());
+    }
+
+    InetSocketAddress reach(String what, List<InetAddress> addresses) {
+        if (addresses.size() == 1) {
+            return new InetSocketAddress(addresses.getFirst(), port);
+        }
+        List<String> tried = new ArrayList<>();
+        for (InetAddress address : addresses) {
+            try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress(address, port), Math.toIntExact(TimeLimit.of(CONNECT_MILLIS)));
+                return new InetSocketAddress(address, port);
+            } catch (IOException e) {
+                tried.add(new HostPort(address.getHostAddress(), port) + " (" + e.getMessage() + ")");
+            }
+        }
+        throw new ControlException(
+                Code.UNAVAILABLE,
+                what + " " + this + " cannot be reached at any of its addresses: " + String.join(", ", tried));
+    }
+
+    private List<InetAddress> addresses() {
         try {
-            return new InetSocketAddress(InetAddress.getByName(host), port);
+            return List.of(InetAddress.getAllByName(host));
         } catch (UnknownHostException e) {
-            throw new ControlException(
-                    ControlException.Code.UNAVAILABLE, "host \"" + host + "\" of " + this + " has no address", e);
+            throw new ControlException(Code.UNAVAILABLE, "host \"" + host + "\" of " + this + " has no address", e);
         }
     }
 

@@ -37,10 +37,11 @@ final class ServerLink {
      * without a word, and the server be back on a connection that TCP has not given up yet. A new client connects anew
      * and so learns what is there now.
      *
-     * @throws ControlException UNAVAILABLE where the host has no address
+     * @param what the server is, for messages
+     * @throws ControlException UNAVAILABLE where the host has no address, or none of several can be connected to
      */
-    static ServerLink join(HostPort server, String threadName, int maxReplyBytes) {
-        InetSocketAddress address = server.resolve();
+    static ServerLink join(String what, HostPort server, String threadName, int maxReplyBytes) {
+        InetSocketAddress address = server.reach(what);
         synchronized (LINKS) {
             for (ServerLink link : LINKS.getOrDefault(address, List.of())) {
                 if (!link.channel.silent()) {
