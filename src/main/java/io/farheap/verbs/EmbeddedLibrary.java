@@ -56,7 +56,8 @@ final class EmbeddedLibrary {
             }
             content = stream.readAllBytes();
         }
-        Path directory = PrivateDirectory.require(cache().resolve(PREFIX + name(content)));
+        Path directory =
+                PrivateDirectory.require(cache().resolve(PREFIX + name(content)), System.getProperty(PROPERTY) != null);
         Files.setLastModifiedTime(directory, FileTime.from(Instant.now()));
         Path file = directory.resolve(Path.of(resource).getFileName().toString());
         if (!isCopy(file, content)) {

@@ -11,6 +11,9 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A directory whose files nobody but this user, and root, can have put there or can replace: neither may others write
@@ -25,25 +28,36 @@ final class PrivateDirectory {
     private static final int GROUP_WRITES = 0020;
     private static final int STICKY = 01000;
     private static final int ROOT = 0;
+    private static final System.Logger LOG = System.getLogger(PrivateDirectory.class.getName());
+    private static final Set<Path> WARNED = ConcurrentHashMap.newKeySet();
 
     private PrivateDirectory() {}
 
     /**
      * Makes a directory where there is none, and what it is in, for this user alone.
      *
+     * @param chosen whether the user has said where it is to be: what it is in is then the user's affair, and who else
+     *     can put another directory in its place is only said, once
      * @return the same without symbolic links
      * @throws IOException whose message says what is wrong with which directory
      */
-    static Path require(Path directory) throws IOException {
+    static Path require(Path directory, boolean chosen) throws IOException {
         make(directory);
         if (Files.isSymbolicLink(directory)) {
             throw new IOException(directory + " is a symbolic link, which is not what this user made");
         }
         Path real = directory.toRealPath();
         int user = Posix.effectiveUser();
-        check(real, user, user, false);
+        requireClosed(fault(real, user, user, false));
         for (Path outer = real.getParent(); outer != null; outer = outer.getParent()) {
-            check(outer, user, ROOT, true);
+            String fault = fault(outer, user, ROOT, true);
+            if (!chosen) {
+                requireClosed(fault);
+            } else if (fault != null && WARNED.add(outer)) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "native code is loaded from " + directory + ", which others can replace: " + fault);
+            }
         }
         return real;
     }
@@ -58,19 +72,27 @@ final class PrivateDirectory {
         }
     }
 
-    private static void check(Path directory, int user, int otherUser, boolean sticky) throws IOException {
+    private static void requireClosed(@Nullable String fault) throws IOException {
+        if (fault != null) {
+            throw new IOException(fault);
+        }
+    }
+
+    /** Why others can change what is in it, or null. */
+    private static @Nullable String fault(Path directory, int user, int otherUser, boolean sticky) throws IOException {
         Map<String, Object> found = Files.readAttributes(directory, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
         int owner = (int) Objects.requireNonNull(found.get("uid"));
         int mode = (int) Objects.requireNonNull(found.get("mode"));
         if (owner != user && owner != otherUser) {
-            throw new IOException(directory + " belongs to user " + owner
-                    + ", who could change what is in it, and not to user " + user);
+            return directory + " belongs to user " + owner + ", who could change what is in it, and not to user "
+                    + user;
         }
         boolean shared = (mode & OTHERS_WRITE) != 0 || (mode & GROUP_WRITES) != 0 && !isOwnGroup(directory);
         if (shared && !(sticky && (mode & STICKY) != 0)) {
-            throw new IOException("others than user " + user + " may write to " + directory + " (its mode is "
-                    + Integer.toOctalString(mode & 07777) + "; chmod go-w closes it)");
+            return "others than user " + user + " may write to " + directory + " (its mode is "
+                    + Integer.toOctalString(mode & 07777) + "; chmod go-w closes it)";
         }
+        return null;
     }
 
     /** Many systems give each user a group of the same name, and let it write to what the user makes. */

@@ -113,7 +113,7 @@ public enum VerbsLibrary {
             case SOFT -> {
                 String error = open(softLibrary().getPath());
                 if (error != null) {
-                    throw new VerbsException("cannot load softverbs: " + error);
+                    throw new VerbsException("cannot load softverbs: " + error + noExecution(error));
                 }
                 yield SOFT;
             }
@@ -128,9 +128,15 @@ public enum VerbsLibrary {
             load(ibverbs.class, "io/farheap/verbs/", "jniibverbs");
             Loader.load(ibverbs.class);
         } catch (UnsatisfiedLinkError e) {
+            // JavaCPP's last way tells least: the one before is its cause.
+            Throwable cause = e.getCause();
+            String why = String.valueOf((cause == null ? e : cause).getMessage());
+            String remedy = noExecution(why);
             throw new VerbsException(
-                    "cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + e.getMessage()
-                            + "); it is built for linux-x86_64 with glibc, and the javacpp jar with that classifier must be on the class path");
+                    "cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + why + ")"
+                            + (remedy.isEmpty()
+                                    ? "; it is built for linux-x86_64 with glibc, and the javacpp jar with that classifier must be on the class path"
+                                    : remedy));
         } catch (IllegalCallerException e) {
             throw new VerbsException(Posix.NATIVE_ACCESS_HELP);
         } catch (ExceptionInInitializerError e) {
@@ -152,6 +158,14 @@ public enum VerbsLibrary {
         } catch (MalformedURLException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** What to do where the loader may not map a file as code; empty where that is not it. */
+    private static String noExecution(String error) {
+        return error.contains("failed to map segment from shared object")
+                ? "; is its file system mounted noexec? Set -D" + EmbeddedLibrary.PROPERTY
+                        + "= to a directory of a file system that is not"
+                : "";
     }
 
     /** @return null, or why it cannot be loaded */

@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.Deflater;
@@ -134,8 +135,15 @@ class EmbeddedLibraryTest {
         Set<Path> before = loaded(classPath());
         Path own = find(before, "libjnijavacpp.so").getParent();
         refusedWithMode("rwxrwxrwx", own);
+        // What the user has named is the user's affair, and who can put another directory there is said once.
         for (Path place : Effort.variants(1, directory, cache).toList()) {
-            refusedWithMode("rwx----w-", place);
+            Files.setPosixFilePermissions(place, PosixFilePermissions.fromString("rwx----w-"));
+            String output = raw(Loaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache);
+            Files.setPosixFilePermissions(place, PosixFilePermissions.fromString("rwx------"));
+            String warning = ", which others can replace: others than user " + Posix.effectiveUser() + " may write to "
+                    + place + " (its mode is 702; ";
+            assertEquals(2, output.split(Pattern.quote(warning), -1).length, output);
+            assertTrue(output.contains(own + "/libjnijavacpp.so"), output);
         }
         Path elsewhere = directory.resolve("elsewhere");
         Files.move(own, elsewhere);
@@ -144,6 +152,19 @@ class EmbeddedLibraryTest {
         assertTrue(output.startsWith(REFUSED + "" + own + " is a symbolic link"), output);
         Files.delete(own);
         assertEquals(before, loaded(classPath()));
+    }
+
+    /** Where the user names no directory. */
+    @Test
+    void nobodyElseMayReplaceTheHomesDirectory() throws Exception {
+        Path home = Files.createDirectory(directory.resolve("home"));
+        Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx----w-"));
+        String output = run(classPath(), "-Duser.home=" + home);
+        assertTrue(
+                output.startsWith(
+                        REFUSED + "others than user " + Posix.effectiveUser() + " may write to " + home + " "),
+                output);
+        assertTrue(output.endsWith(REMEDY), output);
     }
 
     private void refusedWithMode(String mode, Path place) throws Exception {
@@ -159,14 +180,37 @@ class EmbeddedLibraryTest {
     void aDirectoryOfAnotherUserIsNotUsed() throws Exception {
         assumeTrue(Posix.effectiveUser() == 0, "needs root, who can give files away");
         Path own = find(loaded(classPath()), "libsoftverbs.so").getParent();
-        for (Path place : Effort.variants(1, own, cache, directory).toList()) {
-            Files.setAttribute(place, "unix:uid", 1);
-            String output = output(classPath());
-            Files.setAttribute(place, "unix:uid", 0);
-            assertTrue(output.startsWith("refused cannot extract lib"), output);
-            assertTrue(output.contains("(" + place + " belongs to user 1, "), output);
-            assertTrue(output.endsWith(REMEDY), output);
-        }
+        Files.setAttribute(own, "unix:uid", 1);
+        String output = output(classPath());
+        Files.setAttribute(own, "unix:uid", 0);
+        assertTrue(output.startsWith("refused cannot extract lib"), output);
+        assertTrue(output.contains("(" + own + " belongs to user 1, "), output);
+        assertTrue(output.endsWith(REMEDY), output);
+        Files.setAttribute(cache, "unix:uid", 1);
+        output = raw(Loaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache);
+        Files.setAttribute(cache, "unix:uid", 0);
+        assertTrue(output.contains("which others can replace: " + cache + " belongs to user 1, "), output);
+    }
+
+    @Test
+    void aFileSystemThatExecutesNothingIsNamed() throws Exception {
+        Files.createDirectory(cache);
+        String mount = "mount -t tmpfs -o noexec,mode=700 none " + cache;
+        assumeTrue(
+                new ProcessBuilder("unshare", "-m", "sh", "-c", mount).start().waitFor() == 0,
+                "needs root, who can mount a file system");
+        String output = raw(
+                List.of("unshare", "-m", "sh", "-c", mount + " && exec \"$@\"", "sh"),
+                Loaded.class,
+                classPath(),
+                "-Dorg.bytedeco.javacpp.cachedir=" + cache);
+        assertTrue(output.startsWith("refused cannot load Farheap's native binding for linux-x86_64 ("), output);
+        assertTrue(
+                output.strip()
+                        .endsWith(
+                                "is its file system mounted noexec? Set -Dorg.bytedeco.javacpp.cachedir= to a directory "
+                                        + "of a file system that is not"),
+                output);
     }
 
     @Test
@@ -277,19 +321,35 @@ class EmbeddedLibraryTest {
     }
 
     private String run(String classPath, String... flags) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command = new ArrayList<>(List.of(
-                java,
+        return run(Loaded.class, classPath, flags);
+    }
+
+    private String run(Class<?> main, String classPath, String... flags) throws Exception {
+        return raw(main, classPath, flags)
+                .lines()
+                .filter(line -> !line.startsWith("WARNING"))
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** With warnings. */
+    private String raw(Class<?> main, String classPath, String... flags) throws Exception {
+        return raw(List.of(), main, classPath, flags);
+    }
+
+    private String raw(List<String> shell, Class<?> main, String classPath, String... flags) throws Exception {
+        List<String> command = new ArrayList<>(shell);
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Dfarheap.verbs=soft",
                 "-Djava.io.tmpdir=" + temporary));
         command.addAll(List.of(flags));
-        command.addAll(List.of("-cp", classPath, Loaded.class.getName()));
+        command.addAll(List.of("-cp", classPath, main.getName()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);
-        return output.lines().filter(line -> !line.startsWith("WARNING")).collect(Collectors.joining("\n"));
+        return output;
     }
 }
