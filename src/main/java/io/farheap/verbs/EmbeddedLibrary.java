@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * size and time, shares it among all jars of a name, and falls back to a directory that anybody may have made first.
  * Here each library is in a directory that is named by its content, so that processes of different builds use different
  * files, and that {@linkplain PrivateDirectory nobody else can write to}, so that what is loaded is what was compared.
+ * Each class loader of a process that has these classes, such as each deployment in a container, has a file of its own.
  */
 final class EmbeddedLibrary {
 
@@ -44,10 +45,11 @@ final class EmbeddedLibrary {
      *
      * @param beside a class that was loaded from where it is
      * @param resource its path in there, with no slash before it
+     * @param copy of several files with the same bytes: a JVM loads a file for one class loader alone
      * @return null where there is none
      * @throws IOException whose message says which directory is not fit
      */
-    static @Nullable Path file(Class<?> beside, String resource) throws IOException {
+    static @Nullable Path file(Class<?> beside, String resource, int copy) throws IOException {
         byte[] content;
         // Of the loader: on the module path JavaCPP's native code is in a module of its own.
         try (InputStream stream = beside.getClassLoader().getResourceAsStream(resource)) {
@@ -59,7 +61,8 @@ final class EmbeddedLibrary {
         Path directory =
                 PrivateDirectory.require(cache().resolve(PREFIX + name(content)), System.getProperty(PROPERTY) != null);
         Files.setLastModifiedTime(directory, FileTime.from(Instant.now()));
-        Path file = directory.resolve(Path.of(resource).getFileName().toString());
+        String name = Path.of(resource).getFileName().toString();
+        Path file = directory.resolve(copy == 0 ? name : name.replaceFirst("\\.so$", "-" + copy + ".so"));
         if (!isCopy(file, content)) {
             write(file, content);
             forgetOthers(directory);

@@ -26,6 +26,9 @@ public enum VerbsLibrary {
 
     public static final String PROPERTY = "farheap.verbs";
 
+    /** Of what is undeployed the files become free when it has been collected. */
+    private static final int MOST_LOADERS = 63;
+
     private static final String SYSTEM_SONAME = "libibverbs.so.1";
 
     private static @Nullable VerbsLibrary chosen;
@@ -77,8 +80,12 @@ public enum VerbsLibrary {
 
     /** Null where there is no such library beside the class. */
     static @Nullable Path extract(Class<?> beside, String path, String library) {
+        return extract(beside, path, library, 0);
+    }
+
+    private static @Nullable Path extract(Class<?> beside, String path, String library, int copy) {
         try {
-            return EmbeddedLibrary.file(beside, path + Loader.getPlatform() + "/" + library);
+            return EmbeddedLibrary.file(beside, path + Loader.getPlatform() + "/" + library, copy);
         } catch (IOException e) {
             throw new VerbsException(
                     "cannot extract " + library + " (" + e.getMessage() + "); set -D" + EmbeddedLibrary.PROPERTY
@@ -123,6 +130,7 @@ public enum VerbsLibrary {
 
     private static void loadBinding() {
         try {
+            requireOneLoader();
             // Before JavaCPP looks for them: what it has loaded it takes from nowhere else.
             load(Pointer.class, "org/bytedeco/javacpp/", "jnijavacpp");
             load(ibverbs.class, "io/farheap/verbs/", "jniibverbs");
@@ -148,16 +156,38 @@ public enum VerbsLibrary {
         }
     }
 
+    /** The file that no other class loader has. */
     private static void load(Class<?> beside, String path, String library) {
-        Path file = extract(beside, path, "lib" + library + ".so");
-        if (file == null) {
-            throw new UnsatisfiedLinkError("there is no lib" + library + ".so beside the classes");
+        for (int copy = 0; ; copy++) {
+            Path file = extract(beside, path, "lib" + library + ".so", copy);
+            if (file == null) {
+                throw new UnsatisfiedLinkError("there is no lib" + library + ".so beside the classes");
+            }
+            try {
+                Loader.loadLibrary(beside, new URL[] {file.toUri().toURL()}, library);
+                return;
+            } catch (UnsatisfiedLinkError e) {
+                if (!isAnotherLoaders(e)) {
+                    throw e;
+                }
+                if (copy == MOST_LOADERS) {
+                    throw new VerbsException("lib" + library + ".so is in use by " + (copy + 1)
+                            + " class loaders of this process, each with a copy, and there may be no more: keep "
+                            + "Farheap's and JavaCPP's jars in one that all share, or end what was undeployed");
+                }
+            } catch (MalformedURLException e) {
+                throw new IllegalStateException(e);
+            }
         }
-        try {
-            Loader.loadLibrary(beside, new URL[] {file.toUri().toURL()}, library);
-        } catch (MalformedURLException e) {
-            throw new IllegalStateException(e);
+    }
+
+    private static boolean isAnotherLoaders(UnsatisfiedLinkError e) {
+        for (Throwable one = e; one != null; one = one.getCause()) {
+            if (String.valueOf(one.getMessage()).contains("already loaded in another classloader")) {
+                return true;
+            }
         }
+        return false;
     }
 
     /** What to do where the loader may not map a file as code; empty where that is not it. */
@@ -166,6 +196,15 @@ public enum VerbsLibrary {
                 ? "; is its file system mounted noexec? Set -D" + EmbeddedLibrary.PROPERTY
                         + "= to a directory of a file system that is not"
                 : "";
+    }
+
+    /** JavaCPP finds classes that its native code names by its own class loader. */
+    private static void requireOneLoader() {
+        if (Pointer.class.getClassLoader() != ibverbs.class.getClassLoader()) {
+            throw new VerbsException(
+                    "JavaCPP is in another class loader than Farheap, and then its native code finds no "
+                            + "class of Farheap; have both jars in one");
+        }
     }
 
     /** @return null, or why it cannot be loaded */

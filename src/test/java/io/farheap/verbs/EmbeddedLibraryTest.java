@@ -11,6 +11,8 @@ import io.farheap.posix.Posix;
 import io.farheap.testing.Effort;
 import java.io.File;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -62,6 +64,52 @@ class EmbeddedLibraryTest {
                         .map(line -> line.substring(line.indexOf('/')))
                         .distinct()
                         .forEach(System.out::println);
+            }
+        }
+    }
+
+    /** As two deployments of a container: the same classes in class loaders that know nothing of each other. */
+    static final class TwiceLoaded {
+        /** What is collected has its libraries unloaded. */
+        private static final List<ClassLoader> LOADERS = new ArrayList<>();
+
+        private TwiceLoaded() {}
+
+        public static void main(String[] arguments) throws Exception {
+            List<URL> all = new ArrayList<>();
+            for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+                all.add(Path.of(entry).toUri().toURL());
+            }
+            ClassLoader platform = ClassLoader.getPlatformClassLoader();
+            for (int i = 0; i < 3; i++) {
+                run(new URLClassLoader(all.toArray(URL[]::new), platform));
+            }
+            URL[] javacpp = all.stream()
+                    .filter(url -> url.getPath().contains("javacpp"))
+                    .toArray(URL[]::new);
+            all.removeAll(List.of(javacpp));
+            run(new URLClassLoader(all.toArray(URL[]::new), new URLClassLoader(javacpp, platform)));
+            Loaded.main(arguments);
+        }
+
+        private static void run(ClassLoader loader) throws Exception {
+            LOADERS.add(loader);
+            loader.loadClass(Opened.class.getName())
+                    .getMethod("main", String[].class)
+                    .invoke(null, (Object) new String[0]);
+        }
+    }
+
+    /** Registers memory and makes a queue pair, and says so. */
+    public static final class Opened {
+        private Opened() {}
+
+        public static void main(String[] arguments) throws Exception {
+            try (ConnectedPair pair = ConnectedPair.connect("soft0", "soft0", 4096)) {
+                pair.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 8);
+                System.out.println("wrote " + pair.post(0) + " " + (pair.await(0) == WcStatus.SUCCESS));
+            } catch (VerbsException e) {
+                System.out.println("refused " + e.getMessage());
             }
         }
     }
@@ -165,6 +213,23 @@ class EmbeddedLibraryTest {
                         REFUSED + "others than user " + Posix.effectiveUser() + " may write to " + home + " "),
                 output);
         assertTrue(output.endsWith(REMEDY), output);
+    }
+
+    @Test
+    void classLoadersHaveCopiesOfTheirOwn() throws Exception {
+        String output = run(TwiceLoaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache);
+        List<String> lines = output.lines().toList();
+        assertEquals(List.of("wrote 0 true", "wrote 0 true", "wrote 0 true"), lines.subList(0, 3), output);
+        assertTrue(lines.get(3).startsWith("refused JavaCPP is in another class loader than Farheap"), output);
+        Set<String> names = lines.stream()
+                .skip(4)
+                .map(line -> Path.of(line).getFileName().toString())
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> expected = new TreeSet<>(Set.of("libsoftverbs.so"));
+        for (String copy : List.of("", "-1", "-2", "-3")) {
+            expected.addAll(List.of("libjnijavacpp" + copy + ".so", "libjniibverbs" + copy + ".so"));
+        }
+        assertEquals(expected, names, output);
     }
 
     private void refusedWithMode(String mode, Path place) throws Exception {
