@@ -6,6 +6,7 @@ import io.farheap.control.wire.Pace;
 import io.farheap.control.wire.QueuePairEndpoint;
 import io.farheap.control.wire.Region;
 import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.SoftverbsPlace;
 
 /** Values as messages and back, for both sides. */
 final class Wire {
@@ -21,6 +22,8 @@ final class Wire {
                 .setPathMtu(endpoint.pathMtu())
                 .setInitiatorDepth(endpoint.initiatorDepth())
                 .setResponderResources(endpoint.responderResources())
+                .setSoftverbsUser(endpoint.place().user())
+                .setSoftverbsHost(endpoint.place().host())
                 .build();
     }
 
@@ -33,7 +36,8 @@ final class Wire {
                 message.getGid().toByteArray(),
                 message.getPathMtu(),
                 message.getInitiatorDepth(),
-                message.getResponderResources());
+                message.getResponderResources(),
+                new SoftverbsPlace(message.getSoftverbsUser(), message.getSoftverbsHost()));
     }
 
     /** @throws ControlException INVALID_ARGUMENT where the message is no endpoint */

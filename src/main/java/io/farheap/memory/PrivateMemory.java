@@ -28,11 +28,15 @@ public final class PrivateMemory implements AutoCloseable {
         segment = MemorySegment.ofAddress(aligned).reinterpret(bytes, arena, ended -> Posix.unmap(address, mapped));
     }
 
-    /** @param bytes rounded up to whole pages */
+    /**
+     * @param bytes rounded up to whole pages
+     * @throws IllegalArgumentException where this machine, or a control group of this process, has no such room
+     */
     public static PrivateMemory allocate(long bytes) {
         if (bytes <= 0 || bytes > Long.MAX_VALUE - 2 * HUGE_PAGE_BYTES) {
             throw new IllegalArgumentException("memory of " + bytes + " bytes; it needs at least 1");
         }
+        AvailableMemory.requireOwn("memory", bytes, AvailableMemory.ROOT);
         return new PrivateMemory((bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
     }
 

@@ -4,6 +4,7 @@ import io.farheap.posix.Posix;
 import io.farheap.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 
 /**
  * Zeroed off-heap memory in a sealed memfd, mapped shared and populated: a device registers it, and a software device
@@ -32,8 +33,14 @@ public final class SharedMemory implements AutoCloseable {
     /**
      * @param name seen in /proc/PID/maps
      * @param bytes rounded up to whole pages
+     * @throws IllegalArgumentException where this machine, or a control group of this process, has no such room
      */
     public static SharedMemory allocate(String name, long bytes) {
+        return allocate(name, bytes, AvailableMemory.ROOT);
+    }
+
+    /** @param root of the file system */
+    static SharedMemory allocate(String name, long bytes, Path root) {
         if (bytes <= 0 || bytes > Long.MAX_VALUE - PAGE_BYTES) {
             throw new IllegalArgumentException("an arena of " + bytes + " bytes; it needs at least 1");
         }
@@ -45,6 +52,8 @@ public final class SharedMemory implements AutoCloseable {
                 // Reserved huge pages are rare; ordinary ones serve.
             }
         }
+        // What is reserved as huge pages counts as used.
+        AvailableMemory.requireOwn("memory \"" + name + "\"", rounded, root);
         return allocate(name, rounded, false);
     }
 

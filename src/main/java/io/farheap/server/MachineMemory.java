@@ -1,6 +1,7 @@
 package io.farheap.server;
 
-import java.nio.file.Path;
+import io.farheap.memory.AvailableBytes;
+import io.farheap.memory.AvailableMemory;
 
 /**
  * How much memory a machine has, and how much of it is left.
@@ -12,7 +13,7 @@ public record MachineMemory(long totalBytes, long freeBytes) {
 
     /** Of this machine now, or of the control group of this process that has the smaller part left. */
     public static MachineMemory now() {
-        AvailableBytes available = AvailableMemory.tightest(Path.of("/"));
+        AvailableBytes available = AvailableMemory.tightest();
         return new MachineMemory(available.total(), available.bytes());
     }
 }

@@ -23,6 +23,7 @@ import io.farheap.control.SpacePlane;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
 import io.farheap.lifetime.Closing;
+import io.farheap.memory.AvailableMemory;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
+import io.farheap.memory.AvailableMemory;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.posix.Posix;
 import io.farheap.posix.PosixException;
@@ -52,7 +53,7 @@ final class RegionPool implements AutoCloseable {
 
     /** @param threads makes the one that zeroes */
     RegionPool(Context context, long regionBytes, int regions, boolean elastic, ThreadFactory threads) {
-        AvailableMemory.require(regionBytes * regions);
+        AvailableMemory.require("memory", regionBytes * regions, "donate less");
         this.regionBytes = regionBytes;
         domain = context.allocateProtectionDomain();
         try (CloseStack stack = new CloseStack()) {

@@ -13,6 +13,7 @@ import java.util.HexFormat;
  * @param pathMtu {@code enum ibv_mtu} of the port: 1 (256 bytes) to 5 (4096); the smaller of the two is used
  * @param initiatorDepth READs and atomics that this side will have outstanding at most, 1 to 255
  * @param responderResources READs and atomics of the other side that this side's device serves at a time, 1 to 255
+ * @param place of the process, on softverbs
  */
 public record Endpoint(
         int queuePairNumber,
@@ -21,7 +22,8 @@ public record Endpoint(
         byte[] gid,
         int pathMtu,
         int initiatorDepth,
-        int responderResources) {
+        int responderResources,
+        SoftverbsPlace place) {
 
     public static final int GID_BYTES = 16;
     private static final int MAX_DEPTH = 255;
@@ -53,8 +55,29 @@ public record Endpoint(
         }
     }
 
+    /** Of a process whose place is unknown, or does not matter. */
+    public Endpoint(
+            int queuePairNumber,
+            int packetSequenceNumber,
+            int lid,
+            byte[] gid,
+            int pathMtu,
+            int initiatorDepth,
+            int responderResources) {
+        this(
+                queuePairNumber,
+                packetSequenceNumber,
+                lid,
+                gid,
+                pathMtu,
+                initiatorDepth,
+                responderResources,
+                SoftverbsPlace.UNKNOWN);
+    }
+
     @Override
     public String toString() {
-        return "QP " + queuePairNumber + " (LID " + lid + ", GID " + HexFormat.of().formatHex(gid) + ")";
+        return "QP " + queuePairNumber + " (LID " + lid + ", GID "
+                + HexFormat.of().formatHex(gid) + ")";
     }
 }

@@ -135,7 +135,8 @@ public final class QueuePair implements AutoCloseable {
                 gid.bytes(),
                 port.mtu(),
                 initiatorDepth(),
-                responderResources());
+                responderResources(),
+                SoftverbsPlace.own(domain.context().library()));
     }
 
     private int initiatorDepth() {
@@ -171,6 +172,7 @@ public final class QueuePair implements AutoCloseable {
      * @throws VerbsException where the device refuses, such as for a peer that cannot be reached
      */
     public void connect(Endpoint peer) {
+        SoftverbsPlace.own(domain.context().library()).checkReaches(peer.place(), peer.toString());
         readyToReceive(peer);
         readyToSend(peer);
     }

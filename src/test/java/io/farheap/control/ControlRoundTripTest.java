@@ -166,6 +166,7 @@ class ControlRoundTripTest {
         assertEquals(InMemoryPlane.SERVER_END.packetSequenceNumber(), end.packetSequenceNumber());
         assertEquals(InMemoryPlane.SERVER_END.initiatorDepth(), end.initiatorDepth());
         assertEquals(InMemoryPlane.SERVER_END.responderResources(), end.responderResources());
+        assertEquals(InMemoryPlane.SERVER_END.place(), end.place());
     }
 
     @ParameterizedTest

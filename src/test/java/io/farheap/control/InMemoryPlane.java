@@ -2,6 +2,7 @@ package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
 import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.SoftverbsPlace;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,7 +16,8 @@ import java.util.stream.IntStream;
  */
 final class InMemoryPlane implements ControlPlane {
 
-    static final Endpoint SERVER_END = new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1);
+    static final Endpoint SERVER_END =
+            new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1, new SoftverbsPlace(-2, Long.MIN_VALUE));
 
     static final ServerStatus STATUS = new ServerStatus(
             new ServerDescription(-1, "s", "d", PROTOCOL_VERSION, 1 << 20, 8, 2),

@@ -15,13 +15,14 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a command reads and prints in a shell that is not as the developer's; processes of their own. */
 class CommandOutputTest {
 
-    private static final long PATIENCE_SECONDS = 30;
+    private static final long PATIENCE_SECONDS = 60;
 
     @TempDir
     Path directory;
@@ -69,6 +70,21 @@ class CommandOutputTest {
         }
         String said = run(0, List.of(), output, egypt, "procedure", "check", file.toString());
         assertTrue(Pattern.compile("\nresume points  [0-9]+\n").matcher(said).find(), said);
+    }
+
+    /** As on a full disk; its ZooKeeper takes a file of 64 MiB first. Half a minute, which it waits. */
+    @Test
+    @Tag("full")
+    void aManagerSaysThatItHasNoRoomForItsState() throws Exception {
+        List<String> shell = List.of("sh", "-c", "ulimit -f 2000 && exec \"$@\"", "sh");
+        String data = directory.resolve("data").toString();
+        File output = directory.resolve("output").toFile();
+        String said = run(1, shell, output, List.of(), "manager", "--data", data, "--listen", "127.0.0.1:0");
+        assertTrue(
+                said.contains("farheap: the manager ends: its ZooKeeper has failed, such as for want of disk, of "
+                        + "which "),
+                said);
+        assertTrue(said.contains(" MiB are free at " + data + "; make room"), said);
     }
 
     /** Before, it went on for ever, and others ended as if done. */

@@ -5,6 +5,10 @@ import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
 import io.farheap.manager.state.ZooKeeperHost;
 import io.farheap.manager.state.ZooKeeperStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongFunction;
@@ -81,14 +85,26 @@ final class Candidacy {
     /** Returns when it has to end. */
     void run() throws InterruptedException {
         if (!zooKeeper.shared()) {
-            if (!lead(null, null)) {
-                throw new StateException("the manager ends: another has opened its state, and leads");
-            }
+            leadAlone();
             return;
         }
         boolean ended = false;
         while (!ended) {
             ended = standByAndLead();
+        }
+    }
+
+    private void leadAlone() throws InterruptedException {
+        boolean ended;
+        try {
+            ended = lead(null, null);
+        } catch (StateException e) {
+            // Of a ZooKeeper that has failed the state's connection says only that it is lost.
+            requireZooKeeper();
+            throw e;
+        }
+        if (!ended) {
+            throw new StateException("the manager ends: another has opened its state, and leads");
         }
     }
 
@@ -164,8 +180,18 @@ final class Candidacy {
 
     private void requireZooKeeper() {
         if (!zooKeeper.running()) {
-            throw new StateException("the manager ends: its ZooKeeper has failed, such as for want of disk; make room, "
-                    + "and start it again");
+            throw new StateException("the manager ends: its ZooKeeper has failed, such as for want of disk" + free()
+                    + "; make room, and start it again");
+        }
+    }
+
+    /** What is left where the files of a ZooKeeper in this process are. */
+    private String free() {
+        try {
+            return ", of which " + (Files.getFileStore(Path.of(where)).getUsableSpace() >> 20) + " MiB are free at "
+                    + where;
+        } catch (IOException | InvalidPathException e) {
+            return "";
         }
     }
 }

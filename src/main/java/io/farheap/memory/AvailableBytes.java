@@ -1,4 +1,4 @@
-package io.farheap.server;
+package io.farheap.memory;
 
 /**
  * What is left of a machine's memory, or of a control group's.
@@ -7,7 +7,7 @@ package io.farheap.server;
  * @param bytes that are left
  * @param total of how many
  */
-record AvailableBytes(String where, long bytes, long total) {
+public record AvailableBytes(String where, long bytes, long total) {
 
     AvailableBytes least(AvailableBytes other) {
         return other.bytes < bytes ? other : this;

@@ -1,4 +1,4 @@
-package io.farheap.server;
+package io.farheap.memory;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,7 +8,12 @@ import java.nio.file.Path;
  * What the kernel can still give to this process: of the machine, and of each control group that it is in (a container,
  * a service). Populating more than that would wake the OOM killer, which picks its victim freely.
  */
-final class AvailableMemory {
+public final class AvailableMemory {
+
+    static final Path ROOT = Path.of("/");
+
+    /** Reading what is available takes a tenth of a millisecond, and populating so much some. */
+    private static final long LEAST_BYTES = 1 << 20;
 
     private static final String MEMINFO = "proc/meminfo";
     private static final String AVAILABLE = "MemAvailable:";
@@ -16,22 +21,33 @@ final class AvailableMemory {
 
     private AvailableMemory() {}
 
-    /** @throws IllegalArgumentException where {@code bytes} are not there */
-    static void require(long bytes) {
-        require(bytes, Path.of("/"));
+    /**
+     * @param what the memory is for
+     * @param remedy such as "allocate less"
+     * @throws IllegalArgumentException where {@code bytes} are not there
+     */
+    public static void require(String what, long bytes, String remedy) {
+        require(what, bytes, remedy, ROOT);
     }
 
     /** @param root of the file system */
-    static void require(long bytes, Path root) {
+    static void require(String what, long bytes, String remedy, Path root) {
         AvailableBytes available = of(root);
         if (bytes > available.bytes()) {
-            throw new IllegalArgumentException("memory of " + (bytes >> 20) + " MiB; " + available.where() + " has "
-                    + (available.bytes() >> 20) + " MiB available, so donate less");
+            throw new IllegalArgumentException(what + " of " + (bytes >> 20) + " MiB; " + available.where() + " has "
+                    + (available.bytes() >> 20) + " MiB available, so " + remedy);
         }
     }
 
-    static long bytes() {
-        return of(Path.of("/")).bytes();
+    /** Before this process populates memory of its own, unless that is little. */
+    static void requireOwn(String what, long bytes, Path root) {
+        if (bytes >= LEAST_BYTES) {
+            require(what, bytes, "allocate less, or give this process more", root);
+        }
+    }
+
+    public static long bytes() {
+        return of(ROOT).bytes();
     }
 
     static AvailableBytes of(Path root) {
@@ -39,7 +55,11 @@ final class AvailableMemory {
     }
 
     /** Of the machine and its most loaded control group the one with less left, as a part of what it has. */
-    static AvailableBytes tightest(Path root) {
+    public static AvailableBytes tightest() {
+        return tightest(ROOT);
+    }
+
+    private static AvailableBytes tightest(Path root) {
         AvailableBytes machine = machine(root);
         AvailableBytes group = ControlGroups.least(root);
         boolean less = (double) group.bytes() / group.total() < (double) machine.bytes() / machine.total();

@@ -1,4 +1,4 @@
-package io.farheap.server;
+package io.farheap.memory;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package io.farheap.server;
+package io.farheap.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -120,8 +120,10 @@ class AvailableMemoryTest {
         write("proc/self/mountinfo", V2.formatted("/"));
         write("proc/self/cgroup", "0::/box\n");
         two("/box", Long.toString(100 * MIB), 0, 0);
-        AvailableMemory.require(100 * MIB, root);
-        String message = assertThrows(IllegalArgumentException.class, () -> AvailableMemory.require(101 * MIB, root))
+        AvailableMemory.require("memory", 100 * MIB, "donate less", root);
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> AvailableMemory.require("memory", 101 * MIB, "donate less", root))
                 .getMessage();
         assertTrue(
                 message.contains("101 MiB")
@@ -129,6 +131,25 @@ class AvailableMemoryTest {
                         && message.contains("/box")
                         && message.contains("donate less"),
                 message);
+    }
+
+    /** Populating it would have the kernel kill this process. */
+    @Test
+    void whatAProcessAllocatesIsRefusedAboveItsLimit() throws IOException {
+        write("proc/self/mountinfo", V2.formatted("/"));
+        write("proc/self/cgroup", "0::/box\n");
+        two("/box", Long.toString(3 * MIB), 0, 0);
+        // No whole number of huge pages.
+        String message = assertThrows(
+                        IllegalArgumentException.class, () -> SharedMemory.allocate("buffer", 5 * MIB, root))
+                .getMessage();
+        assertEquals(
+                "memory \"buffer\" of 5 MiB; control group " + root + "/sys/fs/cgroup/box has 3 MiB available, so "
+                        + "allocate less, or give this process more",
+                message);
+        SharedMemory.allocate("buffer", 3 * MIB, root).close();
+        two("/box", Long.toString(MIB), MIB, 0);
+        SharedMemory.allocate("buffer", MIB - 4096, root).close();
     }
 
     @Test
