@@ -55,21 +55,20 @@ final class Updates {
                 continue;
             }
             long copy = records.copyOf(word);
+            int outcome;
             if (copy != 0) {
-                int outcome = ofCopy(copy, entry, word, update, argument);
-                if (outcome != REPEAT) {
-                    return outcome;
+                outcome = ofCopy(copy, entry, word, update, argument);
+            } else {
+                long record = records.inMemory(records.chain(word), marks.head());
+                if (record == 0 && records.address >= marks.begin()) {
+                    return Operations.ON_DEVICE;
                 }
-                continue;
+                outcome = record == 0
+                        ? initial(entry, word, update, argument)
+                        : of(record, entry, word, update, argument);
             }
-            long record = records.inMemory(records.chain(word), marks.head());
-            if (record == 0 && records.address >= marks.begin()) {
-                return Operations.ON_DEVICE;
-            }
-            int outcome =
-                    record == 0 ? initial(entry, word, update, argument) : of(record, entry, word, update, argument);
             if (outcome != REPEAT) {
-                return outcome == KEPT ? StoreStatus.DONE : outcome;
+                return told(outcome);
             }
         }
     }
@@ -125,7 +124,7 @@ final class Updates {
                         if (outcome != StoreStatus.DONE) {
                             unseal(record);
                         }
-                        outcome = outcome == KEPT ? StoreStatus.DONE : outcome;
+                        outcome = told(outcome);
                     }
                 }
             }
@@ -192,9 +191,14 @@ final class Updates {
                 outcome = copied(entry, word, old, oldOffset, oldBytes, update, argument);
             }
             if (outcome != REPEAT) {
-                return outcome == KEPT ? StoreStatus.DONE : outcome;
+                return told(outcome);
             }
         }
+    }
+
+    /** The outcome as callers know it: what only this class distinguishes does not leave it. */
+    private static int told(int outcome) {
+        return outcome == KEPT ? StoreStatus.DONE : outcome;
     }
 
     /** Whether the device has what may be the newest record of the key: ON_DEVICE or NOT_FOUND. */

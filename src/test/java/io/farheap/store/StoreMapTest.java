@@ -20,6 +20,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StoreMapTest {
 
@@ -33,10 +35,15 @@ class StoreMapTest {
     @BeforeEach
     void open() {
         device = new MemoryDevice(1 << 16, 512);
+        open(0);
+    }
+
+    private void open(int cachePages) {
         store = FarStore.builder()
                 .device(device)
                 .pageBytes(4096)
                 .memory(6 * 4096)
+                .readCache(cachePages * 4096L)
                 .expectedKeys(64)
                 .records(64, 32)
                 .open();
@@ -53,9 +60,18 @@ class StoreMapTest {
         return Integer.toString(random.nextInt(100)).repeat(random.nextInt(60));
     }
 
-    /** Beside a map of the JDK's, on a log most of which is on the device. */
-    @Test
-    void itDoesWhatAMapDoes() {
+    private void openWithCopies() {
+        store.close();
+        open(6);
+    }
+
+    /** Beside a map of the JDK's, on a log most of which is on the device; and with copies of what was read. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void itDoesWhatAMapDoes(boolean copies) {
+        if (copies) {
+            openWithCopies();
+        }
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         Map<String, String> expected = new HashMap<>();
@@ -100,6 +116,25 @@ class StoreMapTest {
         assertEquals(expected.isEmpty(), map.isEmpty());
         map.clear();
         assertTrue(map.isEmpty());
+    }
+
+    /** Neither in memory nor on the device, in a copy of what was read alone. */
+    @Test
+    void whatLeavesACopyAsItIsEndsAsElsewhere() {
+        openWithCopies();
+        map.put("a", "1");
+        for (int i = 0; store.logBytesInMemory() == store.logBytes(); i++) {
+            map.put("filler " + i, "x".repeat(200));
+        }
+        assertEquals("1", map.get("a"));
+        long reads = store.counts().deviceReads();
+        assertEquals("1", map.putIfAbsent("a", "2"));
+        assertFalse(map.remove("a", "2"));
+        assertFalse(map.replace("a", "2", "3"));
+        assertEquals("1", map.get("a"));
+        assertEquals(reads, store.counts().deviceReads(), "it is in a copy");
+        assertTrue(map.replace("a", "1", "3"));
+        assertEquals("3", map.get("a"));
     }
 
     @Test
