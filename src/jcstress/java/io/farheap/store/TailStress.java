@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.tier.Device;
 import java.util.Arrays;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -32,7 +33,7 @@ public class TailStress {
         FRAMES.give(3);
     }
 
-    private final HybridLog log = new HybridLog(FRAMES, EPOCHS, Layout.COMPACT, HybridLog.FIRST);
+    private final HybridLog log = new HybridLog(FRAMES, EPOCHS, Layout.COMPACT, HybridLog.FIRST, Device.MAX_ADDRESS);
     private final long[] taken = new long[4];
 
     public TailStress() {
@@ -41,14 +42,14 @@ public class TailStress {
 
     @Actor
     public void one() {
-        taken[0] = log.allocate(BYTES);
-        taken[1] = log.allocate(BYTES);
+        taken[0] = log.allocate(BYTES, false);
+        taken[1] = log.allocate(BYTES, false);
     }
 
     @Actor
     public void another() {
-        taken[2] = log.allocate(BYTES);
-        taken[3] = log.allocate(BYTES);
+        taken[2] = log.allocate(BYTES, false);
+        taken[3] = log.allocate(BYTES, false);
     }
 
     @Arbiter

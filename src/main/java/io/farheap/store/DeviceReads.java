@@ -1,6 +1,7 @@
 package io.farheap.store;
 
 import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.memory.SharedMemory;
 import io.farheap.tier.Device;
@@ -55,7 +56,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private final DeviceMemory registered;
     private final long base;
     private final long keys;
-    /** The store is closed: nothing of it is looked at. */
+    /** It ends, or its store is closed: nothing of that is looked at. */
     private volatile boolean left;
     /** Somebody ends it. */
     private boolean claimed;
@@ -279,16 +280,11 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
             finish(place, StoreStatus.CLOSED, 0);
         } else if (status == IoStatus.OK) {
             look(place);
-        } else if (status == IoStatus.GONE) {
-            // Below the log's beginning now, or moved to its tail by a compaction: the index knows.
+        } else if (status == IoStatus.GONE && pending.address[place] < marks.begin()) {
+            // A compaction has moved it to the tail, or it is of no use any more: the index knows.
             again(place, LOOK_UP);
         } else {
-            finish(
-                    place,
-                    status == IoStatus.LOST
-                            ? StoreStatus.LOST
-                            : status == IoStatus.CLOSED ? StoreStatus.CLOSED : StoreStatus.FAILED,
-                    0);
+            finish(place, StoreStatus.ofRead(status), 0);
         }
     }
 
@@ -486,12 +482,17 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         return false;
     }
 
-    /** What is pending is called back. By who has claimed it: memory is freed whatever the handle says. */
+    /**
+     * What is pending is called back as closed. By who has claimed it: memory is freed whatever the handle says, and
+     * whatever callbacks throw.
+     */
     @Override
     public void close() {
+        left = true;
         CloseStack everything = new CloseStack();
         everything.add(memory);
         everything.add(registered);
+        everything.add(() -> Closing.all(pending.ends(place -> finish(place, StoreStatus.CLOSED, 0))));
         everything.add(handle);
         everything.close();
     }

@@ -66,7 +66,7 @@ public final class FarStore implements AutoCloseable {
                 LastPage.complete(checkpoint, device);
             }
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
-            HybridLog log = new HybridLog(frames, epochs, how.layout(), first);
+            HybridLog log = new HybridLog(frames, epochs, how.layout(), first, device.capacity());
             log.marks.begin(checkpoint == null ? first : checkpoint.begin());
             this.givenBack = checkpoint == null ? 0 : device.begin();
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
@@ -88,7 +88,8 @@ public final class FarStore implements AutoCloseable {
                 this.checkpointer =
                         new Checkpointer(parts, logThread, files, extents, sessions, how.checkpoints(), checkpoint);
             }
-            logThread.start(how.growing() ? growth::look : () -> {});
+            boolean maintained = how.maintained();
+            logThread.start(how.growing() ? growth::look : () -> {}, () -> maintained || compacting.isWriteLocked());
             this.maintenance = how.maintained() ? how.maintenance(new Chores()) : null;
             if (maintenance != null) {
                 maintenance.start();
@@ -233,7 +234,7 @@ public final class FarStore implements AutoCloseable {
         compacting.writeLock().lock();
         // A session cannot be opened once the store is closed.
         StoreEvent event = StoreEvent.begun(name, "compaction");
-        try (StoreSession session = openSession()) {
+        try (StoreSession session = open("", options.forCompaction())) {
             long before = parts.log().marks.begin();
             Compactor compactor = new Compactor(parts);
             long begin = compactor.run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
@@ -263,7 +264,10 @@ public final class FarStore implements AutoCloseable {
         return recovery;
     }
 
-    /** Why operations end with {@link StoreStatus#FAILED}: nothing can be written any more; empty where all is well. */
+    /**
+     * Why operations end with {@link StoreStatus#FAILED}: nothing can be written any more; empty where all is well, or
+     * the device has no room at this moment.
+     */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(logThread.failure());
     }
@@ -297,6 +301,11 @@ public final class FarStore implements AutoCloseable {
         @Override
         public long begin() {
             return parts.log().marks.begin();
+        }
+
+        @Override
+        public boolean atCapacity() {
+            return parts.log().atCapacity();
         }
 
         @Override

@@ -175,7 +175,11 @@ public final class FarStoreBuilder {
      * checkpoints where there is a directory, so that it stays below. Nothing is refused beyond: where live records do
      * not fit, it is told ({@link #onMaintenanceFailure}). No limit by default.
      *
-     * @param bytes at least four times the memory
+     * <p>On a device with a {@linkplain Device#capacity capacity}, such as far memory alone, nothing that is in use is
+     * written over: what finds no room is {@link StoreStatus#FULL} until a compaction has made some, and without a
+     * limit, so without such compactions, {@link StoreStatus#FAILED}.
+     *
+     * @param bytes at least four times the memory, and at most the device's capacity less four pages
      */
     public FarStoreBuilder spaceLimit(long bytes) {
         spaceLimit = bytes;
@@ -249,6 +253,7 @@ public final class FarStoreBuilder {
             throw new IllegalStateException("checkpoints need a device that outlives the process, and " + device.name()
                     + " does not: use a file, or a tier that has one below");
         }
+        checkCapacity(device);
         if (directory != null) {
             try {
                 files = new DirectoryFiles(directory);
@@ -257,6 +262,29 @@ public final class FarStoreBuilder {
             }
         }
         return new FarStore(this);
+    }
+
+    /** Of a device that would write over what is in use. */
+    private void checkCapacity(Device bounded) {
+        long capacity = bounded.capacity();
+        if (capacity == Device.MAX_ADDRESS) {
+            return;
+        }
+        if (directory != null || files != null) {
+            throw new IllegalStateException("checkpoints need a device that keeps all of the log, and " + bounded.name()
+                    + " keeps the last " + capacity + " bytes: put it above a file");
+        }
+        long most = capacity - ((long) HybridLog.SPARE_PAGES << pageBits);
+        if (most < memoryBytes) {
+            throw new IllegalArgumentException(
+                    bounded.name() + " keeps the last " + capacity + " bytes of the log, and "
+                            + memoryBytes + " are to be in memory; that may be " + most
+                            + " at most: make the device larger, or give less memory");
+        }
+        if (spaceLimit != Long.MAX_VALUE && spaceLimit > most) {
+            throw new IllegalArgumentException("a space limit of " + spaceLimit + " bytes on " + bounded.name()
+                    + ", which keeps the last " + capacity + "; the limit may be " + most + " at most");
+        }
     }
 
     /** Whether a checkpoint is one of such a store. */
@@ -315,6 +343,6 @@ public final class FarStoreBuilder {
     }
 
     SessionOptions sessions() {
-        return new SessionOptions(pending, expectedRecordBytes, maxKeyBytes);
+        return new SessionOptions(pending, expectedRecordBytes, maxKeyBytes, false);
     }
 }

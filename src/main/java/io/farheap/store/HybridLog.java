@@ -14,11 +14,16 @@ import org.jspecify.annotations.Nullable;
  * one whose room began within stores a 0 there, so that who scans the page sees its end. Then any of them turns the
  * page by a compare-and-set, once the next one {@linkplain #ready has memory}: the release store of {@code ready} by
  * the log's thread pairs with the acquire load here.
+ *
+ * <p>A page gets memory only if the device takes it without giving up a part of the log that is in use: beyond that the
+ * tail waits until a compaction has moved the log's beginning.
  */
 final class HybridLog {
 
     /** Below it there is no record: 0 is no address. */
     static final long FIRST = 64;
+    /** Of a device with a capacity, what operations leave to compactions, which make room with it. */
+    static final int SPARE_PAGES = 4;
 
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int PAGE_SHIFT = 32;
@@ -26,6 +31,7 @@ final class HybridLog {
 
     private static final int TAIL = 16;
     private static final int READY = 32;
+    private static final int OPEN = 33;
 
     final Marks marks;
     final Frames frames;
@@ -34,18 +40,22 @@ final class HybridLog {
 
     private final int pageBits;
     private final long pageBytes;
+    private final long capacity;
     private final long[] words = new long[64];
     private volatile @Nullable Thread thread;
 
-    HybridLog(Frames frames, Epochs epochs, Layout layout, long first) {
+    /** @param capacity bytes of it that the device has at most */
+    HybridLog(Frames frames, Epochs epochs, Layout layout, long first, long capacity) {
         this.frames = frames;
         this.epochs = epochs;
         this.layout = layout;
         this.pageBits = frames.pageBits;
         this.pageBytes = 1L << pageBits;
+        this.capacity = capacity;
         this.marks = new Marks(first);
         words[TAIL] = (first >>> pageBits) << PAGE_SHIFT | first & pageBytes - 1;
         words[READY] = (first >>> pageBits) - 1;
+        words[OPEN] = words[READY];
     }
 
     long pageBytes() {
@@ -62,13 +72,15 @@ final class HybridLog {
      * Takes room, inside an epoch. It is in one page.
      *
      * @param bytes a multiple of 8, at most a page
+     * @param spare whether it may be of the pages that compactions have to themselves
      * @return the address, or -1 where there is no memory at this moment
      */
-    long allocate(long bytes) {
+    long allocate(long bytes, boolean spare) {
         while (true) {
             long tail = (long) WORD.getAcquire(words, TAIL);
             long page = tail >>> PAGE_SHIFT;
-            if ((tail & TAKEN) + bytes <= pageBytes) {
+            long last = (long) WORD.getAcquire(words, spare ? READY : OPEN);
+            if ((tail & TAKEN) + bytes <= pageBytes && page <= last) {
                 tail = (long) WORD.getAndAdd(words, TAIL, bytes);
                 page = tail >>> PAGE_SHIFT;
                 long taken = tail & TAKEN;
@@ -78,7 +90,7 @@ final class HybridLog {
                 if (taken < pageBytes) {
                     Words.set(frames.memoryOf((page << pageBits) + taken), 0);
                 }
-            } else if (page >= ready()) {
+            } else if (page >= last) {
                 wake();
                 return -1;
             } else if (WORD.compareAndSet(words, TAIL, tail, page + 1 << PAGE_SHIFT)) {
@@ -99,6 +111,38 @@ final class HybridLog {
     /** By the log's thread. */
     void ready(long page) {
         WORD.setRelease(words, READY, page);
+        open();
+    }
+
+    /**
+     * Opens to operations what the device has room for beside the spare pages; by the log's thread. @return how many
+     */
+    int open() {
+        long last = Math.min(ready(), lastOpen());
+        long before = (long) WORD.getAcquire(words, OPEN);
+        if (last > before) {
+            WORD.setRelease(words, OPEN, last);
+        }
+        return (int) Math.max(0, last - before);
+    }
+
+    /** The last page that the device takes and keeps all that is in use. */
+    private long lastKept() {
+        return page(startOf(page(marks.begin())) + capacity) - 1;
+    }
+
+    private long lastOpen() {
+        return lastKept() - SPARE_PAGES;
+    }
+
+    /** Whether the device has room for a page more. */
+    boolean hasRoom() {
+        return ready() < lastKept();
+    }
+
+    /** Whether operations find no room before a compaction has made some. Any thread. */
+    boolean atCapacity() {
+        return (long) WORD.getAcquire(words, TAIL) >>> PAGE_SHIFT >= lastOpen();
     }
 
     long page(long address) {

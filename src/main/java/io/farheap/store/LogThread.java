@@ -9,6 +9,7 @@ import io.farheap.tier.Device;
 import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.IoStatus;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +65,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
 
     private volatile @Nullable Throwable failure;
     private Runnable look = () -> {};
+    private volatile BooleanSupplier compacted = () -> false;
 
     /**
      * @param extents told of what is written, where that is to outlive the process
@@ -95,9 +97,13 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         giveMemory();
     }
 
-    /** @param look is called with each page that is begun */
-    void start(Runnable look) {
+    /**
+     * @param look is called with each page that is begun
+     * @param compacted whether somebody compacts the log, or will
+     */
+    void start(Runnable look, BooleanSupplier compacted) {
         this.look = look;
+        this.compacted = compacted;
         log.servedBy(agent.start());
     }
 
@@ -108,6 +114,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         done += write();
         done += moveHead();
         done += giveMemory();
+        done += log.open();
         if (cache != null) {
             done += cache.round();
         }
@@ -192,7 +199,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
             }
             done = 1;
         }
-        if (headEpoch == 0 && frames.free() == 0 && lacksMemory()) {
+        if (headEpoch == 0 && frames.free() == 0 && lacksMemory() && log.hasRoom()) {
             long target = log.startOf(firstPage + 1);
             if (target <= released && target <= marks.safeReadOnly()) {
                 marks.head(target);
@@ -210,7 +217,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
 
     private int giveMemory() {
         int done = 0;
-        while (lacksMemory() && frames.free() > 0) {
+        while (lacksMemory() && frames.free() > 0 && log.hasRoom()) {
             long page = log.ready() + 1;
             frames.give(page);
             look.run();
@@ -246,6 +253,15 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     @Nullable
     Throwable failure() {
         return failure;
+    }
+
+    /**
+     * How an operation ends that has found no room: FULL where there will be some, FAILED where the log cannot be
+     * written, or the device has no room and nobody makes some. Any thread.
+     */
+    int full() {
+        boolean comes = failure == null && (!log.atCapacity() || compacted.getAsBoolean());
+        return comes ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
     /** All below is to become read-only, and to be written. */

@@ -10,13 +10,16 @@ import org.jspecify.annotations.Nullable;
  * Keeps a store's log below a bound, and takes checkpoints in time, on a thread of its own. Where the device has more
  * than three quarters of the bound, the oldest part of the log is compacted until half of the bound is left, and
  * checkpoints are taken until none that is kept needs what was given back. Where that gives nothing back, since records
- * are live, it tries again when the log has grown by an eighth of the bound.
+ * are live, it tries again when the log has grown by an eighth of the bound; or, where the log cannot grow, as the
+ * device has no room, in eight times the time that it took.
  */
 final class Maintenance implements AutoCloseable {
 
     private static final long LOOK_NANOS = 20_000_000;
     /** Compaction that copies more than all but one of so many is not worth its writes. */
     private static final double LEAST_GAIN = 16;
+    /** As many times longer than an attempt in vain the next one waits, where the log cannot grow. */
+    private static final int RESTS = 8;
     /** One call of compaction: closing waits for that at most. */
     private static final int STEPS = 16;
 
@@ -31,6 +34,9 @@ final class Maintenance implements AutoCloseable {
 
         /** The log's first address. */
         long begin();
+
+        /** Whether the log can grow no more. */
+        boolean atCapacity();
 
         /** @return how many bytes of that were of no use any more, about */
         double compact(long bytes);
@@ -52,6 +58,11 @@ final class Maintenance implements AutoCloseable {
     private long lastCheckpoint = System.nanoTime();
     /** The tail from which on compaction is tried again. */
     private long notBefore;
+    /** When it was tried last in vain, and for how long. */
+    private long triedAt = System.nanoTime();
+
+    private long triedNanos;
+    private long beganAt = triedAt;
 
     /** @param every null for never */
     Maintenance(String name, Work work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
@@ -74,6 +85,7 @@ final class Maintenance implements AutoCloseable {
 
     private void run() {
         while (!stopped) {
+            beganAt = System.nanoTime();
             try {
                 boolean done = keepBelow();
                 done |= keepTime();
@@ -93,7 +105,7 @@ final class Maintenance implements AutoCloseable {
         }
         failure = cause;
         lastCheckpoint = System.nanoTime();
-        notBefore = tail() + limit / 8;
+        setAside();
         try {
             listener.accept(cause);
         } catch (Throwable e) {
@@ -116,9 +128,22 @@ final class Maintenance implements AutoCloseable {
         return work.begin() + work.logBytes();
     }
 
+    /** Nothing was gained, so it is not tried again at once. */
+    private void setAside() {
+        notBefore = tail() + limit / 8;
+        triedAt = System.nanoTime();
+        triedNanos = triedAt - beganAt;
+    }
+
+    private boolean waits() {
+        boolean grows = tail() < notBefore && !work.atCapacity();
+        boolean rests = work.atCapacity() && System.nanoTime() - triedAt < RESTS * triedNanos;
+        return grows || rests;
+    }
+
     /** @return whether there was something to do */
     private boolean keepBelow() {
-        if (limit == Long.MAX_VALUE || work.spaceBytes() <= limit / 4 * 3 || tail() < notBefore) {
+        if (limit == Long.MAX_VALUE || work.spaceBytes() <= limit / 4 * 3 || waits()) {
             return false;
         }
         double gained = 0;
@@ -138,8 +163,8 @@ final class Maintenance implements AutoCloseable {
         if (gained > (work.begin() - first) / LEAST_GAIN) {
             return true;
         }
-        notBefore = tail() + limit / 8;
-        if (work.spaceBytes() > limit && !stopped) {
+        setAside();
+        if ((work.spaceBytes() > limit || work.atCapacity()) && !stopped) {
             throw new StoreException(
                     "the store's log has " + work.spaceBytes() + " bytes after compaction, and its limit" + " is "
                             + limit + ": delete keys, or give it more space");

@@ -36,17 +36,20 @@ final class Operations {
     private final Layout layout;
     private final SessionVersion version;
     private final @Nullable ReadCache cache;
+    private final boolean spare;
     final Chains chains;
     /** Reads that copies have served. */
     long cached;
 
-    Operations(StoreParts parts, SessionVersion version) {
+    /** @param spare whether what they append may be in the pages that compactions have to themselves */
+    Operations(StoreParts parts, SessionVersion version, boolean spare) {
         this.index = parts.index();
         this.log = parts.log();
         this.marks = log.marks;
         this.frames = log.frames;
         this.layout = log.layout;
         this.version = version;
+        this.spare = spare;
         this.cache = parts.cache();
         this.chains = new MemoryChains(log, parts.cache());
         this.key = new Key(layout);
@@ -257,7 +260,7 @@ final class Operations {
 
     /** Room for a record of the key, which has its key and its lengths; nobody sees it yet. @return -1 where full */
     long append(long word, int valueBytes) {
-        long made = log.allocate(layout.recordBytes(key.bytes, valueBytes));
+        long made = log.allocate(layout.recordBytes(key.bytes, valueBytes), spare);
         if (made >= 0) {
             long record = frames.memoryOf(made);
             if (layout == Layout.GENERAL) {

@@ -3,6 +3,9 @@ package io.farheap.store;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
 
 /** Operations of one session that wait for its device, or to be tried again, by place. Nothing here allocates. */
 final class PendingTable {
@@ -134,6 +137,15 @@ final class PendingTable {
     /** The {@code i}th of those. */
     int toTry(int i) {
         return again[i];
+    }
+
+    /** Ends all that are to be tried again, none of which is then. @return an end for each, which may throw */
+    List<AutoCloseable> ends(IntConsumer end) {
+        int[] places = Arrays.copyOf(again, agains);
+        agains = 0;
+        return Arrays.stream(places)
+                .<AutoCloseable>mapToObj(place -> () -> end.accept(place))
+                .toList();
     }
 
     /** The first so many have been tried; who is to be tried once more has been added behind. */

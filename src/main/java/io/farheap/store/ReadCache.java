@@ -1,6 +1,7 @@
 package io.farheap.store;
 
 import io.farheap.memory.NativeMemory;
+import io.farheap.tier.Device;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -37,7 +38,7 @@ final class ReadCache implements Copies, AutoCloseable {
         this.frames = new Frames(null, main.frames.pageBits, pages);
         this.layout = main.layout;
         this.epochs = main.epochs;
-        this.log = new HybridLog(frames, epochs, layout, HybridLog.FIRST);
+        this.log = new HybridLog(frames, epochs, layout, HybridLog.FIRST, Device.MAX_ADDRESS);
         this.index = index;
         this.epoch = epochs.take();
         this.key = new Key(layout);
@@ -77,7 +78,7 @@ final class ReadCache implements Copies, AutoCloseable {
      */
     void add(long entry, long word, long first, long record) {
         long bytes = layout.recordBytes(record);
-        long at = log.allocate(bytes);
+        long at = log.allocate(bytes, true);
         if (at < 0) {
             return;
         }

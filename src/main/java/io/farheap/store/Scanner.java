@@ -42,7 +42,7 @@ final class Scanner {
         this.log = parts.log();
         this.marks = log.marks;
         this.layout = log.layout;
-        this.records = new Operations(parts, new SessionVersion(parts.version()));
+        this.records = new Operations(parts, new SessionVersion(parts.version()), false);
         this.visitor = visitor;
         this.tail = tail;
         this.epoch = epoch;

@@ -54,12 +54,12 @@ public final class StoreSession implements AutoCloseable {
         this.logThread = logThread;
         this.version = new SessionVersion(parts.version());
         this.serials = new SessionSerials(version, serial);
-        this.records = new Operations(parts, version);
+        this.records = new Operations(parts, version, options.spare());
         this.updates = new Updates(parts, version, records);
         this.keys = new SessionKeys(records.key, parts.log().layout, options.maxKeyBytes());
         this.gate = new SessionGate(parts.epochs());
         try {
-            this.device = new DeviceReads(parts, options, records, updates, gate.epoch(), counts, this::full);
+            this.device = new DeviceReads(parts, options, records, updates, gate.epoch(), counts, logThread::full);
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
         } catch (Throwable e) {
             gate.giveBack();
@@ -187,7 +187,7 @@ public final class StoreSession implements AutoCloseable {
         try {
             records.checkValue(bytes);
             if (records.upsert(from, offset, bytes) != StoreStatus.DONE) {
-                return full();
+                return logThread.full();
             }
             counts.upserts++;
             serials.accept(1);
@@ -218,7 +218,7 @@ public final class StoreSession implements AutoCloseable {
         try {
             int outcome = records.delete();
             if (outcome != StoreStatus.DONE && outcome != StoreStatus.NOT_FOUND) {
-                return full();
+                return logThread.full();
             }
             counts.deletes++;
             serials.accept(1);
@@ -263,7 +263,7 @@ public final class StoreSession implements AutoCloseable {
                         : device.startUpdate(update, argument, outcome == Operations.ON_DEVICE, completion, token);
             }
             if (outcome == StoreStatus.FULL) {
-                return full();
+                return logThread.full();
             }
             counts.updates++;
             serials.accept(1);
@@ -288,14 +288,10 @@ public final class StoreSession implements AutoCloseable {
             if (outcome == Operations.ON_DEVICE) {
                 outcome = version.draining() ? StoreStatus.FULL : device.startMove(address, completion);
             }
-            return outcome == StoreStatus.FULL ? full() : outcome;
+            return outcome == StoreStatus.FULL ? logThread.full() : outcome;
         } finally {
             gate.leave();
         }
-    }
-
-    private int full() {
-        return logThread.failure() == null ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
     private void enter() {

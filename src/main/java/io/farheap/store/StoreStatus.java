@@ -1,5 +1,7 @@
 package io.farheap.store;
 
+import io.farheap.tier.IoStatus;
+
 /** What an operation of a store's session says at once, or, where it was {@link #PENDING}, when it is called back. */
 public final class StoreStatus {
 
@@ -13,7 +15,11 @@ public final class StoreStatus {
     public static final int FULL = 3;
     /** The record was on a device that has lost it. */
     public static final int LOST = 4;
-    /** The device failed: an I/O error or a full disk. */
+    /**
+     * The device failed, by an I/O error or a full disk; or it has room for no more of the log, and the store has no
+     * {@linkplain FarStoreBuilder#spaceLimit space limit} below which it would compact: {@link FarStore#compact} makes
+     * room.
+     */
     public static final int FAILED = 5;
     /** The store was closed before it ended. */
     public static final int CLOSED = 6;
@@ -27,6 +33,18 @@ public final class StoreStatus {
 
     private StoreStatus() {}
 
+    /**
+     * How an operation ends whose read of the device has not succeeded. What is gone, and the log has not given back,
+     * the device has lost.
+     */
+    static int ofRead(int status) {
+        return switch (status) {
+            case IoStatus.LOST, IoStatus.GONE -> LOST;
+            case IoStatus.CLOSED -> CLOSED;
+            default -> FAILED;
+        };
+    }
+
     public static String describe(int status) {
         return switch (status) {
             case DONE -> "done";
@@ -34,7 +52,7 @@ public final class StoreStatus {
             case PENDING -> "pending";
             case FULL -> "no room at this moment";
             case LOST -> "the record is lost with the device that had it";
-            case FAILED -> "the device failed";
+            case FAILED -> "the device failed, for the reason that FarStore.failure gives, or has no room";
             case CLOSED -> "the store was closed";
             case TOO_LONG -> "the value is longer than the place that it was to go to";
             case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";

@@ -124,9 +124,9 @@ final class Contest implements AutoCloseable {
         };
     }
 
-    /** Of a log with all records: pages have ends that none fits into, and the last ones are there twice. */
+    /** Of a log with all records: pages have ends that none fits into, and a store keeps some for compactions. */
     static long room(DataSet data) {
-        return data.logBytes() + data.logBytes() / 8 + 4 * data.segmentBytes();
+        return data.logBytes() + data.logBytes() / 8 + 16 * data.segmentBytes();
     }
 
     private Contestant fio(Path directory) throws AbsentException {

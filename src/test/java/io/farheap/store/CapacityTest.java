@@ -1,0 +1,171 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** A device that keeps only so much of the log, and would write its oldest part over. */
+class CapacityTest {
+
+    private static final int PAGE = 4096;
+    private static final int PAGES = 64;
+    private static final int RECORDS_A_PAGE = PAGE / 24;
+
+    /** What hangs fails. */
+    private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(60_000_000_000L));
+
+    private final MemoryDevice device = new MemoryDevice(PAGE, 512, 32, PAGES * (long) PAGE);
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory = arena.allocate(8, 8);
+
+    @AfterEach
+    void close() {
+        arena.close();
+        device.close();
+    }
+
+    private FarStoreBuilder how() {
+        return FarStore.builder().device(device).pageBytes(PAGE).memory(8 * PAGE);
+    }
+
+    private int put(StoreSession session, long key, long value) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, value);
+        int outcome;
+        while ((outcome = session.upsert(key, memory, 0, 8)) == StoreStatus.FULL) {
+            Calls.goOn(session);
+        }
+        return outcome;
+    }
+
+    private void assertHas(StoreSession session, long key, long value) {
+        assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8), "key " + key);
+        assertEquals(value, memory.get(JAVA_LONG_UNALIGNED, 0), "key " + key);
+    }
+
+    @Test
+    void aLogWithoutALimitIsFullAndLosesNothing() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            int keys = 10 * RECORDS_A_PAGE;
+            try (FarStore store = how().open();
+                    StoreSession session = store.openSession()) {
+                long done = 0;
+                while (put(session, done % keys, done) == StoreStatus.DONE) {
+                    done++;
+                }
+                assertTrue(done > (PAGES - 6) * RECORDS_A_PAGE, done + " were stored");
+                for (long value = done - keys; value < done; value++) {
+                    assertHas(session, value % keys, value);
+                }
+                assertTrue(store.failure().isEmpty());
+                // Most of it was replaced, so there is room again.
+                store.compact(store.logBytes());
+                for (long value = done; value < done + keys; value++) {
+                    assertEquals(StoreStatus.DONE, put(session, value % keys, value));
+                }
+                assertHas(session, done % keys, done);
+            }
+        });
+    }
+
+    /** Old records that stay are in front of those that are replaced all the time: compactions meet them first. */
+    @Test
+    void whoWritesFasterThanCompactionsWaitsForThem() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            int lasting = 20 * RECORDS_A_PAGE;
+            int changing = 10 * RECORDS_A_PAGE;
+            long limit = (PAGES - HybridLog.SPARE_PAGES) * (long) PAGE;
+            try (FarStore store = how().spaceLimit(limit).open();
+                    StoreSession session = store.openSession()) {
+                for (int key = 0; key < lasting; key++) {
+                    assertEquals(StoreStatus.DONE, put(session, key, key));
+                }
+                long last = 6L * PAGES * RECORDS_A_PAGE;
+                for (long value = 0; value < last; value++) {
+                    assertEquals(StoreStatus.DONE, put(session, lasting + value % changing, value));
+                }
+                for (int key = 0; key < lasting; key++) {
+                    assertHas(session, key, key);
+                }
+                for (long value = last - changing; value < last; value++) {
+                    assertHas(session, lasting + value % changing, value);
+                }
+            }
+        });
+    }
+
+    /** The index names an address that the device has no more, which no compaction has given back. */
+    @Test
+    void aReadOfWhatTheDeviceHasWrittenOverEndsAsLost() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            try (FarStore store = how().open();
+                    StoreSession session = store.openSession()) {
+                fill(store, session);
+                device.truncate(4 * PAGE);
+                List<Integer> ends = new ArrayList<>();
+                StoreCompletion completion = (token, status, bytes) -> ends.add(status);
+                assertEquals(StoreStatus.PENDING, session.read(1, memory, 0, 8, completion, 0));
+                assertEquals(StoreStatus.PENDING, session.update(2, Values.ADD, 1, completion, 0));
+                session.drain();
+                assertEquals(List.of(StoreStatus.LOST, StoreStatus.LOST), ends);
+                assertThrows(StoreException.class, () -> store.compact(store.logBytes()));
+                assertThrows(StoreException.class, () -> store.scan((m, k, kb, v, vb) -> true));
+                assertHas(session, 5 * RECORDS_A_PAGE, 5 * RECORDS_A_PAGE);
+            }
+        });
+    }
+
+    /** What its device answers while it is being closed may be that there is something to be read once more. */
+    @Test
+    void aCloseCallsBackWhatWouldBeReadOnceMore() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            List<Integer> ends = new ArrayList<>();
+            StoreCompletion completion = (token, status, bytes) -> ends.add(status);
+            try (FarStore store = how().expectedKeys(1).growingIndex(false).open()) {
+                StoreSession session = store.openSession();
+                fill(store, session);
+                // In one bucket, so behind many others in its chain, or gone at once.
+                for (long key = 0; key < 8; key++) {
+                    assertEquals(StoreStatus.PENDING, session.read(key, memory, 0, 8, completion, key));
+                    assertEquals(StoreStatus.PENDING, session.update(key, Values.ADD, 1, completion, key));
+                }
+                store.compact(4 * PAGE);
+            }
+            assertEquals(16, ends.size());
+        });
+    }
+
+    private void fill(FarStore store, StoreSession session) {
+        for (long key = 0; store.logBytes() < 20 * PAGE; key++) {
+            assertEquals(StoreStatus.DONE, put(session, key, key));
+        }
+    }
+
+    @Test
+    void whatCannotBeKeptIsRefused() {
+        String most = Long.toString((PAGES - HybridLog.SPARE_PAGES) * (long) PAGE);
+        refused(most, () -> how().spaceLimit(PAGES * (long) PAGE).open());
+        refused(most, () -> how().memory(PAGES * (long) PAGE).open());
+        refused("put it above a file", () -> how().files(new MemoryFiles()).open());
+        refused("outlives the process", () -> how().directory(Path.of("nowhere"))
+                .open());
+    }
+
+    private static void refused(String part, Executable open) {
+        String message = assertThrows(RuntimeException.class, open).getMessage();
+        assertTrue(message.contains(part), message);
+    }
+}
