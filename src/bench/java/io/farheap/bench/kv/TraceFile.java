@@ -10,7 +10,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A trace of requests: a key a line, in the order of the requests; a key is a whole number from 0 on. */
+/**
+ * A trace of requests: a key a line, in the order of the requests; a key is a whole number from 0 on. It has one
+ * request at least, and may end with empty lines.
+ */
 public final class TraceFile {
 
     private static final int DECIMAL = 10;
@@ -53,9 +56,17 @@ public final class TraceFile {
     /**
      * The keys of a file; one whose name ends with {@code .xz} is unpacked by the program xz.
      *
-     * @throws IOException where it cannot be read, or a line is no key
+     * @throws IOException where it cannot be read, has no request, or a line is no key
      */
     public static int[] read(Path file) throws IOException {
+        int[] keys = readAll(file);
+        if (keys.length == 0) {
+            throw new IOException(file + " has no request: a trace has a key a line");
+        }
+        return keys;
+    }
+
+    private static int[] readAll(Path file) throws IOException {
         if (!isCompressed(file)) {
             try (InputStream in = Files.newInputStream(file)) {
                 return read(file, in);
@@ -83,8 +94,12 @@ public final class TraceFile {
         try (InputStream in = new BufferedInputStream(from, 1 << 16)) {
             long key = 0;
             int digits = 0;
+            boolean empty = false;
             for (int next = in.read(); next >= 0 || digits > 0; next = in.read()) {
                 if (next >= '0' && next <= '9') {
+                    if (empty) {
+                        throw new IOException(file + ", request " + (count + 1) + ": an empty line before it");
+                    }
                     key = key * DECIMAL + next - '0';
                     digits++;
                     if (key > Integer.MAX_VALUE) {
@@ -93,7 +108,9 @@ public final class TraceFile {
                     }
                 } else if (next == '\n' || next < 0) {
                     if (digits == 0) {
-                        throw new IOException(file + ", request " + (count + 1) + ": an empty line");
+                        // It may be behind the last request.
+                        empty = true;
+                        continue;
                     }
                     if (count == keys.length) {
                         keys = Arrays.copyOf(keys, count * 2);

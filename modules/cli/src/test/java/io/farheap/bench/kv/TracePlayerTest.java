@@ -98,9 +98,11 @@ class TracePlayerTest {
         Path file = directory.resolve("trace");
         Files.writeString(file, "0\n12\r\n2147483647");
         assertArrayEquals(new int[] {0, 12, Integer.MAX_VALUE}, TraceFile.read(file));
-        Files.writeString(file, "");
-        assertEquals(0, TraceFile.read(file).length);
-        for (String wrong : new String[] {"1\nx\n", "1\n\n2\n", "2147483648\n", "-1\n"}) {
+        for (String ending : new String[] {"1\n2\n\n", "1\n2\n\n\n", "1\r\n2\r\n\r\n"}) {
+            Files.writeString(file, ending);
+            assertArrayEquals(new int[] {1, 2}, TraceFile.read(file), ending);
+        }
+        for (String wrong : new String[] {"1\nx\n", "1\n\n2\n", "\n1\n", "2147483648\n", "-1\n", "", "\n\n"}) {
             Files.writeString(file, wrong);
             assertThrows(IOException.class, () -> TraceFile.read(file), wrong);
         }
