@@ -47,7 +47,7 @@ final class Checkpointer {
     private final CheckpointFiles files;
     private final Extents extents;
     private final SessionList sessions;
-    private final Duration patience;
+    private final CheckpointOptions options;
     private final @Nullable SnapshotFiles snapshots;
     private final @Nullable IndexFiles images;
 
@@ -82,7 +82,7 @@ final class Checkpointer {
         this.files = files;
         this.extents = extents;
         this.sessions = sessions;
-        this.patience = options.patience();
+        this.options = options;
         boolean incremental = options.kind() == CheckpointKind.INCREMENTAL;
         this.snapshots = options.kind() == CheckpointKind.FOLD_OVER
                 ? null
@@ -216,10 +216,10 @@ final class Checkpointer {
             if (stopped) {
                 throw new StoreException("the store is being closed: no checkpoint was made");
             }
-            if (busy != null && System.nanoTime() - began > TimeUnit.NANOSECONDS.convert(patience)) {
+            if (busy != null && isOver(began)) {
                 throw new StoreException("session \"" + busy.name()
-                        + "\" has updates pending, and was not polled until they ended for " + patience.toSeconds()
-                        + " s: poll it, or close it. No checkpoint was made");
+                        + "\" has updates pending, and was not polled until they ended for "
+                        + options.patience().toSeconds() + " s: poll it, or close it. No checkpoint was made");
             }
             LockSupport.parkNanos(NAP_NANOS);
         }
@@ -256,6 +256,10 @@ final class Checkpointer {
             }
             LockSupport.parkNanos(NAP_NANOS);
         }
+    }
+
+    private boolean isOver(long since) {
+        return Duration.ofNanos(System.nanoTime() - since).compareTo(options.patience()) > 0;
     }
 
     private static int sync(Device device) {

@@ -174,7 +174,7 @@ final class Maintenance implements AutoCloseable {
 
     private boolean keepTime() {
         Duration time = every;
-        if (time == null || System.nanoTime() - lastCheckpoint < time.toNanos() || stopped) {
+        if (time == null || Duration.ofNanos(System.nanoTime() - lastCheckpoint).compareTo(time) < 0 || stopped) {
             return false;
         }
         checkpoint();

@@ -336,30 +336,26 @@ class CheckpointTest {
     }
 
     @Test
-    void patienceMayBeTheLongest() throws Exception {
+    void patienceWithoutEndHasNone() throws Exception {
         try (MemoryDevice device = device();
-                Arena arena = Arena.ofConfined()) {
+                ExecutorService threads = Executors.newSingleThreadExecutor();
+                Arena arena = Arena.ofConfined();
+                FarStore store =
+                        how(device).patience(Duration.ofSeconds(Long.MAX_VALUE)).open();
+                StoreSession session = store.openSession()) {
             MemorySegment memory = arena.allocate(8);
-            try (FarStore store = how(device)
-                            .patience(Duration.ofSeconds(Long.MAX_VALUE))
-                            .open();
-                    StoreSession session = store.openSession("sleeper");
-                    StoreSession other = store.openSession("other")) {
-                for (long key = 0; key < 4_000; key++) {
-                    put(other, memory, key, key);
-                }
-                while (session.update(5, Values.ADD, 1, (token, status, bytes) -> {}, 0) != StoreStatus.PENDING) {
-                    session.poll();
-                }
-                FutureTask<Long> checkpoint = new FutureTask<>(store::checkpoint);
-                Thread thread = Thread.ofPlatform().start(checkpoint);
-                // It has looked at the session, and waits.
-                while (thread.getState() != Thread.State.TIMED_WAITING && !checkpoint.isDone()) {
-                    Thread.sleep(1);
-                }
-                session.drain();
-                assertEquals(1, checkpoint.get());
+            for (long key = 0; key < 4_000; key++) {
+                put(session, memory, key, key);
             }
+            device.faults().hold();
+            assertEquals(StoreStatus.PENDING, session.update(5, Values.ADD, 1, (token, status, bytes) -> {}, 0));
+            Future<Long> checkpoint = threads.submit(store::checkpoint);
+            while (!StoreVersion.draining(version(store).state()) && !checkpoint.isDone()) {
+                Thread.sleep(1);
+            }
+            device.faults().letGo();
+            session.drain();
+            assertEquals(1, checkpoint.get());
         }
     }
 

@@ -135,6 +135,25 @@ class MaintenanceTest {
         }
     }
 
+    /** The longest time there is means never: the store's thread goes on with the rest. */
+    @Test
+    void aTimeWithoutEndIsNone() {
+        try (MemoryDevice device = new MemoryDevice(PAGE, 512);
+                Arena arena = Arena.ofConfined();
+                FarStore store = how(device)
+                        .files(files)
+                        .spaceLimit(LIMIT)
+                        .checkpointEvery(Duration.ofSeconds(Long.MAX_VALUE))
+                        .open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(8);
+            for (int i = 0; device.begin() == 0; i++) {
+                put(session, memory, i % KEYS, i);
+            }
+            assertEquals(0, failures.get(), () -> String.valueOf(store.maintenanceFailure()));
+        }
+    }
+
     /** It would wait for its own thread. */
     @Test
     void aListenerCannotCloseItsStore() {
