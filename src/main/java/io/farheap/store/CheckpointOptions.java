@@ -7,5 +7,6 @@ import java.time.Duration;
  *
  * @param index whether they have an image of the index
  * @param patience how long a session may have updates pending that nobody polls for
+ * @param onClose whether one is taken when the store is closed
  */
-record CheckpointOptions(CheckpointKind kind, boolean index, Duration patience) {}
+record CheckpointOptions(CheckpointKind kind, boolean index, Duration patience, boolean onClose) {}

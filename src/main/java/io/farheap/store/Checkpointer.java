@@ -52,6 +52,8 @@ final class Checkpointer {
     private final @Nullable IndexFiles images;
 
     private volatile boolean stopped;
+    /** Nobody can do anything more than wait for the last one. */
+    private boolean ending;
 
     /** Bytes that were written beside the log. */
     private final AtomicLong writtenBeside = new AtomicLong();
@@ -64,6 +66,10 @@ final class Checkpointer {
     private long olderBegin;
 
     private long newerBegin;
+    /** What sessions had changed when the newest one began, and what it has of those with names. */
+    private long newestChanges;
+
+    private Map<String, Long> newestPoints = Map.of();
 
     /**
      * @param options with how long a session may have updates pending that nobody polls for
@@ -93,6 +99,7 @@ final class Checkpointer {
         if (last != null) {
             number = last.number();
             newerBegin = last.begin();
+            newestPoints = last.sessions();
         }
     }
 
@@ -108,7 +115,24 @@ final class Checkpointer {
         }
     }
 
+    /** Whether the newest one has all that sessions have done, none of which does anything now. */
+    synchronized boolean isCurrent() {
+        return sessions.counts().changes() == newestChanges && sessions.serials().equals(newestPoints);
+    }
+
+    /** The last one, of sessions that have ended, or will never do anything more. */
+    synchronized long last() {
+        stopped = false;
+        ending = true;
+        try {
+            return make();
+        } finally {
+            stopped = true;
+        }
+    }
+
     private long tryToMake() throws IOException {
+        long changes = sessions.counts().changes();
         StoreVersion version = parts.version();
         HybridLog log = parts.log();
         IndexImage image = images == null ? IndexFiles.none(parts.index().buckets()) : images.write(number + 1);
@@ -160,6 +184,8 @@ final class Checkpointer {
         number++;
         olderBegin = newerBegin;
         newerBegin = begin;
+        newestChanges = changes;
+        newestPoints = points;
         serials.forEach(StoreSession::durable);
         return number;
     }
@@ -207,7 +233,8 @@ final class Checkpointer {
         while (true) {
             boolean passed = parts.epochs().passed(epoch);
             StoreSession busy = sessions.when(() -> {}).open().stream()
-                    .filter(StoreSession::updatesPending)
+                    // Behind the end of sessions nobody polls, and what is pending is never done.
+                    .filter(session -> !ending && session.updatesPending())
                     .findAny()
                     .orElse(null);
             if (passed && busy == null) {
@@ -249,10 +276,19 @@ final class Checkpointer {
 
     private void write(long end) {
         logThread.writeUpTo(end);
+        long seen = 0;
+        long moved = System.nanoTime();
         while (logThread.written() < end) {
             Throwable failure = logThread.failure();
             if (failure != null) {
                 throw new StoreException("no checkpoint was made: " + failure.getMessage(), failure);
+            }
+            if (logThread.written() > seen) {
+                seen = logThread.written();
+                moved = System.nanoTime();
+            } else if (ending && isOver(moved)) {
+                throw new StoreException("no checkpoint was made: the device has written nothing for "
+                        + options.patience().toSeconds() + " s");
             }
             LockSupport.parkNanos(NAP_NANOS);
         }

@@ -1,11 +1,12 @@
 package io.farheap.store;
 
 import io.farheap.lifetime.Closing;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** The end of a session that its thread closes. */
+/** The end of a session. */
 final class Draining {
 
     private Draining() {}
@@ -35,6 +36,28 @@ final class Draining {
             }
         }
         ends.add(end);
+        Closing.all(ends);
+    }
+
+    /**
+     * Polls until no update is pending, whatever callbacks and updates throw, or for so long; what they have thrown
+     * comes out then. By whoever has claimed the reads, of a session that nobody uses any more.
+     */
+    static void updates(DeviceReads device, Duration patience) {
+        List<AutoCloseable> ends = new ArrayList<>();
+        long began = System.nanoTime();
+        while (device.pending.updates() > 0
+                && Duration.ofNanos(System.nanoTime() - began).compareTo(patience) < 0) {
+            try {
+                if (!device.poll()) {
+                    device.await();
+                }
+            } catch (Throwable e) {
+                ends.add(() -> {
+                    throw e;
+                });
+            }
+        }
         Closing.all(ends);
     }
 }

@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,7 @@ public final class FarStore implements AutoCloseable {
     private final SessionOptions options;
     private final SessionList sessions;
     private final @Nullable Checkpointer checkpointer;
+    private final CheckpointOptions checkpointing;
     private final @Nullable Maintenance maintenance;
     private final String recovery;
     private final CloseStack resources = new CloseStack();
@@ -41,6 +44,9 @@ public final class FarStore implements AutoCloseable {
     private volatile long givenBack;
 
     private volatile boolean closing;
+    /** Under the lock for compaction. */
+    private boolean ended;
+
     /** Of what was compacted last, the part that was live. */
     private volatile double lastLive;
 
@@ -77,6 +83,7 @@ public final class FarStore implements AutoCloseable {
             this.growth = resources.add(new IndexGrowth(how.name(), parts));
             this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
             this.options = how.sessions();
+            this.checkpointing = how.checkpoints();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
             this.recovery = recovered.report();
             if (files == null || extents == null) {
@@ -86,7 +93,7 @@ public final class FarStore implements AutoCloseable {
                     extents.addAll(checkpoint.extents());
                 }
                 this.checkpointer =
-                        new Checkpointer(parts, logThread, files, extents, sessions, how.checkpoints(), checkpoint);
+                        new Checkpointer(parts, logThread, files, extents, sessions, checkpointing, checkpoint);
             }
             boolean maintained = how.maintained();
             logThread.start(how.growing() ? growth::look : () -> {}, () -> maintained || compacting.isWriteLocked());
@@ -202,9 +209,13 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException(
                     "the store has no directory for checkpoints: call FarStoreBuilder.directory");
         }
+        return checkpoint(checkpointer::make);
+    }
+
+    private long checkpoint(LongSupplier making) {
         StoreEvent event = StoreEvent.begun(name, "checkpoint");
         try {
-            long number = checkpointer.make();
+            long number = making.getAsLong();
             checkpointed = System.nanoTime();
             checkpoints.incrementAndGet();
             event.done(number, logBytes());
@@ -387,12 +398,17 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, without a checkpoint, and gives memory back; any thread, but not within a callback, an update, a
-     * visitor, a listener to maintenance, or an action of a future that runs on its session's thread: there it throws,
-     * and nothing has happened. The device stays open. Operations, polls, scans, compactions and checkpoints that are
-     * under way end first, as do calls of maps and what was submitted to sessions of futures; those that come later
-     * throw {@link IllegalStateException}. Sessions that other threads have used last, and not released, are left to
-     * these to close, before the device; the others' pending operations are called back here.
+     * Ends sessions, makes durable what was done where there is a {@linkplain FarStoreBuilder#directory directory}
+     * ({@link FarStoreBuilder#checkpointOnClose}), and gives memory back; any thread, but not within a callback, an
+     * update, a visitor, a listener to maintenance, or an action of a future that runs on its session's thread: there
+     * it throws, and nothing has happened. The device stays open. Operations, polls, scans, compactions and checkpoints
+     * that are under way end first, as do calls of maps and what was submitted to sessions of futures; those that come
+     * later throw {@link IllegalStateException}. Sessions that other threads have used last, and not released, are left
+     * to these to close, before the device; the others' pending operations are called back here.
+     *
+     * @throws StoreException where what was done since the last checkpoint could not be made durable, as the device
+     *     failed, or a session with a name has updates pending that its thread has not polled for; it is closed then,
+     *     too
      */
     @Override
     public void close() {
@@ -431,10 +447,34 @@ public final class FarStore implements AutoCloseable {
             open.forEach(StoreSession::refuse);
             parts.epochs().awaitAll();
             open.forEach(StoreSession::awaitPoll);
-            open.forEach(session -> everything.add(session::endWithStore));
+            Checkpointer last = checkpointing.onClose() && !ended ? checkpointer : null;
+            ended = true;
+            Set<String> unfinished = new TreeSet<>();
+            if (last != null) {
+                everything.add(() -> lastCheckpoint(last, unfinished));
+            }
+            for (StoreSession session : open) {
+                everything.add(() -> {
+                    boolean done = session.endWithStore(last != null ? checkpointing.patience() : Duration.ZERO);
+                    if (!done && !session.name().isEmpty()) {
+                        unfinished.add(session.name());
+                    }
+                });
+            }
             everything.close();
         } finally {
             compacting.writeLock().unlock();
+        }
+    }
+
+    private void lastCheckpoint(Checkpointer last, Set<String> unfinished) {
+        if (!unfinished.isEmpty()) {
+            throw new StoreException("the store is closed, and no checkpoint has what was done since the last one:"
+                    + " sessions " + unfinished + " have updates pending. Poll a session until none is, or close it,"
+                    + " before the store");
+        }
+        if (!last.isCurrent()) {
+            checkpoint(last::last);
         }
     }
 

@@ -30,6 +30,7 @@ public final class FarStoreBuilder {
     private @Nullable Path directory;
     private @Nullable StableFiles files;
     private Duration patience = Duration.ofSeconds(10);
+    private boolean checkpointOnClose = true;
     private CheckpointKind kind = CheckpointKind.FOLD_OVER;
     private boolean indexInCheckpoints;
     private long spaceLimit = Long.MAX_VALUE;
@@ -164,9 +165,21 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** For how long a checkpoint waits for a session that has updates pending and is not polled; 10 s by default. */
+    /**
+     * For how long a checkpoint waits for a session that has updates pending and is not polled, and a close for updates
+     * that are pending; 10 s by default.
+     */
     public FarStoreBuilder patience(Duration value) {
         patience = Objects.requireNonNull(value);
+        return this;
+    }
+
+    /**
+     * Whether {@link FarStore#close} takes a checkpoint, if something was done since the last one; it does by default,
+     * where there is a {@link #directory}. Without it the next process begins where the last checkpoint was.
+     */
+    public FarStoreBuilder checkpointOnClose(boolean taken) {
+        checkpointOnClose = taken;
         return this;
     }
 
@@ -302,7 +315,7 @@ public final class FarStoreBuilder {
     }
 
     CheckpointOptions checkpoints() {
-        return new CheckpointOptions(kind, indexInCheckpoints, patience);
+        return new CheckpointOptions(kind, indexInCheckpoints, patience, checkpointOnClose);
     }
 
     Device device() {

@@ -60,6 +60,17 @@ final class SessionList {
         return new Snapshot(Set.copyOf(open), new TreeMap<>(closed));
     }
 
+    /** How many operations each session with a name has done. By who knows that they do no more. */
+    synchronized Map<String, Long> serials() {
+        Map<String, Long> all = new TreeMap<>(closed);
+        for (StoreSession session : open) {
+            if (!session.name().isEmpty()) {
+                all.put(session.name(), session.serial());
+            }
+        }
+        return all;
+    }
+
     record Snapshot(Set<StoreSession> open, Map<String, Long> closed) {}
 
     /** Which code of the application's the calling thread runs inside one of them, or null. */

@@ -14,6 +14,11 @@ public record StoreCounts(long reads, long upserts, long updates, long deletes, 
 
     static final StoreCounts NONE = new StoreCounts(0, 0, 0, 0, 0, 0);
 
+    /** Operations that may have changed something. */
+    long changes() {
+        return upserts + updates + deletes;
+    }
+
     StoreCounts plus(SessionCounts more) {
         return new StoreCounts(
                 reads + more.reads,

@@ -462,12 +462,23 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * By the store, whose parts are used no more. A session that another thread has used last, and not released, is
-     * that thread's to close: it has nothing of the store but memory and a handle of its own.
+     * By the store, whose parts are used no more afterwards. A session that another thread has used last, and not
+     * released, is that thread's to close: it has nothing of the store then but memory and a handle of its own.
+     *
+     * @param patience for updates that are pending, which are done first, if they can be
+     * @return whether all that it has accepted is done
      */
-    void endWithStore() {
-        if (device.claimOrLeave()) {
-            finish();
+    boolean endWithStore(Duration patience) {
+        boolean own = device.claimOrLeave();
+        try {
+            if (own) {
+                Draining.updates(device, patience);
+            }
+            return !updatesPending();
+        } finally {
+            if (own) {
+                finish();
+            }
         }
     }
 

@@ -50,6 +50,7 @@ class CheckpointTest {
                 .readCache(6 * 4096)
                 .expectedKeys(64)
                 .pending(16)
+                .checkpointOnClose(false)
                 .files(files);
     }
 

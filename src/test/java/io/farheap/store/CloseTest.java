@@ -37,6 +37,7 @@ class CloseTest {
                 .records(40, 24)
                 .pending(16)
                 .checkpoints(CheckpointKind.INCREMENTAL)
+                .checkpointOnClose(false)
                 .files(new MemoryFiles());
     }
 

@@ -47,6 +47,7 @@ class SnapshotTest {
                 .mutableShare(1)
                 .expectedKeys(KEYS)
                 .checkpoints(kind)
+                .checkpointOnClose(false)
                 .files(files);
     }
 

@@ -106,6 +106,8 @@ final class RecoveryPart {
                 .device(device)
                 .directory(directory.resolve("checkpoints"))
                 .indexInCheckpoints(index)
+                // Each round begins with the same one.
+                .checkpointOnClose(false)
                 .memory(plan.somewhatLocal())
                 .pageBytes(StorePlan.PAGE_BYTES)
                 .expectedKeys(plan.data().records())

@@ -32,12 +32,10 @@ final class SharedStore {
 
     private final CloseStack resources = new CloseStack();
     private final FarStore store;
-    private final boolean durable;
     private int users;
     private boolean loaded;
 
     private SharedStore(StoreSettings settings) {
-        durable = settings.directory() != null;
         try {
             FarStoreBuilder builder = FarStore.builder()
                     .device(resources.add(device(settings)))
@@ -106,11 +104,7 @@ final class SharedStore {
             }
             shared = null;
         }
-        try (resources) {
-            if (durable) {
-                store.checkpoint();
-            }
-        }
+        resources.close();
     }
 
     /** Does it once, and lets others wait for that. */
