@@ -1,20 +1,27 @@
 package io.farheap.store;
 
+import io.farheap.posix.DirectFile;
+import io.farheap.posix.PosixException;
 import java.io.EOFException;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Files of a directory: written aside, synced, renamed, and the directory synced. */
+/**
+ * Files of a directory: written aside, synced, renamed, and the directory synced. An interrupted thread reads and
+ * writes as any other, which a {@code FileChannel} would refuse it, and be closed for all.
+ */
 final class DirectoryFiles implements StableFiles {
 
     private static final String ASIDE = ".new";
+    private static final int PIECE_BYTES = 1 << 16;
 
     private final Path directory;
 
@@ -26,60 +33,93 @@ final class DirectoryFiles implements StableFiles {
     @Override
     public Output create(String name) throws IOException {
         Path aside = directory.resolve(name + ASIDE);
-        FileChannel channel = FileChannel.open(
-                aside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
+        RandomAccessFile file = opened(aside, "rw");
+        try {
+            file.setLength(0);
+        } catch (Throwable e) {
+            file.close();
+            throw e;
+        }
         return new Output() {
+            private byte[] piece = {};
+
             @Override
             public void write(ByteBuffer bytes) throws IOException {
+                if (bytes.hasArray()) {
+                    file.write(bytes.array(), bytes.arrayOffset() + bytes.position(), bytes.remaining());
+                    bytes.position(bytes.limit());
+                    return;
+                }
+                if (piece.length == 0) {
+                    piece = new byte[PIECE_BYTES];
+                }
                 while (bytes.hasRemaining()) {
-                    channel.write(bytes);
+                    int count = Math.min(piece.length, bytes.remaining());
+                    bytes.get(piece, 0, count);
+                    file.write(piece, 0, count);
                 }
             }
 
             @Override
             public void commit() throws IOException {
-                channel.force(true);
-                channel.close();
+                file.getFD().sync();
+                file.close();
                 Files.move(aside, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
                 syncNames();
             }
 
             @Override
             public void close() throws IOException {
-                channel.close();
+                file.close();
             }
         };
     }
 
+    /** @throws NoSuchFileException where it is not there, and only there */
+    private static RandomAccessFile opened(Path path, String mode) throws IOException {
+        try {
+            return new RandomAccessFile(path.toFile(), mode);
+        } catch (FileNotFoundException e) {
+            // It says so also where there is no permission, or no descriptor left.
+            if (Files.notExists(path)) {
+                throw new NoSuchFileException(path.toString());
+            }
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
     private void syncNames() throws IOException {
-        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-            channel.force(true);
+        try {
+            DirectFile.syncDirectory(directory);
+        } catch (PosixException e) {
+            throw new IOException(e.getMessage(), e);
         }
     }
 
     @Override
     public Input open(String name) throws IOException {
-        FileChannel channel = FileChannel.open(directory.resolve(name), StandardOpenOption.READ);
+        RandomAccessFile file = opened(directory.resolve(name), "r");
         return new Input() {
             @Override
             public long bytes() throws IOException {
-                return channel.size();
+                return file.length();
             }
 
             @Override
             public void read(long position, ByteBuffer into) throws IOException {
-                for (long at = position; into.hasRemaining(); ) {
-                    int count = channel.read(into, at);
+                file.seek(position);
+                while (into.hasRemaining()) {
+                    int count = file.read(into.array(), into.arrayOffset() + into.position(), into.remaining());
                     if (count < 0) {
-                        throw new EOFException(name + " ends at " + at);
+                        throw new EOFException(name + " ends at " + (position + into.position()));
                     }
-                    at += count;
+                    into.position(into.position() + count);
                 }
             }
 
             @Override
             public void close() throws IOException {
-                channel.close();
+                file.close();
             }
         };
     }

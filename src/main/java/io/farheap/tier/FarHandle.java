@@ -4,6 +4,7 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
+import io.farheap.thread.Uninterrupted;
 
 /** Requests of one thread to a {@link FarDevice}: a session of its cache. */
 final class FarHandle extends BaseHandle implements Completion {
@@ -28,7 +29,8 @@ final class FarHandle extends BaseHandle implements Completion {
         this.appends = new PendingAppends(requests);
         this.ended = new SlotQueue(requests);
         this.sent = new boolean[requests];
-        this.session = cache.openSession();
+        // It calls servers, which an interrupt would end.
+        this.session = Uninterrupted.call(cache::openSession);
         log.began(appends);
     }
 

@@ -1,0 +1,137 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.Cluster;
+import io.farheap.kv.Codec;
+import io.farheap.tier.Device;
+import io.farheap.tier.FarDevice;
+import io.farheap.tier.FileDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What an interrupted thread does ends as without the interrupt, which is still there afterwards. */
+class InterruptedThreadTest {
+
+    private static final int PAGE = 4096;
+    private static final int KEYS = 2_000;
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(64, 8);
+
+    @AfterEach
+    void close() {
+        boolean _ = Thread.interrupted();
+        arena.close();
+    }
+
+    /** Interrupted all the time, since nothing takes the flag away. */
+    private static void interrupted(Runnable work) {
+        Thread.currentThread().interrupt();
+        work.run();
+        assertTrue(Thread.interrupted(), "the interrupt is gone");
+    }
+
+    private void use(FarStore store) {
+        interrupted(() -> {
+            try (StoreSession session = store.openSession("a")) {
+                BlockingSession blocking = new BlockingSession(session);
+                for (long key = 0; key < KEYS; key++) {
+                    memory.set(JAVA_LONG_UNALIGNED, 0, key);
+                    blocking.upsert(key, memory, 0, 8);
+                }
+                for (long key = 0; key < KEYS; key += 7) {
+                    assertTrue(blocking.update(key, Values.ADD, 1));
+                    assertEquals(8, blocking.read(key, memory, 0, 64));
+                    assertEquals(key + 1, memory.get(JAVA_LONG_UNALIGNED, 0));
+                }
+                for (long key = 0; key < 16; key++) {
+                    session.read(key, memory, 0, 64, (token, status, bytes) -> {}, 0);
+                }
+                session.drain();
+            }
+        });
+        interrupted(() -> {
+            ConcurrentMap<String, Long> map = store.asMap(Codec.STRING, Codec.LONG);
+            assertEquals(1, map.merge("a", 1L, Long::sum));
+            assertEquals(2, map.merge("a", 1L, Long::sum));
+        });
+        interrupted(() -> {
+            try (FutureStoreSession futures = store.openFutureSession()) {
+                assertEquals(8, futures.read(new byte[8]).join().length);
+            }
+        });
+        int[] seen = {0};
+        interrupted(() -> store.scan((segment, key, keyBytes, value, valueBytes) -> ++seen[0] > 0));
+        assertEquals(KEYS + 1, seen[0]);
+        interrupted(() -> assertTrue(store.compact(store.logBytes() / 2) > 0));
+    }
+
+    private static FarStoreBuilder how(Device device) {
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(PAGE)
+                .memory(8 * PAGE)
+                .expectedKeys(KEYS)
+                .records(16, 16);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void onFiles(CheckpointKind kind, @TempDir Path directory) {
+        FileDevice[] device = {null};
+        FarStore[] store = {null};
+        Runnable open = () -> {
+            device[0] = FileDevice.open(directory.resolve("log"), 1 << 16);
+            store[0] = how(device[0])
+                    .directory(directory.resolve("checkpoints"))
+                    .checkpoints(kind)
+                    .indexInCheckpoints(true)
+                    .open();
+        };
+        interrupted(open);
+        use(store[0]);
+        interrupted(() -> assertEquals(1, store[0].checkpoint()));
+        try (StoreSession session = store[0].openSession("b")) {
+            new BlockingSession(session).upsert(1, memory, 0, 8);
+            interrupted(() -> {
+                store[0].checkpoint();
+                assertTrue(session.awaitDurable(session.serial(), Duration.ofMinutes(1)));
+            });
+            new BlockingSession(session).upsert(2, memory, 0, 8);
+        }
+        interrupted(store[0]::close);
+        interrupted(device[0]::close);
+        interrupted(open);
+        assertEquals("checkpoint 3 is recovered", store[0].recovery());
+        interrupted(store[0]::close);
+        interrupted(device[0]::close);
+    }
+
+    @Test
+    void onFarMemory() {
+        try (Cluster cluster = new Cluster(16);
+                Cache cache = Cache.builder()
+                        .capacity(16 * Cluster.REGION_BYTES)
+                        .servers(cluster.address(0))
+                        .create()) {
+            FarDevice device = new FarDevice(cache, Cluster.REGION_BYTES, 32);
+            FarStore[] store = {null};
+            interrupted(() -> store[0] = how(device).open());
+            use(store[0]);
+            interrupted(store[0]::close);
+            interrupted(device::close);
+        }
+    }
+}
