@@ -57,13 +57,14 @@ public final class DirectFile {
      */
     public static DirectFile open(Path path, boolean create, boolean direct) {
         int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0) | (direct ? O_DIRECT : 0);
-        return new DirectFile(open(path, flags));
+        return new DirectFile(open(path, flags, OWNER_ONLY));
     }
 
-    private static int open(Path path, int flags) {
+    /** @param mode of a file that it makes */
+    static int open(Path path, int flags, int mode) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
-            int fd = (int) MH$open.invokeExact(state, arena.allocateFrom(path.toString()), flags, OWNER_ONLY);
+            int fd = (int) MH$open.invokeExact(state, arena.allocateFrom(path.toString()), flags, mode);
             return Posix.check(fd, state, "open(%s, %#x)", path, flags);
         } catch (Throwable e) {
             throw Posix.rethrow(e);
@@ -72,7 +73,7 @@ public final class DirectFile {
 
     /** Makes a directory's entries durable: files that were created, renamed or removed. */
     public static void syncDirectory(Path path) {
-        int fd = open(path, O_DIRECTORY | O_CLOEXEC);
+        int fd = open(path, O_DIRECTORY | O_CLOEXEC, 0);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
             Posix.check((int) MH$fsync.invokeExact(state, fd), state, "fsync(%s)", path);

@@ -28,7 +28,10 @@ public final class Errno {
             case 19 -> "ENODEV (no such device)";
             case EINVAL -> "EINVAL (invalid argument)";
             case EMFILE -> "EMFILE (too many open files: raise `ulimit -n`)";
-            case 28 -> "ENOSPC (no space)";
+            case 27 -> "EFBIG (the file would be larger than may be: see `ulimit -f`)";
+            case ENOSPC -> "ENOSPC (no space)";
+            case 30 -> "EROFS (the file system is read-only)";
+            case 37 -> "ENOLCK (no locks: the file system has none, or its lock service does not run)";
             case 38 -> "ENOSYS (not implemented)";
             case EOPNOTSUPP -> "EOPNOTSUPP (not supported by this device)";
             case 110 -> "ETIMEDOUT (timed out)";

@@ -1,6 +1,7 @@
 /**
  * System calls that the JDK has no API for: shared memory, epoll, membarrier, processor masks, direct input and output,
- * io_uring. One class each for a purpose; errors are exceptions with the call, its arguments and errno. No policy.
+ * locks, io_uring. One class each for a purpose; errors are exceptions with the call, its arguments and errno. No
+ * policy.
  */
 @NullMarked
 package io.farheap.posix;

@@ -1,14 +1,16 @@
 package io.farheap.slo;
 
+import io.farheap.lifetime.Closing;
+import io.farheap.posix.ExclusiveLock;
+import io.farheap.posix.PosixException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A performance model's file ({@link ModelFormat}). Open, it takes the measurements of one process, each on disk before
@@ -19,16 +21,15 @@ public final class ModelFile implements AutoCloseable {
     /** Of the format: files of another are refused. */
     public static final int VERSION = ModelFormat.VERSION;
 
-    private final Path file;
     private final FileChannel channel;
+    private final ExclusiveLock lock;
     private final MeasurementPlan plan;
     private final ModelFormat.Checksum checksum;
 
-    /** Owns {@code channel} once it returns. */
-    private ModelFile(Path file, FileChannel channel, ModelSubject subject) throws IOException {
-        this.file = file;
+    /** Owns {@code channel} and {@code lock} once it returns. */
+    private ModelFile(FileChannel channel, ExclusiveLock lock, Path file, ModelSubject subject) throws IOException {
         this.channel = channel;
-        lock();
+        this.lock = lock;
         ModelReader reader = new ModelReader(file.toString(), read(file, channel), subject);
         plan = reader.plan();
         channel.truncate(reader.validBytes());
@@ -50,10 +51,12 @@ public final class ModelFile implements AutoCloseable {
     public static ModelFile open(Path file, ModelSubject subject) throws IOException {
         FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        ExclusiveLock lock = null;
         try {
-            return new ModelFile(file, channel, subject);
+            lock = lock(file);
+            return new ModelFile(channel, lock, file, subject);
         } catch (Throwable e) {
-            channel.close();
+            Closing.after(e, channel, lock);
             throw e;
         }
     }
@@ -103,17 +106,18 @@ public final class ModelFile implements AutoCloseable {
         }
     }
 
-    private void lock() throws IOException {
-        FileLock lock;
+    private static ExclusiveLock lock(Path file) throws IOException {
+        @Nullable ExclusiveLock lock;
         try {
-            lock = channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            lock = null;
+            lock = ExclusiveLock.tryTake(file);
+        } catch (PosixException e) {
+            throw new IOException(e.getMessage(), e);
         }
         if (lock == null) {
             throw new ModelFileException(
                     file + " is being measured into already; wait until that has ended, or name another file");
         }
+        return lock;
     }
 
     private static byte[] read(Path file, FileChannel channel) throws IOException {
@@ -158,6 +162,8 @@ public final class ModelFile implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        try (lock) {
+            channel.close();
+        }
     }
 }

@@ -3,21 +3,17 @@ package io.farheap.tier;
 import io.farheap.lifetime.Closing;
 import io.farheap.posix.DirectFile;
 import io.farheap.posix.Errno;
+import io.farheap.posix.ExclusiveLock;
 import io.farheap.posix.PosixException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a directory, read and written past the kernel's page cache where the file system can; else it says
@@ -30,43 +26,33 @@ public final class DiskStorage implements Storage {
 
     private final Path directory;
     private final int alignment;
-    private final FileChannel lockFile;
+    private final ExclusiveLock lock;
     private volatile boolean direct = true;
 
-    private DiskStorage(Path directory, int alignment, FileChannel lockFile) {
+    private DiskStorage(Path directory, int alignment, ExclusiveLock lock) {
         this.directory = directory;
         this.alignment = alignment;
-        this.lockFile = lockFile;
+        this.lock = lock;
     }
 
     /** @param directory is made where it is not there */
     public static DiskStorage open(Path directory) {
-        FileChannel lockFile = null;
+        ExclusiveLock lock = null;
         try {
             Files.createDirectories(directory);
-            lockFile = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            lock(directory, lockFile);
+            lock = ExclusiveLock.tryTake(directory.resolve(LOCK));
+            if (lock == null) {
+                throw new StorageException("directory " + directory
+                        + " is in use, by this process or another: close that device first, or take another directory");
+            }
             long block = Files.getFileStore(directory).getBlockSize();
             int alignment = Math.clamp(Long.highestOneBit(block), LEAST_ALIGNMENT, (int) BaseDevice.PAGE_BYTES);
-            return new DiskStorage(directory, alignment, lockFile);
+            return new DiskStorage(directory, alignment, lock);
         } catch (IOException | RuntimeException e) {
-            Closing.after(e, lockFile);
+            Closing.after(e, lock);
             throw e instanceof StorageException known
                     ? known
                     : new StorageException("cannot use directory " + directory + ": " + e, e);
-        }
-    }
-
-    private static void lock(Path directory, FileChannel lockFile) throws IOException {
-        @Nullable FileLock lock;
-        try {
-            lock = lockFile.tryLock();
-        } catch (OverlappingFileLockException e) {
-            lock = null;
-        }
-        if (lock == null) {
-            throw new StorageException("directory " + directory
-                    + " is in use, by this process or another: close that device first, or take another directory");
         }
     }
 
@@ -172,7 +158,7 @@ public final class DiskStorage implements Storage {
 
     @Override
     public void close() {
-        Closing.all(lockFile);
+        Closing.all(lock);
     }
 
     private record DiskFile(Path path, DirectFile file) implements StoredFile {

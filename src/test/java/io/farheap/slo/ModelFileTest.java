@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Effort;
+import io.farheap.testing.LockProbe;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -261,12 +262,15 @@ class ModelFileTest {
     }
 
     @Test
-    void twoDoNotMeasureIntoOneFile() throws IOException {
+    void twoDoNotMeasureIntoOneFile() throws IOException, InterruptedException {
         try (ModelFile model = ModelFile.open(file, SUBJECT)) {
             assertTrue(model.plan().complete());
             String message = assertThrows(ModelFileException.class, () -> ModelFile.open(file, SUBJECT))
                     .getMessage();
             assertTrue(message.contains("is being measured into already"), message);
+            // Both have closed another descriptor of it.
+            assertTrue(ModelFile.load(file).space().size() > 0);
+            assertFalse(LockProbe.isFree(file), "another process could measure into it");
         }
     }
 

@@ -1,0 +1,25 @@
+package io.farheap.tier;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.LockProbe;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DiskStorageTest {
+
+    /** What has been refused was closed, and with it another descriptor of the same file. */
+    @Test
+    void aDirectoryStaysInUseBehindAnOpenThatWasRefused(@TempDir Path directory) throws Exception {
+        DiskStorage storage = DiskStorage.open(directory);
+        String refused = assertThrows(StorageException.class, () -> DiskStorage.open(directory))
+                .getMessage();
+        assertTrue(refused.contains("is in use"), refused);
+        assertFalse(LockProbe.isFree(directory.resolve("lock")), "another process could open it");
+        storage.close();
+        DiskStorage.open(directory).close();
+    }
+}
