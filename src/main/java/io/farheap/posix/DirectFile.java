@@ -39,8 +39,14 @@ public final class DirectFile {
             Posix.bindPlain("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$pwrite =
             Posix.bindPlain("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MH$preadAgain =
+            Posix.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MH$pwriteAgain =
+            Posix.bind("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$fdatasync =
             Posix.bindPlain("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$fdatasyncAgain =
+            Posix.bind("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
     private final int fd;
 
@@ -102,11 +108,12 @@ public final class DirectFile {
 
     /**
      * @param address of memory that is there until this returns
-     * @return how many bytes, 0 at the end of the file; negative where it failed
+     * @return how many bytes, 0 at the end of the file; negative where it failed: minus the error number
      */
     public long read(long position, long address, long length) {
         try {
-            return (long) MH$pread.invokeExact(fd, address, length, position);
+            long bytes = (long) MH$pread.invokeExact(fd, address, length, position);
+            return bytes < 0 ? again(MH$preadAgain, position, address, length) : bytes;
         } catch (Throwable e) {
             throw Posix.rethrow(e);
         }
@@ -114,22 +121,44 @@ public final class DirectFile {
 
     /**
      * @param address of memory that is there until this returns
-     * @return how many bytes; negative where it failed
+     * @return how many bytes; negative where it failed: minus the error number
      */
     public long write(long position, long address, long length) {
         try {
-            return (long) MH$pwrite.invokeExact(fd, address, length, position);
+            long bytes = (long) MH$pwrite.invokeExact(fd, address, length, position);
+            return bytes < 0 ? again(MH$pwriteAgain, position, address, length) : bytes;
         } catch (Throwable e) {
             throw Posix.rethrow(e);
         }
     }
 
-    /** Makes durable what was written, and the length. */
-    public boolean syncData() {
+    /** What has failed, by a call that is slower and says why; it may pass now. */
+    private long again(MethodHandle call, long position, long address, long length) throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
+            long bytes = (long) call.invokeExact(state, fd, address, length, position);
+            return bytes < 0 ? -Posix.errno(state) : bytes;
+        }
+    }
+
+    /**
+     * Makes durable what was written, and the length.
+     *
+     * @return 0, or the error number
+     */
+    public int syncData() {
         try {
-            return (int) MH$fdatasync.invokeExact(fd) == 0;
+            return (int) MH$fdatasync.invokeExact(fd) == 0 ? 0 : whySyncFailed();
         } catch (Throwable e) {
             throw Posix.rethrow(e);
+        }
+    }
+
+    /** As a second one says, which allocates, if it fails too: the kernel may have told of the error once for all. */
+    private int whySyncFailed() throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
+            return (int) MH$fdatasyncAgain.invokeExact(state, fd) == 0 ? Errno.EIO : Posix.errno(state);
         }
     }
 

@@ -4,12 +4,14 @@ package io.farheap.posix;
 public final class Errno {
 
     public static final int EPERM = 1;
+    public static final int EIO = 5;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
     public static final int EACCES = 13;
     public static final int EBUSY = 16;
     public static final int EINVAL = 22;
     public static final int EMFILE = 24;
+    public static final int ENOSPC = 28;
     public static final int EOPNOTSUPP = 95;
 
     private Errno() {}
@@ -19,6 +21,7 @@ public final class Errno {
         return switch (errno) {
             case EPERM -> "EPERM (not permitted)";
             case 2 -> "ENOENT (no such file)";
+            case EIO -> "EIO (the device failed)";
             case EAGAIN -> "EAGAIN (try again; for a registration: the locked-memory limit, raise `ulimit -l`)";
             case ENOMEM ->
                 "ENOMEM (out of memory, or above the locked-memory limit: raise `ulimit -l` or LimitMEMLOCK=)";
@@ -34,6 +37,7 @@ public final class Errno {
             case 37 -> "ENOLCK (no locks: the file system has none, or its lock service does not run)";
             case 38 -> "ENOSYS (not implemented)";
             case EOPNOTSUPP -> "EOPNOTSUPP (not supported by this device)";
+            case 122 -> "EDQUOT (the user's quota is used up)";
             case 110 -> "ETIMEDOUT (timed out)";
             default -> "errno " + errno;
         };

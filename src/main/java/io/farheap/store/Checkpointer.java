@@ -117,7 +117,8 @@ final class Checkpointer {
 
     /** Whether the newest one has all that sessions have done, none of which does anything now. */
     synchronized boolean isCurrent() {
-        return sessions.counts().changes() == newestChanges && sessions.serials().equals(newestPoints);
+        return sessions.counts().changes() == newestChanges
+                && sessions.serials().equals(newestPoints);
     }
 
     /** The last one, of sessions that have ended, or will never do anything more. */
@@ -214,8 +215,8 @@ final class Checkpointer {
         }
         int status = sync(parts.device());
         if (status != IoStatus.OK) {
-            throw new StoreException(
-                    "no checkpoint was made: the device could not be synced: " + IoStatus.describe(status));
+            throw new StoreException("no checkpoint was made: the device could not be synced: "
+                    + IoStatus.describe(status, parts.device()));
         }
         return snapshot;
     }

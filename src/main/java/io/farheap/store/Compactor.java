@@ -67,7 +67,7 @@ final class Compactor {
     private void read(DeviceCall call, DeviceMemory into, long page) {
         int status = call.read(page, into, 0, parts.log().pageBytes());
         if (status != IoStatus.OK) {
-            throw new StoreException("the log could not be compacted: " + IoStatus.describe(status));
+            throw new StoreException("the log could not be compacted: " + IoStatus.describe(status, parts.device()));
         }
     }
 

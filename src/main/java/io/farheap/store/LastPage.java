@@ -34,7 +34,7 @@ final class LastPage {
             int status = new DeviceCall(resources.add(device.open())).append(from, registered, 0, bytes);
             if (status != IoStatus.OK) {
                 throw new StoreException("the log's last page, from " + from + " to " + checkpoint.next()
-                        + ", cannot be completed: " + IoStatus.describe(status));
+                        + ", cannot be completed: " + IoStatus.describe(status, device));
             }
         }
     }

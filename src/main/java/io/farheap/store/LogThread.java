@@ -30,6 +30,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     private final Marks marks;
     private final Frames frames;
     private final Epochs epochs;
+    private final Device device;
     private final DeviceHandle handle;
     private final @Nullable Extents extents;
     private final @Nullable ReadCache cache;
@@ -84,6 +85,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         this.marks = log.marks;
         this.frames = log.frames;
         this.epochs = log.epochs;
+        this.device = device;
         this.alignment = device.alignment();
         long most = frames.count - AHEAD - 1L;
         this.mutableBytes = Math.clamp((long) (frames.count * mutableShare), 0, most) * log.pageBytes();
@@ -172,7 +174,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     @Override
     public void appended(long token, int status) {
         if (status != IoStatus.OK) {
-            fail(new IllegalStateException("the log could not be written: " + IoStatus.describe(status)));
+            fail(new IllegalStateException("the log could not be written: " + IoStatus.describe(status, device)));
             return;
         }
         partWritten[(int) (token % PARTS)] = true;

@@ -219,7 +219,7 @@ final class Scanner {
     private void read(long from, long into, long bytes) {
         int status = call.read(from, registered, into, bytes);
         if (status != IoStatus.OK) {
-            throw new StoreException("the log could not be scanned: " + IoStatus.describe(status));
+            throw new StoreException("the log could not be scanned: " + IoStatus.describe(status, parts.device()));
         }
     }
 }

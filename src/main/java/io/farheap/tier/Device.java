@@ -1,6 +1,7 @@
 package io.farheap.tier;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A log's address space on storage. Addresses are bytes from 0 to 2^48; a log is appended to at its end, read anywhere,
@@ -31,6 +32,11 @@ public interface Device extends AutoCloseable {
      * capacity}. {@link #MAX_ADDRESS} where there is no such limit.
      */
     long capacity();
+
+    /** Why its storage refused a request, the last time; null where it refused none, or nobody knows. */
+    default @Nullable String refusal() {
+        return null;
+    }
 
     /** Whether what it has {@linkplain DeviceHandle#sync synced} survives the process, and a power cut. */
     boolean durable();

@@ -186,7 +186,7 @@ public final class DiskStorage implements Storage {
         }
 
         @Override
-        public boolean sync() {
+        public int sync() {
             return file.syncData();
         }
 

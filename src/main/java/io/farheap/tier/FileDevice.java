@@ -96,7 +96,7 @@ public final class FileDevice extends BaseDevice {
         return log.failures();
     }
 
-    /** Why no file could be made for an append, the last time; null where one could each time. */
+    @Override
     public @Nullable String refusal() {
         return log.refusal();
     }

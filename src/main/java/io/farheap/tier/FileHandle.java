@@ -119,13 +119,17 @@ abstract class FileHandle extends BaseHandle {
     /**
      * A sync's segment is synced, or could not be.
      *
+     * @param error the system's number, 0 for none
      * @return whether another is to be synced, which is the slot's now; else the status is set
      */
-    final boolean synced(int slot, boolean ok) {
+    final boolean synced(int slot, int error) {
         FileSegment segment = segments[slot];
         assert segment != null;
+        if (error != 0) {
+            log.refused("sync", segment, error);
+        }
         long number = segment.number;
-        if (!segment.synced(done[slot], ok)) {
+        if (!segment.synced(done[slot], error == 0)) {
             slots.status[slot] = IoStatus.FAILED;
         }
         forget(slot);
@@ -135,10 +139,15 @@ abstract class FileHandle extends BaseHandle {
     /**
      * Part of a read or write is done.
      *
+     * @param bytes how many; negative where it failed, minus the system's error number
      * @return whether it is to go on, at {@link #position}; else the status is set
      */
     final boolean moved(int slot, long bytes) {
         if (bytes <= 0) {
+            FileSegment segment = segments[slot];
+            if (segment != null) {
+                log.refused(slots.kind[slot] == RequestSlots.APPEND ? "write" : "read", segment, (int) -bytes);
+            }
             slots.status[slot] = IoStatus.FAILED;
             return false;
         }

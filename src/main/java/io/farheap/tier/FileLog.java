@@ -1,5 +1,6 @@
 package io.farheap.tier;
 
+import io.farheap.posix.Errno;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -56,7 +57,7 @@ final class FileLog {
         return failures.get();
     }
 
-    /** Why no file could be made for an append, the last time; null where one could each time. */
+    /** Why the storage refused a request, the last time; null where it refused none. */
     @Nullable
     String refusal() {
         return refusal;
@@ -72,6 +73,12 @@ final class FileLog {
 
     void refused(StorageException why) {
         refusal = why.getMessage();
+    }
+
+    /** @param error the system's number; 0 where the file ends */
+    void refused(String what, FileSegment segment, int error) {
+        String why = error == 0 ? "its file ends before that" : Errno.describe(error);
+        refusal = "cannot " + what + " segment " + segment.number + " in " + storage.name() + ": " + why;
     }
 
     @Nullable

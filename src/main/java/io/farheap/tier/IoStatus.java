@@ -15,6 +15,12 @@ public final class IoStatus {
 
     private IoStatus() {}
 
+    /** As {@link #describe(int)}, and why the storage of a device refused, where that is known. */
+    public static String describe(int status, Device device) {
+        String refusal = status == FAILED ? device.refusal() : null;
+        return describe(status) + (refusal == null ? "" : ": " + refusal);
+    }
+
     public static String describe(int status) {
         return switch (status) {
             case OK -> "ok";

@@ -1,5 +1,6 @@
 package io.farheap.tier;
 
+import io.farheap.posix.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -56,8 +57,11 @@ final class LogDirectory {
                 StoredFile file = storage.create(NEW_DEVICE)) {
             MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
             block.setString(0, text(segmentBytes), StandardCharsets.US_ASCII);
-            if (file.write(0, block, 0, BLOCK_BYTES) != BLOCK_BYTES || !file.sync()) {
+            long bytes = file.write(0, block, 0, BLOCK_BYTES);
+            int error = bytes == BLOCK_BYTES ? file.sync() : (int) Math.max(0, -bytes);
+            if (bytes != BLOCK_BYTES || error != 0) {
                 throw new StorageException("cannot write " + NEW_DEVICE + " in " + storage.name()
+                        + (error == 0 ? "" : ", by " + Errno.describe(error))
                         + ": make sure that there is room on the disk, and that it works");
             }
         }
@@ -102,8 +106,12 @@ final class LogDirectory {
         try (Arena arena = Arena.ofConfined();
                 StoredFile file = storage.open(DEVICE)) {
             MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
-            if (file.read(0, block, 0, BLOCK_BYTES) != BLOCK_BYTES
-                    || block.get(ValueLayout.JAVA_BYTE, BLOCK_BYTES - 1) != 0) {
+            long bytes = file.read(0, block, 0, BLOCK_BYTES);
+            if (bytes < 0) {
+                throw new StorageException("cannot read the file '" + DEVICE + "' in " + storage.name() + ": "
+                        + Errno.describe((int) -bytes));
+            }
+            if (bytes != BLOCK_BYTES || block.get(ValueLayout.JAVA_BYTE, BLOCK_BYTES - 1) != 0) {
                 throw damaged();
             }
             return block.getString(0, StandardCharsets.US_ASCII);

@@ -11,14 +11,17 @@ public interface StoredFile extends AutoCloseable {
     /** Bytes. */
     long size();
 
-    /** @return how many bytes, which may be fewer, 0 at the end of the file; negative where it failed */
+    /**
+     * @return how many bytes, which may be fewer, 0 at the end of the file; negative where it failed: minus the
+     *     system's error number
+     */
     long read(long position, MemorySegment memory, long offset, long length);
 
-    /** @return how many bytes, which may be fewer; negative where it failed */
+    /** @return how many bytes, which may be fewer; negative where it failed: minus the system's error number */
     long write(long position, MemorySegment memory, long offset, long length);
 
-    /** @return whether what was written before, and the length, is durable */
-    boolean sync();
+    /** @return 0 where what was written before, and the length, is durable; else the system's error number */
+    int sync();
 
     @Override
     void close();

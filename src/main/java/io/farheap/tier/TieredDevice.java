@@ -3,6 +3,7 @@ package io.farheap.tier;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Several devices that have one log (Redy, section 8.2; FASTER's tiered storage): each has the newest part of what the
@@ -111,6 +112,17 @@ public final class TieredDevice extends BaseDevice {
     @Override
     public long capacity() {
         return log.tiers().last().device.capacity();
+    }
+
+    /** Of the last of its tiers that had one. */
+    @Override
+    public @Nullable String refusal() {
+        String refusal = null;
+        for (Tier tier : log.tiers().all()) {
+            String own = tier.device.refusal();
+            refusal = own == null ? refusal : own;
+        }
+        return refusal;
     }
 
     @Override

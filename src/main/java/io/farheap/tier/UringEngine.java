@@ -92,7 +92,7 @@ record UringEngine(int requests) implements FileEngine {
                 int slot = (int) ring.token();
                 int result = ring.result();
                 ring.take();
-                boolean more = slots.kind[slot] == RequestSlots.SYNC ? synced(slot, result == 0) : moved(slot, result);
+                boolean more = slots.kind[slot] == RequestSlots.SYNC ? synced(slot, -result) : moved(slot, result);
                 if (more) {
                     prepare(slot);
                 } else {

@@ -54,7 +54,7 @@ final class StorageFiles implements StableFiles {
 
         @Override
         public void commit() throws IOException {
-            if (!file.sync()) {
+            if (file.sync() != 0) {
                 throw new IOException("cannot write " + name);
             }
             try {

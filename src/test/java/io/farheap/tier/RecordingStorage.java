@@ -1,5 +1,6 @@
 package io.farheap.tier;
 
+import io.farheap.posix.Errno;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -236,7 +237,7 @@ public final class RecordingStorage implements Storage {
         public long write(long position, MemorySegment memory, long offset, long length) {
             synchronized (RecordingStorage.this) {
                 if (stopped()) {
-                    return -1;
+                    return -Errno.EIO;
                 }
                 byte[] bytes = new byte[(int) length];
                 MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, offset, bytes, 0, bytes.length);
@@ -248,16 +249,16 @@ public final class RecordingStorage implements Storage {
         }
 
         @Override
-        public boolean sync() {
+        public int sync() {
             synchronized (RecordingStorage.this) {
                 if (stopped()) {
-                    return false;
+                    return Errno.EIO;
                 }
                 if (!lies.test(name)) {
                     content.durable = content.now.clone();
                     content.unsynced.clear();
                 }
-                return true;
+                return 0;
             }
         }
 

@@ -1,0 +1,101 @@
+package io.farheap.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.posix.Errno;
+import io.farheap.tier.FileDevice;
+import io.farheap.tier.FileOptions;
+import io.farheap.tier.RecordingStorage;
+import io.farheap.tier.Storage;
+import io.farheap.tier.StoredFile;
+import io.farheap.tier.TieredDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A disk without room below a store is told as such, wherever the store meets it. */
+class FullDiskTest {
+
+    private static final int PAGE = 4096;
+    private static final String TOLD = "cannot write segment 0 in ";
+    private static final String WHY = ": ENOSPC (no space)";
+
+    private final AtomicBoolean full = new AtomicBoolean();
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void itIsNamed(boolean tiered) {
+        FileOptions options = FileOptions.DEFAULT.with(FileOptions.Engine.POLLER);
+        try (FileDevice file = FileDevice.open(storage(), 1 << 20, options);
+                TieredDevice tiers = new TieredDevice(List.of(file), 0);
+                Arena arena = Arena.ofConfined()) {
+            FarStore store = FarStore.builder()
+                    .device(tiered ? tiers : file)
+                    .pageBytes(PAGE)
+                    .memory(8 * PAGE)
+                    .files(new MemoryFiles())
+                    .open();
+            MemorySegment memory = arena.allocate(8, 8);
+            try (StoreSession session = store.openSession()) {
+                long key = 0;
+                while (store.logBytes() < 20 * PAGE) {
+                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                }
+                full.set(true);
+                long next = key;
+                StoreException failed = assertThrows(StoreException.class, () -> {
+                    for (long more = next; ; more++) {
+                        new BlockingSession(session).upsert(more, memory, 0, 8);
+                    }
+                });
+                assertEquals(StoreStatus.FAILED, failed.status());
+                assertNamed(store.failure().orElseThrow());
+                assertNamed(assertThrows(StoreException.class, store::checkpoint));
+            }
+            assertNamed(assertThrows(StoreException.class, store::close));
+        }
+    }
+
+    private static void assertNamed(Throwable told) {
+        String message = told.getMessage();
+        assertTrue(message.contains(TOLD) && message.contains(WHY), message);
+    }
+
+    private Storage storage() {
+        RecordingStorage storage = new RecordingStorage();
+        return proxy(Storage.class, (proxy, method, arguments) -> {
+            Object result = call(() -> method.invoke(storage, arguments));
+            return result instanceof StoredFile file ? proxy(StoredFile.class, file(file)) : result;
+        });
+    }
+
+    private InvocationHandler file(StoredFile file) {
+        return (proxy, method, arguments) -> full.get() && method.getName().equals("write")
+                ? -(long) Errno.ENOSPC
+                : call(() -> method.invoke(file, arguments));
+    }
+
+    private interface Call {
+        Object run() throws ReflectiveOperationException;
+    }
+
+    private static Object call(Call call) throws Throwable {
+        try {
+            return call.run();
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+}
