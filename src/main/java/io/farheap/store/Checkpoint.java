@@ -138,8 +138,11 @@ record Checkpoint(
         return (int) crc.getValue();
     }
 
-    /** @throws DamagedException where it is not what {@link #encode} has made */
-    static Checkpoint decode(byte[] bytes) throws DamagedException {
+    /**
+     * @throws DamagedException where it is not what {@link #encode} has made
+     * @throws TroubleException where another release has made it
+     */
+    static Checkpoint decode(byte[] bytes) throws DamagedException, TroubleException {
         if (bytes.length < FIXED + 4 || bytes.length > MOST) {
             throw new DamagedException("it has " + bytes.length + " bytes");
         }
@@ -149,7 +152,8 @@ record Checkpoint(
         }
         int format = from.getInt();
         if (format != FORMAT) {
-            throw new DamagedException("its format is of version " + format + ", and this release knows " + FORMAT);
+            throw new TroubleException("its format is of version " + format + ", and this release knows " + FORMAT
+                    + ": take the release that made it");
         }
         if (from.getInt(bytes.length - 4) != crc(ByteBuffer.wrap(bytes, 0, bytes.length - 4))) {
             throw new DamagedException("its checksum is wrong");

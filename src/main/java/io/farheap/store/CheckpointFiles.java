@@ -20,6 +20,7 @@ final class CheckpointFiles {
     private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{1,18})");
     private static final Pattern BESIDE = Pattern.compile("(snapshot|index)-\\d{1,18}");
     private static final int KEPT = 2;
+    private static final String DAMAGED = ".damaged";
 
     private final StableFiles files;
     /** What a checkpoint needs, by number. */
@@ -40,7 +41,12 @@ final class CheckpointFiles {
         }
         Set<String> needed = new HashSet<>();
         for (int i = 0; i < Math.min(KEPT, numbers.size()); i++) {
-            needed.addAll(needs(numbers.get(i)));
+            try {
+                needed.addAll(needs(numbers.get(i)));
+            } catch (TroubleException e) {
+                // What it needs is not known: the next time.
+                return;
+            }
         }
         for (String name : files.names()) {
             if (BESIDE.matcher(name).matches() && !needed.contains(name)) {
@@ -58,7 +64,7 @@ final class CheckpointFiles {
         return names;
     }
 
-    private Set<String> needs(long number) throws IOException {
+    private Set<String> needs(long number) throws TroubleException {
         Set<String> known = needs.get(number);
         if (known == null) {
             try {
@@ -93,8 +99,31 @@ final class CheckpointFiles {
         return numbers;
     }
 
-    Checkpoint read(long number) throws IOException, DamagedException {
-        ByteBuffer bytes = files.read(name(number));
+    /** Nobody takes it for a checkpoint any more, and none that is made overwrites it or what it needs. */
+    void setAside(long number) throws IOException {
+        Set<String> names = Set.copyOf(files.names());
+        for (String name : List.of(name(number), SnapshotFiles.name(number), IndexFiles.name(number))) {
+            if (names.contains(name)) {
+                files.rename(name, name + DAMAGED);
+            }
+        }
+    }
+
+    /**
+     * @throws DamagedException where it is not what was written
+     * @throws TroubleException where that is not known, as it cannot be read, or another release has made it
+     */
+    Checkpoint read(long number) throws DamagedException, TroubleException {
+        ByteBuffer bytes;
+        try {
+            bytes = files.read(name(number));
+        } catch (IOException e) {
+            String why = name(number) + " cannot be read: " + e.getMessage();
+            if (StableFiles.isDamage(e)) {
+                throw new DamagedException(why);
+            }
+            throw new TroubleException(why);
+        }
         byte[] copy = new byte[bytes.remaining()];
         bytes.get(copy);
         Checkpoint checkpoint = Checkpoint.decode(copy);

@@ -132,6 +132,12 @@ final class DirectoryFiles implements StableFiles {
     }
 
     @Override
+    public void rename(String from, String to) throws IOException {
+        Files.move(directory.resolve(from), directory.resolve(to), StandardCopyOption.ATOMIC_MOVE);
+        syncNames();
+    }
+
+    @Override
     public void delete(String name) throws IOException {
         Files.deleteIfExists(directory.resolve(name));
         syncNames();

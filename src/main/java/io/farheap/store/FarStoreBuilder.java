@@ -231,7 +231,8 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * @throws StoreException where there are checkpoints, and none of them is whole
+     * @throws StoreException where there are checkpoints, and none of them is whole, or the newest cannot be read now,
+     *     or is another release's; nothing has changed then
      * @throws IllegalArgumentException where what was asked for does not go together
      */
     public FarStore open() {

@@ -30,6 +30,7 @@ final class Recovery {
     private int reads;
 
     private String damage = "";
+    private String trouble = "";
 
     private Recovery(Checkpoint checkpoint, Device device, HashIndex index, Gaps gaps) {
         this.checkpoint = checkpoint;
@@ -51,13 +52,14 @@ final class Recovery {
     /**
      * @param index which has what was published below {@code from}
      * @throws DamagedException where the log is not as it was when the checkpoint was made; the index is of no use then
+     * @throws TroubleException where that is not known, as the device does not read it; the index is of no use either
      */
     static void index(Checkpoint checkpoint, Device device, HashIndex index, Gaps gaps, long from)
-            throws DamagedException {
+            throws DamagedException, TroubleException {
         new Recovery(checkpoint, device, index, gaps).run(from);
     }
 
-    private void run(long from) throws DamagedException {
+    private void run(long from) throws DamagedException, TroubleException {
         List<Checkpoint.Extent> extents = checkpoint.extents().stream()
                 .filter(extent -> extent.to() > from)
                 .toList();
@@ -73,7 +75,7 @@ final class Recovery {
             boolean[] read = new boolean[reads];
             int next = 0;
             int rounds = 0;
-            for (int at = 0; at < extents.size() && damage.isEmpty(); ) {
+            for (int at = 0; at < extents.size() && sound(); ) {
                 while (next < extents.size()
                         && next < fill.done() + reads
                         && read(extents.get(next), next, handle, registered, read)) {
@@ -94,13 +96,20 @@ final class Recovery {
                     }
                 }
             }
-            if (damage.isEmpty()) {
+            if (sound()) {
                 fill.finish();
             }
+        }
+        if (!trouble.isEmpty()) {
+            throw new TroubleException(trouble);
         }
         if (!damage.isEmpty()) {
             throw new DamagedException(damage);
         }
+    }
+
+    private boolean sound() {
+        return damage.isEmpty() && trouble.isEmpty();
     }
 
     private boolean read(
@@ -114,20 +123,27 @@ final class Recovery {
             damage = "a part of its log goes from " + extent.from() + " to " + extent.to();
             return false;
         }
+        if (extent.to() > device.end()) {
+            damage = "its log goes on to " + extent.to() + ", and the device has it up to " + device.end();
+            return false;
+        }
         return handle.read(
                 from,
                 registered,
                 place * pageBytes,
                 to - from,
                 (token, status) -> {
-                    if (status == IoStatus.OK) {
-                        read[place] = true;
-                    } else {
-                        damage =
-                                "its log from " + extent.from() + " on could not be read: " + IoStatus.describe(status);
+                    switch (status) {
+                        case IoStatus.OK -> read[place] = true;
+                        case IoStatus.GONE, IoStatus.LOST -> damage = unread(extent, status);
+                        default -> trouble = unread(extent, status);
                     }
                 },
                 number);
+    }
+
+    private String unread(Checkpoint.Extent extent, int status) {
+        return "its log from " + extent.from() + " on could not be read: " + IoStatus.describe(status, device);
     }
 
     private void look(Checkpoint.Extent extent, SharedMemory memory, int place, IndexFill fill) {

@@ -50,9 +50,11 @@ final class Restoring implements AutoCloseable {
 
     /**
      * @return the checkpoint as if it had been written without pieces
-     * @throws DamagedException where a piece is not as it was written, or the device does not take it
+     * @throws DamagedException where a piece is not as it was written
+     * @throws TroubleException where it cannot be read now, or the device does not take it
      */
-    static Checkpoint run(Checkpoint checkpoint, Device device, StableFiles files) throws DamagedException {
+    static Checkpoint run(Checkpoint checkpoint, Device device, StableFiles files)
+            throws DamagedException, TroubleException {
         if (checkpoint.aside() == checkpoint.end()) {
             return checkpoint;
         }
@@ -61,7 +63,7 @@ final class Restoring implements AutoCloseable {
         }
     }
 
-    private List<Extent> pages() throws DamagedException {
+    private List<Extent> pages() throws DamagedException, TroubleException {
         long pageBytes = 1L << checkpoint.pageBits();
         List<Extent> extents = new ArrayList<>();
         int piece = 0;
@@ -85,19 +87,22 @@ final class Restoring implements AutoCloseable {
     }
 
     /** What is before in the same block stays as it is. */
-    private void keep(long page, long from) throws DamagedException {
+    private void keep(long page, long from) throws DamagedException, TroubleException {
         long alignment = device.alignment();
         long first = from & -alignment;
         if (first < from && from > checkpoint.begin()) {
             int status = call.read(first, registered, first - page, alignment);
-            if (status != IoStatus.OK) {
-                throw new DamagedException("its log at " + first + " could not be read: " + IoStatus.describe(status));
+            String told = "its log at " + first + " could not be read: " + IoStatus.describe(status, device);
+            switch (status) {
+                case IoStatus.OK -> {}
+                case IoStatus.GONE, IoStatus.LOST -> throw new DamagedException(told);
+                default -> throw new TroubleException(told);
             }
         }
     }
 
     /** @return where the next one begins */
-    private long place(int number, long at, long to, MemorySegment into) throws DamagedException {
+    private long place(int number, long at, long to, MemorySegment into) throws DamagedException, TroubleException {
         if (number >= checkpoint.pieces().size()) {
             throw new DamagedException("nothing has its log at " + at);
         }
@@ -111,7 +116,11 @@ final class Restoring implements AutoCloseable {
             block.clear().limit(piece.bytes());
             input(piece.file()).read(piece.position(), block);
         } catch (IOException e) {
-            throw new DamagedException(name + " cannot be read: " + e.getMessage());
+            String why = name + " cannot be read: " + e.getMessage();
+            if (StableFiles.isDamage(e)) {
+                throw new DamagedException(why);
+            }
+            throw new TroubleException(why);
         }
         if (Checkpoint.crc(block.flip()) != piece.crc()) {
             throw new DamagedException(name + " has another checksum at " + piece.position());
@@ -129,24 +138,25 @@ final class Restoring implements AutoCloseable {
         return input;
     }
 
-    private void write(long page, long from, long to) throws DamagedException {
+    private void write(long page, long from, long to) throws TroubleException {
         long alignment = device.alignment();
         long first = from & -alignment;
         long end = to + alignment - 1 & -alignment;
         int status = call.append(first, registered, first - page, end - first);
         if (status != IoStatus.OK) {
-            throw new DamagedException("its log at " + first + " could not be written: " + IoStatus.describe(status));
+            throw new TroubleException(
+                    "its log at " + first + " could not be written: " + IoStatus.describe(status, device));
         }
     }
 
     @Override
-    public void close() throws DamagedException {
+    public void close() throws TroubleException {
         try (resources) {
             for (StableFiles.Input input : inputs.values()) {
                 input.close();
             }
         } catch (IOException e) {
-            throw new DamagedException("a snapshot's file could not be closed: " + e.getMessage());
+            throw new TroubleException("a snapshot's file could not be closed: " + e.getMessage());
         }
     }
 }

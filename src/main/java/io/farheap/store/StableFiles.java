@@ -1,8 +1,10 @@
 package io.farheap.store;
 
 import java.io.Closeable;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 
 /** Files by name, each written as a whole. */
@@ -11,10 +13,14 @@ interface StableFiles {
     /** A file of that name is as before until it is {@linkplain Output#commit committed}. */
     Output create(String name) throws IOException;
 
+    /** @throws java.nio.file.NoSuchFileException where it is not there */
     Input open(String name) throws IOException;
 
     /** In any order. */
     List<String> names() throws IOException;
+
+    /** It is durable under the new name, where another is gone, when this returns. */
+    void rename(String from, String to) throws IOException;
 
     void delete(String name) throws IOException;
 
@@ -35,6 +41,11 @@ interface StableFiles {
         }
     }
 
+    /** Whether a file is not as it was written. Whatever else keeps one from being read may pass. */
+    static boolean isDamage(IOException e) {
+        return e instanceof NoSuchFileException || e instanceof EOFException;
+    }
+
     /** A file that is being written, from its beginning on. */
     interface Output extends Closeable {
 
@@ -49,7 +60,11 @@ interface StableFiles {
 
         long bytes() throws IOException;
 
-        /** Fills what remains of the buffer, or throws. */
+        /**
+         * Fills what remains of the buffer, which is on the heap.
+         *
+         * @throws java.io.EOFException where the file has not so much
+         */
         void read(long position, ByteBuffer into) throws IOException;
     }
 }

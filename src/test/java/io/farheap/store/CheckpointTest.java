@@ -1,6 +1,7 @@
 package io.farheap.store;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -292,13 +293,16 @@ class CheckpointTest {
             try (FarStore store = how(device).open();
                     StoreSession session = store.openSession("a")) {
                 assertEquals(
-                        "checkpoint 2 cannot be used: its checksum is wrong; checkpoint 1 is recovered",
+                        "checkpoint 2 cannot be used: its checksum is wrong; checkpoint 1 is recovered, and what is newer"
+                                + " is set aside, in files whose names end with .damaged",
                         store.recovery());
+                assertArrayEquals(newest, files.files.get("checkpoint-2.damaged"));
                 assertEquals(1, session.serial());
                 assertEquals(10, get(session, memory, 1));
                 put(session, memory, 1, 30);
-                // It takes the place of the damaged one.
+                // It takes the number of the damaged one, and not its place.
                 assertEquals(2, store.checkpoint());
+                assertArrayEquals(newest, files.files.get("checkpoint-2.damaged"));
             }
             try (FarStore store = how(device).open();
                     StoreSession session = store.openSession("a")) {

@@ -65,6 +65,11 @@ final class MemoryFiles implements StableFiles {
     }
 
     @Override
+    public void rename(String from, String to) {
+        files.put(to, files.remove(from));
+    }
+
+    @Override
     public void delete(String name) {
         files.remove(name);
     }

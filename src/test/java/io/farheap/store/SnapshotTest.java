@@ -3,6 +3,7 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.tier.Fault;
@@ -199,6 +200,11 @@ class SnapshotTest {
             }
 
             @Override
+            public void rename(String from, String to) {
+                files.rename(from, to);
+            }
+
+            @Override
             public void delete(String name) {
                 files.delete(name);
             }
@@ -277,11 +283,13 @@ class SnapshotTest {
         try (FarStore store = how(CheckpointKind.SNAPSHOT).open();
                 StoreSession session = store.openSession("a")) {
             assertEquals(
-                    "checkpoint 2 cannot be used: snapshot-2 has another checksum at 0; checkpoint 1 is recovered",
+                    "checkpoint 2 cannot be used: snapshot-2 has another checksum at 0; checkpoint 1 is recovered, and what"
+                            + " is newer is set aside, in files whose names end with .damaged",
                     store.recovery());
             assertHas(session, 1, 10);
         }
-        files.files.remove("snapshot-2");
+        files.rename("checkpoint-2.damaged", "checkpoint-2");
+        assertNotNull(files.files.remove("snapshot-2.damaged"));
         try (FarStore store = how(CheckpointKind.SNAPSHOT).open()) {
             assertTrue(store.recovery().contains("snapshot-2 cannot be read"), store.recovery());
         }

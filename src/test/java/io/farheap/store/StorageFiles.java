@@ -112,6 +112,16 @@ final class StorageFiles implements StableFiles {
     }
 
     @Override
+    public void rename(String from, String to) throws IOException {
+        try {
+            storage.rename(from, to);
+            storage.sync();
+        } catch (StorageException e) {
+            throw new IOException(e);
+        }
+    }
+
+    @Override
     public void delete(String name) throws IOException {
         try {
             storage.delete(name);
