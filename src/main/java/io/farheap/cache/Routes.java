@@ -36,11 +36,13 @@ final class Routes {
         grow();
     }
 
-    /** The table has more regions than before. */
+    /** The table has more regions than before. What is known stays: whoever asks for many uses the earlier ones too. */
     private void grow() {
-        known = new Route[table.size()];
-        split = new Route[2 * known.length];
-        forget();
+        int before = known.length;
+        known = Arrays.copyOf(known, table.size());
+        split = Arrays.copyOf(split, 2 * known.length);
+        Arrays.fill(known, before, known.length, Route.UNKNOWN);
+        Arrays.fill(split, 2 * before, split.length, Route.UNKNOWN);
     }
 
     /** The route to a region that was learnt last. */

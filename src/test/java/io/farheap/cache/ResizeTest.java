@@ -15,8 +15,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -127,6 +129,38 @@ class ResizeTest {
             assertEquals(7, read(session, buffer, 0));
             write(session, buffer, 8 * REGION - 8, 8);
             assertEquals(8, read(session, buffer, 8 * REGION - 8));
+        }
+    }
+
+    /** A list is a session's first request beyond the old end: finding the new regions forgets none of the old ones. */
+    @ParameterizedTest
+    @FieldSource("CONFIGURATIONS")
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aListIsTheFirstRequestToWhatIsNew(CacheConfiguration how) {
+        try (Cache cache = cache(REGION, how);
+                Buffer buffer = cache.allocate(64)) {
+            for (int regions = 2; regions <= 4; regions++) {
+                int size = regions;
+                Session session = cache.openSession();
+                Session other = cache.openSession();
+                cache.reshape(size * REGION);
+                long[] addresses = LongStream.range(0, size)
+                        .map(region -> region * REGION + 8)
+                        .toArray();
+                List<Integer> ends = new ArrayList<>();
+                for (int record = 0; record < size; record++) {
+                    buffer.segment().setAtIndex(JAVA_LONG, record, 10L * size + record);
+                }
+                assertTrue(session.writeAll(addresses, size, buffer, 0, 8, (_, status) -> ends.add(status), 0));
+                session.drain();
+                buffer.segment().fill((byte) -1);
+                assertTrue(other.readAll(addresses, size, buffer, 0, 8, (_, status) -> ends.add(status), 0));
+                other.drain();
+                assertEquals(List.of(Status.OK, Status.OK), ends);
+                for (int record = 0; record < size; record++) {
+                    assertEquals(10L * size + record, buffer.segment().getAtIndex(JAVA_LONG, record));
+                }
+            }
         }
     }
 
