@@ -131,7 +131,8 @@ final class BatchCallbacks {
         try {
             connection.copyTo(entry, segment);
             return Status.OK;
-        } catch (IllegalStateException | WrongThreadException e) {
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
+            // As where data bounce: the segment was closed, or its file cut.
             return Status.SEGMENT_GONE;
         }
     }

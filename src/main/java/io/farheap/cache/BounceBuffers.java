@@ -70,7 +70,8 @@ final class BounceBuffers implements AutoCloseable {
         try {
             MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
             return true;
-        } catch (IllegalStateException | WrongThreadException e) {
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
+            // The last is how the JVM says that a mapped file has become shorter.
             return false;
         }
     }

@@ -28,6 +28,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
     /** The same, in a form that is looked through without allocating. */
     private volatile TakenRequests[] rings = NONE;
 
+    private volatile boolean copiesPrepared;
     private volatile boolean asleep;
     private volatile boolean dead;
 
@@ -60,6 +61,14 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
     @Override
     public boolean mayAccess(MemorySegment segment) {
         return segment.isAccessibleBy(thread);
+    }
+
+    @Override
+    public void prepareCopies() {
+        if (!copiesPrepared) {
+            worker.core().prepareCopies();
+            copiesPrepared = true;
+        }
     }
 
     /** Sessions are opened and closed at the same time: the array that is stored last has to be the latest. */

@@ -149,8 +149,8 @@ abstract sealed class FutureRequest {
             try {
                 MemorySegment.copy(memory(), arguments.byteSize(), result, 0, bytes);
                 future.complete(new CallResult(status, code, bytes));
-            } catch (RuntimeException e) {
-                // The segment is gone, or may not be written.
+            } catch (RuntimeException | InternalError e) {
+                // The segment is gone, or may not be written, or its file was cut.
                 future.completeExceptionally(e);
             }
         }

@@ -242,7 +242,8 @@ public final class FutureSession implements AutoCloseable {
                 before = issued.size();
                 session.awaitProgress();
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | InternalError e) {
+            // The latter is how the JVM says that a mapped file has become shorter.
             issued.remove(request);
             request.fail(e);
         }

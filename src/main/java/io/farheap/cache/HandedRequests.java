@@ -29,6 +29,9 @@ final class HandedRequests implements RequestPath {
 
         boolean mayAccess(MemorySegment segment);
 
+        /** As {@link RequestPath#prepareCopies}. */
+        void prepareCopies();
+
         void wakeIfAsleep();
     }
 
@@ -65,6 +68,10 @@ final class HandedRequests implements RequestPath {
         }
         if (requests.room() == 0 || tooManyHeld(requests.room(), isWrite, at, bytes)) {
             return false;
+        }
+        if (other != null) {
+            // Here, where it can be said to whoever asks: the client thread would end of it.
+            thread.prepareCopies();
         }
         Request request = requests.take();
         request.fill(isWrite, at, bytes, from, localAddress, whenDone, itsToken);

@@ -90,9 +90,28 @@ final class LocalCalls implements AutoCloseable, Completion {
     }
 
     /**
+     * Has the memory that a call in a place needs, before it {@linkplain #begin begins}.
+     *
+     * @throws RuntimeException where there is none, or it cannot be registered; nothing has happened then
+     */
+    void prepare(int place) {
+        if (contexts[place] == null) {
+            contexts[place] = new Context(arena.allocate(Context.MEMORY_BYTES, Long.BYTES));
+        }
+        if (buffer == null) {
+            buffer = cache.register((long) state.length * ACCESS_BYTES);
+        }
+        nowhere();
+    }
+
+    /**
+     * Begins a call in a place that is {@linkplain #prepare prepared}.
+     *
      * @param saved has the context that it is to go on with
      * @param savedBytes of it; 0 to begin
      */
+    // As in run.
+    @SuppressWarnings("NullAway")
     void begin(
             int place,
             Procedure procedure,
@@ -105,13 +124,6 @@ final class LocalCalls implements AutoCloseable, Completion {
             long savedAt,
             int savedBytes) {
         Context context = contexts[place];
-        if (context == null) {
-            context = new Context(arena.allocate(Context.MEMORY_BYTES, Long.BYTES));
-            contexts[place] = context;
-        }
-        if (buffer == null) {
-            buffer = cache.register((long) state.length * ACCESS_BYTES);
-        }
         context.begin(procedure.translation().code(), from, span, argumentBytes, resultCapacity, CallFormat.FUEL_LIMIT);
         MemorySegment.copy(NativeMemory.ALL, arguments, NativeMemory.ALL, context.argumentsAddress(), argumentBytes);
         state[place] = READY;

@@ -64,6 +64,16 @@ final class PartPoster implements SessionQueue.Ended {
 
     /** Posts what is left of a request, cut where regions, their parts and messages end. */
     Posting post(PostedRequest request, SessionQueue queue) {
+        try {
+            return postRest(request, queue);
+        } catch (Throwable e) {
+            // It alone ends: what is behind it goes on with the next poll.
+            request.lose();
+            throw e;
+        }
+    }
+
+    private Posting postRest(PostedRequest request, SessionQueue queue) {
         long length = request.length;
         boolean write = request.write;
         while (request.posted < length) {

@@ -35,6 +35,12 @@ final class PostedRequest extends Request {
         }
     }
 
+    /** Posting it has failed in a way that nothing foresees: what of it has not been posted is lost, and it ends. */
+    void lose() {
+        status = Status.LOST;
+        posted = length;
+    }
+
     boolean done() {
         return outstanding == 0 && fullyPosted();
     }

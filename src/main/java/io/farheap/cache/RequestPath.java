@@ -67,6 +67,14 @@ interface RequestPath {
             Completion completion,
             long token);
 
+    /**
+     * Has the memory that requests from segments and into them need, so that none of them fails for want of it. With
+     * the gate claimed.
+     *
+     * @throws RuntimeException where there is none; nothing has happened then
+     */
+    default void prepareCopies() {}
+
     /** The most records of one request. */
     int maxRecords();
 

@@ -222,7 +222,7 @@ final class SessionBatches implements RequestPath {
         if (write) {
             try {
                 return lane.connection.addWrite(region, offset, segment);
-            } catch (IllegalStateException | WrongThreadException e) {
+            } catch (IllegalStateException | WrongThreadException | InternalError e) {
                 return GONE;
             }
         }
@@ -439,6 +439,11 @@ final class SessionBatches implements RequestPath {
     public long listen() {
         engine.listen();
         return lanes.listen();
+    }
+
+    @Override
+    public void prepareCopies() {
+        engine.prepareCopies();
     }
 
     @Override

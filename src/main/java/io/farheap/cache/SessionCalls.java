@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionCalls implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(SessionCalls.class.getName());
     /** Calls of a session that may be under way. */
     static final int MOST = 128;
     /** Of one {@link #callAll}: others find room beside them. */
@@ -55,7 +56,7 @@ final class SessionCalls implements AutoCloseable {
     private final CacheProcedures procedures;
     private final CallLinks links;
     private final LocalCalls here;
-    private final CallMemory memory;
+    private final CallMemory memory = new CallMemory(MOST);
     private final ReplyHandler handler = this::answered;
     private final CallTable calls = new CallTable(MOST);
     private final CallTally tally;
@@ -65,7 +66,6 @@ final class SessionCalls implements AutoCloseable {
     SessionCalls(CallingCache cache, LocalCalls.Requests requests, Runnable wake) {
         this.table = cache.table();
         this.procedures = cache.procedures();
-        this.memory = new CallMemory(MOST);
         try {
             this.links = cache.callLinks(wake);
         } catch (Throwable e) {
@@ -83,13 +83,16 @@ final class SessionCalls implements AutoCloseable {
             throw new IllegalArgumentException(
                     called + " is not registered with this cache; Cache.procedures().register(...) does that");
         }
-        if (argumentLength > Call.ARGUMENT_BYTES || resultLength > Call.RESULT_BYTES) {
+        if (argumentLength < 0
+                || argumentLength > Call.ARGUMENT_BYTES
+                || resultLength < 0
+                || resultLength > Call.RESULT_BYTES) {
             throw new IllegalArgumentException(tooLong(argumentLength, resultLength));
         }
     }
 
     static String tooLong(long argumentBytes, long resultBytes) {
-        return argumentBytes + " bytes of arguments and " + resultBytes + " for the result; a call has at most "
+        return argumentBytes + " bytes of arguments and " + resultBytes + " for the result; a call has 0 to "
                 + Call.ARGUMENT_BYTES + " of each";
     }
 
@@ -101,7 +104,7 @@ final class SessionCalls implements AutoCloseable {
     /**
      * Makes a call, whose numbers have been checked.
      *
-     * @param memory what the arguments and the result are in; null where the caller keeps that alive
+     * @param user what the arguments and the result are in; null where the caller keeps that alive
      * @param argumentsAt address of the arguments
      * @param resultAt address of the result
      * @return false where there is no room
@@ -111,7 +114,7 @@ final class SessionCalls implements AutoCloseable {
             long at,
             long footprint,
             long bytes,
-            @Nullable Buffer memory,
+            @Nullable Buffer user,
             long argumentsAt,
             int argumentLength,
             long resultAt,
@@ -121,7 +124,7 @@ final class SessionCalls implements AutoCloseable {
         if (calls.room() == 0 || calls.blocks(called, footprint, bytes)) {
             return false;
         }
-        SessionCall call = calls.take(called, at, footprint, bytes, memory, done, itsToken);
+        SessionCall call = calls.take(called, at, footprint, bytes, user, done, itsToken);
         give(call, argumentsAt, argumentLength, resultAt, resultLength);
         if (!goOn(call) && links.full(server(at))) {
             // Nobody has seen it yet.
@@ -146,7 +149,7 @@ final class SessionCalls implements AutoCloseable {
             int count,
             long footprint,
             long bytes,
-            Buffer memory,
+            Buffer user,
             long argumentsAt,
             int argumentLength,
             long resultAt,
@@ -158,7 +161,7 @@ final class SessionCalls implements AutoCloseable {
         }
         // All of them first: one that ends at once is called back, and what that calls is not to have their places.
         for (int i = 0; i < count; i++) {
-            SessionCall call = calls.take(called, addresses[i], footprint, bytes, memory, done, firstToken + i);
+            SessionCall call = calls.take(called, addresses[i], footprint, bytes, user, done, firstToken + i);
             give(
                     call,
                     argumentsAt + (long) i * argumentLength,
@@ -205,7 +208,11 @@ final class SessionCalls implements AutoCloseable {
         if (server == null
                 || server == call.lacking
                 || !(link == null ? called.runsOn(server) : link.serverRuns(called))) {
-            runHere(call, called);
+            if (canRunHere(call)) {
+                runHere(call, called);
+            } else {
+                refuse(call);
+            }
             return true;
         }
         if (link == null) {
@@ -220,6 +227,21 @@ final class SessionCalls implements AutoCloseable {
         }
         send(call, called, server, link);
         return true;
+    }
+
+    private boolean canRunHere(SessionCall call) {
+        try {
+            here.prepare(call.place);
+            return true;
+        } catch (RuntimeException | OutOfMemoryError e) {
+            LOG.log(System.Logger.Level.WARNING, "a call that no server runs is refused: there is no memory for it", e);
+            return false;
+        }
+    }
+
+    /** It will not go on. One that has run elsewhere may have done something. */
+    private void refuse(SessionCall call) {
+        end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
     }
 
     private void runHere(SessionCall call, Procedure called) {
@@ -247,7 +269,6 @@ final class SessionCalls implements AutoCloseable {
                 counts.movedOn();
             }
         }
-        calls.move(call, CallTable.SENT);
         call.ring = link.ring();
         link.call(
                 begun ? CallFormat.RESUME : CallFormat.CALL,
@@ -257,6 +278,7 @@ final class SessionCalls implements AutoCloseable {
                 memory.answer(call),
                 CallFormat.RECORD_BYTES,
                 call.place);
+        calls.move(call, CallTable.SENT);
     }
 
     /**
@@ -470,7 +492,7 @@ final class SessionCalls implements AutoCloseable {
         for (int i = 0; i < MOST; i++) {
             SessionCall call = calls.get(i);
             if (call.state == CallTable.KEPT) {
-                ends.add(() -> end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0));
+                ends.add(() -> refuse(call));
             }
         }
         Closing.all(ends);

@@ -415,6 +415,11 @@ class SessionCore extends SessionThread {
         wake();
     }
 
+    /** As {@link RequestPath#prepareCopies}, from another thread. */
+    void prepareCopies() {
+        gate.claimed(() -> path.prepareCopies());
+    }
+
     /** Whether a request uses a buffer that the cache has marked closed. */
     boolean uses(Buffer buffer) {
         gate.claim();

@@ -238,6 +238,11 @@ final class SessionEngine implements RequestPath {
         return true;
     }
 
+    @Override
+    public void prepareCopies() {
+        bounce.prepare();
+    }
+
     /** Half of the requests may be held, and each record may have to become one. */
     @Override
     public int maxRecords() {

@@ -11,7 +11,10 @@ public final class Status {
      * was writing may still take effect then.
      */
     public static final int CLOSED = 2;
-    /** The segment that the data was to be copied to or from could not be accessed any more. */
+    /**
+     * The segment that the data was to be copied to or from could not be accessed any more: it was closed, or the file
+     * that it maps has become shorter.
+     */
     public static final int SEGMENT_GONE = 3;
     /** Splits of a coded cache disagree, and it cannot be told which are wrong. */
     public static final int CORRUPT = 4;
@@ -23,7 +26,8 @@ public final class Status {
             case OK -> "ok";
             case LOST -> "the server that had this part of the cache is gone; its content is lost";
             case CLOSED -> "the session or the cache was closed before the request was sent";
-            case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";
+            case SEGMENT_GONE ->
+                "the memory segment was closed, belongs to another thread, or maps a file that was cut";
             case CORRUPT -> "splits of a page disagree, and too few are there to tell which are wrong";
             default -> "status " + status;
         };
