@@ -196,8 +196,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     /**
      * Adds a server for regions to move to, or for slabs.
      *
-     * @throws CacheException where it cannot be reached, or its regions have another size (of a coded cache: are
-     *     smaller)
+     * @throws CacheException where it cannot be reached, is in use already, by this or another address, or its regions
+     *     have another size (of a coded cache: are smaller)
      */
     public abstract void addServer(String address);
 

@@ -60,7 +60,10 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** Memory servers, as HOST:PORT. At least one is required, or a {@linkplain #manager manager}. */
+    /**
+     * Memory servers, as HOST:PORT. At least one is required, or a {@linkplain #manager manager}; a server that is
+     * named twice, by whatever addresses, is refused.
+     */
     public CacheBuilder servers(String... addresses) {
         return servers(List.of(addresses));
     }

@@ -70,7 +70,7 @@ final class CacheServers {
     }
 
     private RemoteServer attach(String address, SignedGrant grant) {
-        return RemoteServer.attach(
+        RemoteServer server = RemoteServer.attach(
                 address,
                 next++,
                 device.domain(),
@@ -79,6 +79,29 @@ final class CacheServers {
                 grant,
                 this::lost,
                 device.lifetime()::closesLater);
+        try {
+            refuseTwice(all, server);
+            return server;
+        } catch (Throwable e) {
+            Closing.after(e, server);
+            throw e;
+        }
+    }
+
+    /**
+     * Two leases on one server process would be two places that fail as one, and what is moved from one to the other
+     * would stay where it is. A lease that is lost holds nothing: the server may be used anew.
+     *
+     * @throws CacheException where one of those in use is the same process
+     */
+    static void refuseTwice(List<RemoteServer> used, RemoteServer another) {
+        for (RemoteServer each : used) {
+            if (each != another && each.lost() == null && each.isSameProcess(another)) {
+                String as = each.address().equals(another.address()) ? "" : ", as " + each.address();
+                throw new CacheException("the cache uses memory server " + another.address() + " already" + as
+                        + "; a server process can be in use once: name another");
+            }
+        }
     }
 
     /** Another that is lost waits for nobody here. */

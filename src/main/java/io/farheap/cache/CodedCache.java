@@ -60,10 +60,18 @@ final class CodedCache extends Cache {
     }
 
     private RemoteServer attach(String address) {
+        RemoteServer server;
         try {
-            return memory.attach(address);
+            server = memory.attach(address);
         } catch (ControlException e) {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        }
+        try {
+            CacheServers.refuseTwice(memory.servers(), server);
+            return server;
+        } catch (CacheException e) {
+            memory.detach(server);
+            throw e;
         }
     }
 

@@ -160,6 +160,11 @@ public final class RemoteServer implements AutoCloseable {
         return description;
     }
 
+    /** Whether both are leases on one server process, by whatever addresses that was reached. */
+    public boolean isSameProcess(RemoteServer other) {
+        return description.serverId() == other.description.serverId();
+    }
+
     /**
      * What fails with it: servers of one failure domain may be lost at the same time. What the server was told
      * ({@code farheap server --domain}), or where it was told nothing, its address: nothing but itself.
