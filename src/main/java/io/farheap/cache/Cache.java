@@ -40,9 +40,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     final LatencyTracker latency = new LatencyTracker();
     final List<Session> sessions = new CopyOnWriteArrayList<>();
     /**
-     * Whoever opens a session, which takes as long as servers take to answer, shares it; whoever changes which servers
-     * there are, or what new sessions are made of, has it alone for a moment, and so meets no session half open. Taken
-     * before {@code topology}.
+     * Whoever lists a new session shares it; whoever changes which servers there are, or what new sessions are made of,
+     * has it alone for a moment. Taken before {@code topology}.
      */
     final ReentrantReadWriteLock openings = new ReentrantReadWriteLock();
 
@@ -88,26 +87,19 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      */
     public final Session openSession() {
         checkOpen();
-        openings.readLock().lock();
+        OperationLatency recorder =
+                options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
         try {
-            checkOpen();
-            OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE
-                    ? null
-                    : latency.newSource(options.latencyTracking());
-            try {
-                return open(recorder);
-            } catch (Throwable e) {
-                if (recorder != null) {
-                    latency.remove(recorder);
-                }
-                throw e;
+            return open(recorder);
+        } catch (Throwable e) {
+            if (recorder != null) {
+                latency.remove(recorder);
             }
-        } finally {
-            openings.readLock().unlock();
+            throw e;
         }
     }
 
-    /** A session of the application's; {@code openings} is shared. */
+    /** A session of the application's, of a cache that is open: {@link #checkOpen} says so under {@code openings}. */
     abstract Session open(@Nullable OperationLatency recorder);
 
     /**
@@ -362,7 +354,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * pause is not measured, so 0.
      *
      * @param address HOST:PORT
-     * @param moved told of each region that has moved
+     * @param moved told of each region that has moved, on this thread; it may not change, move or close the cache
      * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}; with resilience where a slab has no
      *     other place, or its range can spare none. What has moved stays where it is
      */
@@ -379,12 +371,14 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * Closes all sessions and gives all memory back. Requests that are pending in sessions of other threads are not
-     * called back; the next use of such a session throws. Buffers that are still open are closed. Idempotent.
+     * Closes all sessions and gives all memory back. A migration that is under way stops. Requests that are pending in
+     * sessions of other threads are not called back; the next use of such a session throws. Buffers that are still open
+     * are closed. Idempotent.
      */
     @Override
     public final void close() {
         refuseInCallback();
+        refuseInListener();
         beginClosing();
         futures.forEach(FutureSession::beginClose);
         futures.forEach(FutureSession::close);
@@ -393,6 +387,9 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     /** All sessions are to be closed: what that may take is one time for all of them. Does not wait. */
     void beginClosing() {}
+
+    /** Throws where the calling thread is in a listener that is told of a move. */
+    void refuseInListener() {}
 
     /** What {@link #close} is, but for futures. */
     abstract void end();

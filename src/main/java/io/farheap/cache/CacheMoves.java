@@ -89,6 +89,22 @@ final class CacheMoves {
         return moveAll(regions, Way.to(destination, how, true), _ -> {});
     }
 
+    /**
+     * What moves or changes gives up soon, and so does what is to from now on: the cache is about to end. Any thread.
+     */
+    void stop() {
+        migration.stop();
+    }
+
+    /** @throws CacheException where it was {@linkplain #stop stopped}. Any thread */
+    void requireGoing() {
+        try {
+            migration.requireGoing();
+        } catch (ControlException e) {
+            throw new CacheException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
     /** The cache stays connected to servers that it was to leave. */
     void stay() {
         migration.stay();

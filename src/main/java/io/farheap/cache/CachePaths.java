@@ -1,7 +1,6 @@
 package io.farheap.cache;
 
 import io.farheap.control.ControlException;
-import io.farheap.latency.OperationLatency;
 import io.farheap.verbs.VerbsException;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
@@ -9,8 +8,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the requests of a cache's sessions travel, and the change of that. Sessions are opened while others are, and
- * never while {@code alone} is held: so each session is seen by a change, or sees it.
+ * How the requests of a cache's sessions travel, and the change of that. Sessions are listed while others are, and
+ * never while {@code alone} is held: so each session is seen by a change, or sees it. Nobody waits for a server with
+ * it.
  */
 final class CachePaths implements AutoCloseable {
 
@@ -18,6 +18,8 @@ final class CachePaths implements AutoCloseable {
     private final CacheServers servers;
     private final Lock alone;
     private final Function<CacheConfiguration, DataPaths> maker;
+    /** Throws where the cache is about to end. */
+    private final Runnable going;
     /** Replaced with {@code alone} held. */
     private volatile DataPaths paths;
     /** The change that sessions are prepared for, or null; replaced with {@code alone} held. */
@@ -27,17 +29,20 @@ final class CachePaths implements AutoCloseable {
      * @param sessions of the cache, which change meanwhile
      * @param alone held while nobody opens a session
      * @param maker makes paths of a configuration
+     * @param going throws where the cache is about to end
      */
     CachePaths(
             List<Session> sessions,
             CacheServers servers,
             Lock alone,
             Function<CacheConfiguration, DataPaths> maker,
+            Runnable going,
             CacheConfiguration first) {
         this.sessions = sessions;
         this.servers = servers;
         this.alone = alone;
         this.maker = maker;
+        this.going = going;
         this.paths = maker.apply(first);
     }
 
@@ -45,20 +50,24 @@ final class CachePaths implements AutoCloseable {
         return paths.configuration();
     }
 
-    /** For a new session, which has yet to be connected. */
-    DataPath open(Session session, @Nullable OperationLatency recorder) {
-        return paths.open(session, recorder);
+    /** What makes the paths of new sessions. */
+    DataPaths now() {
+        return paths;
     }
 
     /**
-     * Whoever opens a session while the configuration changes prepares it: else new ones could keep the change from
-     * coming to an end.
+     * A session is listed, with {@code alone} shared. Whoever opens it while the configuration changes prepares it
+     * then: else new ones could keep the change from coming to an end.
+     *
+     * @return what {@link Reconfiguration#prepare prepares} it, or null
      */
-    void join(Session session) {
+    @Nullable
+    Reconfiguration join(Session session) {
         Reconfiguration change = changing;
         if (change != null) {
-            change.prepare(session);
+            change.expect(session);
         }
+        return change;
     }
 
     /** A session has been closed. */
@@ -79,8 +88,9 @@ final class CachePaths implements AutoCloseable {
         try (Reconfiguration change = new Reconfiguration(previous, maker.apply(how), servers::connect)) {
             try {
                 begin(change).forEach(change::prepare);
-                change.awaitQuiet();
-                perform(change);
+                do {
+                    change.awaitQuiet(going);
+                } while (!perform(change));
             } finally {
                 end();
             }
@@ -94,15 +104,23 @@ final class CachePaths implements AutoCloseable {
         alone.lock();
         try {
             changing = change;
-            return sessions.stream().filter(session -> !session.core().worker()).toList();
+            List<Session> all = sessions.stream()
+                    .filter(session -> !session.core().worker())
+                    .toList();
+            all.forEach(change::expect);
+            return all;
         } finally {
             alone.unlock();
         }
     }
 
-    private void perform(Reconfiguration change) {
+    /** @return false where a session is being opened that has yet to be prepared; nothing has happened then */
+    private boolean perform(Reconfiguration change) {
         alone.lock();
         try {
+            if (!change.isPrepared()) {
+                return false;
+            }
             paths = change.perform();
             changing = null;
         } finally {
@@ -110,6 +128,7 @@ final class CachePaths implements AutoCloseable {
         }
         // Before they go on.
         servers.loseLost(sessions);
+        return true;
     }
 
     private void end() {

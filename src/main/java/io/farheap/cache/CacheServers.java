@@ -125,7 +125,7 @@ final class CacheServers {
         }
     }
 
-    /** @return the sessions to connect to it; those that are opened from now on do that themselves */
+    /** @return the sessions to connect to it; those that are listed from now on do that themselves */
     List<Session> add(RemoteServer server) {
         alone.lock();
         try {
@@ -178,12 +178,18 @@ final class CacheServers {
         return all.stream().anyMatch(server -> server.address().equals(address) && what.test(server));
     }
 
-    /** Connects a new session's path to all; where that cannot be, the path is closed. */
-    void connect(DataPath path) {
+    /**
+     * Connects a new session's path to all; where that cannot be, the path is closed.
+     *
+     * @return all that there were
+     */
+    List<RemoteServer> connect(DataPath path) {
         try {
-            for (RemoteServer server : all) {
+            List<RemoteServer> known = List.copyOf(all);
+            for (RemoteServer server : known) {
                 tolerantly(server, () -> path.links().connect(server));
             }
+            return known;
         } catch (Throwable e) {
             Closing.after(e, path);
             throw e;

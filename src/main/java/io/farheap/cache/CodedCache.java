@@ -244,10 +244,16 @@ final class CodedCache extends Cache {
 
     @Override
     Session open(@Nullable OperationLatency recorder) {
-        Session session = new Session(inside, capacity, recorder, false);
-        session.core().use(paths.open(session, recorder));
-        sessions.add(session);
-        return session;
+        openings.readLock().lock();
+        try {
+            checkOpen();
+            Session session = new Session(inside, capacity, recorder, false);
+            session.core().use(paths.open(session, recorder));
+            sessions.add(session);
+            return session;
+        } finally {
+            openings.readLock().unlock();
+        }
     }
 
     @Override

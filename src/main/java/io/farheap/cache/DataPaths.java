@@ -65,6 +65,14 @@ final class DataPaths implements AutoCloseable {
         return configuration;
     }
 
+    /**
+     * Before a session is opened: what earlier ones lost may not come to pass after what it does, and it is to reach
+     * all servers. Takes as long as these take to answer.
+     */
+    void reconnect() {
+        workers.forEach(cache::reconnect);
+    }
+
     /** For a session of the application's. It has yet to be connected. */
     DataPath open(Session session, @Nullable OperationLatency latency) {
         if (threads.isEmpty()) {
@@ -76,8 +84,6 @@ final class DataPaths implements AutoCloseable {
             throw new CacheException("all client threads of the cache have ended, with the errors that they logged;"
                     + " reconfigure the cache to start others");
         }
-        // What earlier sessions lost may not come to pass after what this one does, and it is to reach all servers.
-        workers.forEach(cache::reconnect);
         HandOver handOver = new HandOver(options.requests());
         TakenRequests taken = new TakenRequests(handOver, session.core()::wake);
         ClientThread thread = leastLoaded(alive, taken);

@@ -2,9 +2,11 @@ package io.farheap.cache;
 
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.Patience;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -25,6 +27,9 @@ final class Reconfiguration implements AutoCloseable {
     /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
     private final Map<Session, DataPath> spare = new LinkedHashMap<>();
 
+    /** Those that are about to be prepared, for which the change waits. Guarded by this. */
+    private final Set<Session> expected = new HashSet<>();
+
     private boolean performed;
 
     /** @param connector connects a data path to all servers, or closes it and throws */
@@ -34,23 +39,47 @@ final class Reconfiguration implements AutoCloseable {
         this.connector = connector;
     }
 
+    /** A session is about to be {@linkplain #prepare prepared}, or closed. Any thread. */
+    synchronized void expect(Session session) {
+        expected.add(session);
+    }
+
     /**
-     * Gives a session a data path for later, and lets it take no requests from now on. Any thread, also while others
-     * are awaited.
+     * Gives a session that is {@linkplain #expect expected} a data path for later, and lets it take no requests from
+     * now on. Any thread, also while others are awaited; takes as long as servers take to answer.
      */
-    synchronized void prepare(Session session) {
+    void prepare(Session session) {
+        next.reconnect();
         DataPath path = next.open(session, session.core().latency());
         connector.accept(path);
-        spare.put(session, path);
-        session.core().quiesce();
+        if (!keep(session, path)) {
+            path.close();
+        }
+    }
+
+    /** @return false where it is not wanted any more: the session is closed, or the change has been given up */
+    private synchronized boolean keep(Session session, DataPath path) {
+        boolean wanted = expected.remove(session);
+        if (wanted) {
+            spare.put(session, path);
+            session.core().quiesce();
+        }
+        return wanted;
     }
 
     /** A session has been closed. Any thread. */
-    synchronized void forget(Session session) {
-        DataPath path = spare.remove(session);
-        if (path != null) {
-            path.close();
+    void forget(Session session) {
+        DataPath path;
+        synchronized (this) {
+            expected.remove(session);
+            path = spare.remove(session);
         }
+        Closing.all(path);
+    }
+
+    /** Whether all that are expected have been prepared. Any thread. */
+    synchronized boolean isPrepared() {
+        return expected.isEmpty();
     }
 
     private synchronized List<Session> prepared() {
@@ -60,13 +89,23 @@ final class Reconfiguration implements AutoCloseable {
     /**
      * Returns when no session has requests pending.
      *
+     * @param going throws where it is to be given up
      * @throws CacheException where that takes too long
      */
-    void awaitQuiet() {
+    void awaitQuiet(Runnable going) {
         Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
+        while (!isPrepared()) {
+            going.run();
+            if (patience.over()) {
+                throw new CacheException("sessions have been on their way to memory servers that do not answer for "
+                        + QUIET_SECONDS + " s, so the configuration stays; reconfigure again when they are open");
+            }
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
         // Those that are opened meanwhile have nothing pending.
         for (Session session : prepared()) {
             while (!session.core().quiet()) {
+                going.run();
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
                             + " s, so the configuration stays; poll or close it, and reconfigure again: "
@@ -96,6 +135,7 @@ final class Reconfiguration implements AutoCloseable {
         } finally {
             spare.keySet().forEach(session -> session.core().goOn());
             spare.clear();
+            expected.clear();
         }
     }
 }

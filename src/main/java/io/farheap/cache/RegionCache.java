@@ -7,7 +7,6 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.RegisteredMemory;
-import io.farheap.migration.Capacity;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.RegionTable;
@@ -40,6 +39,7 @@ final class RegionCache extends Cache {
     private final CacheServers servers;
     private final Relocation relocation;
 
+    private final SessionOpening opening;
     private final Reshaping reshaping;
     private final CachePaths paths;
 
@@ -59,6 +59,8 @@ final class RegionCache extends Cache {
                     servers.all(),
                     options.capacity(),
                     options.management() == null ? null : options.management().shares());
+            opening = new SessionOpening(
+                    inside, device, table, sessions, servers, openings.readLock(), RegionCache.this::checkOpen);
             procedures = stack.add(new CacheProcedures(
                     options.name(),
                     device,
@@ -75,6 +77,7 @@ final class RegionCache extends Cache {
                     servers,
                     openings.writeLock(),
                     how -> new DataPaths(inside, deviceName(), options, how),
+                    moves::requireGoing,
                     options.configuration()));
             load();
             watch = SloWatch.of(options, latency);
@@ -119,23 +122,7 @@ final class RegionCache extends Cache {
 
     @Override
     Session open(@Nullable OperationLatency recorder) {
-        Session session = new Session(inside, table.bound(), recorder, false);
-        begin(session, paths.open(session, recorder));
-        try {
-            paths.join(session);
-        } catch (Throwable e) {
-            end(session);
-            throw e;
-        }
-        return session;
-    }
-
-    private Session begin(Session session, DataPath path) {
-        servers.connect(path);
-        session.core().use(path);
-        sessions.add(session);
-        servers.loseLost(List.of(session));
-        return session;
+        return opening.open(paths, recorder);
     }
 
     @Override
@@ -243,7 +230,14 @@ final class RegionCache extends Cache {
         }
     }
 
+    @Override
+    void refuseInListener() {
+        relocation.refuseInListener();
+    }
+
     private void endAll() {
+        // Whoever moves or changes something has the lock.
+        moves.stop();
         relocation.lock().lock();
         try (CloseStack everything = new CloseStack()) {
             if (!beginEnd()) {
@@ -346,6 +340,7 @@ final class RegionCache extends Cache {
 
         @Override
         public void checkOpen() {
+            relocation.refuseInListener();
             RegionCache.this.checkOpen();
         }
 
@@ -369,11 +364,9 @@ final class RegionCache extends Cache {
             return device.events();
         }
 
-        /** It may use all of the last region, also what no other session may. */
         @Override
         public Session openInternalSession() {
-            Session session = new Session(this, new Capacity(table.size() * table.regionBytes()), null, true);
-            return begin(session, paths.open(session, null));
+            return opening.openInternal(paths);
         }
 
         @Override
@@ -406,11 +399,9 @@ final class RegionCache extends Cache {
             return table.holds(write, address, length);
         }
 
-        /** Its caller changes the configuration, and so keeps servers from coming and going. */
         @Override
         public Session openWorkerSession(DataPaths owner) {
-            Session session = new Session(this, table.bound(), null, true);
-            return begin(session, owner.own(session, null));
+            return opening.openWorker(owner);
         }
 
         @Override

@@ -237,6 +237,7 @@ final class Resizing {
         for (Session session : sessions) {
             long look = LOOK_NANOS;
             while (session.core().reaches(bytes)) {
+                moves.requireGoing();
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending beyond " + bytes + " bytes for "
                             + QUIET_SECONDS

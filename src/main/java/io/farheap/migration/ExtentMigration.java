@@ -70,6 +70,7 @@ final class ExtentMigration {
         long progressAt = System.nanoTime();
         while (split.moved() < end) {
             pacer.sleep();
+            participants.requireGoing();
             pull.check();
             long copied = pull.copied();
             if (copied != seen) {

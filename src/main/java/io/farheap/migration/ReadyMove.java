@@ -21,6 +21,8 @@ public final class ReadyMove implements AutoCloseable {
     private final boolean granted;
     /** What the pull copies, as long as the region is as it was; null where nothing was to move. */
     private final @Nullable Part part;
+    /** Throws where the move is not wanted any more, which ends what it waits for. */
+    private final Runnable wanted;
     /** Null when it is somebody else's, or there is none. */
     private @Nullable PacedPull pull;
 
@@ -30,12 +32,14 @@ public final class ReadyMove implements AutoCloseable {
             RemoteRegion target,
             boolean granted,
             @Nullable Part part,
+            Runnable wanted,
             @Nullable PacedPull pull) {
         this.index = index;
         this.from = from;
         this.target = target;
         this.granted = granted;
         this.part = part;
+        this.wanted = wanted;
         this.pull = pull;
     }
 
@@ -45,14 +49,16 @@ public final class ReadyMove implements AutoCloseable {
             SplitRegion region,
             @Nullable RemoteServer from,
             RemoteServer destination,
-            int pieceBytes) {
+            int pieceBytes,
+            Runnable wanted) {
+        wanted.run();
         RemoteRegion there = region.copyOn(destination);
         RemoteRegion target = there == null ? destination.allocate(1).getFirst() : there;
         try {
             int extent = region.toMove(from, target);
             Part part = extent < 0 ? null : Part.of(region, extent);
-            PacedPull pull = part == null ? null : part.begin(context, target, pieceBytes);
-            return new ReadyMove(index, from, target, there == null, part, pull);
+            PacedPull pull = part == null ? null : part.begin(context, target, pieceBytes, wanted);
+            return new ReadyMove(index, from, target, there == null, part, wanted, pull);
         } catch (Throwable e) {
             if (there == null) {
                 destination.releaseQuietly(target);
@@ -68,8 +74,8 @@ public final class ReadyMove implements AutoCloseable {
             return new Part(region.copy(extent), region.start(extent), region.end(extent));
         }
 
-        PacedPull begin(Context context, RemoteRegion target, int pieceBytes) {
-            return PacedPull.begin(context, target, copy, start, end, pieceBytes);
+        PacedPull begin(Context context, RemoteRegion target, int pieceBytes, Runnable wanted) {
+            return PacedPull.begin(context, target, copy, start, end, pieceBytes, wanted);
         }
 
         boolean is(Part other) {
@@ -101,13 +107,13 @@ public final class ReadyMove implements AutoCloseable {
      * that. The region may have moved since; then the one that waits would copy what is not there any more.
      */
     PacedPull pull(Context context, SplitRegion region, int extent, int pieceBytes) {
-        Part wanted = Part.of(region, extent);
+        Part next = Part.of(region, extent);
         PacedPull waiting = pull;
-        if (waiting != null && part != null && part.is(wanted)) {
+        if (waiting != null && part != null && part.is(next)) {
             pull = null;
             return waiting;
         }
-        return wanted.begin(context, target, pieceBytes);
+        return next.begin(context, target, pieceBytes, wanted);
     }
 
     /** Whether it can still be used: a server does not wait for ever. */

@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * its pull and the return of the old copy, which its server zeroes, goes on while the next is copied, unless
  * {@link #finish} is called before: that waits for it.
  *
- * <p>One thread at a time, but for {@link #ready}.
+ * <p>One thread at a time, but for {@link #ready} and what says otherwise.
  */
 public final class RegionMigration {
 
@@ -88,7 +88,8 @@ public final class RegionMigration {
      * @throws ControlException where a server refuses or does not answer; nothing is left then
      */
     public ReadyMove ready(int index, @Nullable RemoteServer from, RemoteServer destination, MigrationOptions options) {
-        return ReadyMove.of(context, index, extents(index), from, destination, options.chunkBytes());
+        return ReadyMove.of(
+                context, index, extents(index), from, destination, options.chunkBytes(), participants::requireGoing);
     }
 
     /** As {@link #migrate(int, RemoteServer, RemoteServer, MigrationOptions)}, with what is ready, which it ends. */
@@ -120,6 +121,19 @@ public final class RegionMigration {
         }
         return new MigrationResult(
                 1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
+    }
+
+    /**
+     * What moves stops soon, as where a server refuses, and so does what is to move from now on: the cache is about to
+     * end. Any thread.
+     */
+    public void stop() {
+        participants.stop();
+    }
+
+    /** @throws ControlException CANCELLED where it was {@linkplain #stop stopped}. Any thread */
+    public void requireGoing() {
+        participants.requireGoing();
     }
 
     /** Returns when all copies that were left have been given back, but for those that go with a lease. */

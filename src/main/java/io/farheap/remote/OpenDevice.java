@@ -72,7 +72,7 @@ public final class OpenDevice implements AutoCloseable {
      *
      * @return false where it is closed
      */
-    boolean hold() {
+    public boolean hold() {
         return holders.getAndUpdate(n -> n == 0 ? 0 : n + 1) > 0;
     }
 

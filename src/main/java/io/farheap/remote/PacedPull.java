@@ -88,15 +88,22 @@ public final class PacedPull implements AutoCloseable {
      *
      * @param into fills this region, from {@code offset} on to {@code end}
      * @param source with this one's bytes, at the same offsets
+     * @param meanwhile is run at each look while something is awaited, and ends the wait where it throws
      */
     public static PacedPull begin(
-            Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
+            Context context,
+            RemoteRegion into,
+            RemoteRegion source,
+            long offset,
+            long end,
+            int pieceBytes,
+            Runnable meanwhile) {
         Ticket ticket = source.server().export(source);
         PacedPull pull = prepare(
                 context,
                 into,
                 List.of(source.server()),
-                () -> {},
+                meanwhile,
                 offset,
                 end,
                 pieceBytes,
