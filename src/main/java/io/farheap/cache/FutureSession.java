@@ -230,7 +230,6 @@ public final class FutureSession implements AutoCloseable {
      *     is to close and none has ended for long
      */
     private boolean issue(FutureRequest request) {
-        // First: a call may end at once.
         issued.add(request);
         try {
             int before = issued.size();

@@ -126,7 +126,7 @@ final class SessionCalls implements AutoCloseable {
         }
         SessionCall call = calls.take(called, at, footprint, bytes, user, done, itsToken);
         give(call, argumentsAt, argumentLength, resultAt, resultLength);
-        if (!goOn(call) && links.full(server(at))) {
+        if (!goOn(call, false) && links.full(server(at))) {
             // Nobody has seen it yet.
             calls.release(call);
             return false;
@@ -159,7 +159,6 @@ final class SessionCalls implements AutoCloseable {
         if (calls.room() < count || calls.blocks(called, footprint, bytes)) {
             return false;
         }
-        // All of them first: one that ends at once is called back, and what that calls is not to have their places.
         for (int i = 0; i < count; i++) {
             SessionCall call = calls.take(called, addresses[i], footprint, bytes, user, done, firstToken + i);
             give(
@@ -169,15 +168,15 @@ final class SessionCalls implements AutoCloseable {
                     resultAt + (long) i * resultLength,
                     resultLength);
         }
-        goOn();
+        goOn(false);
         return true;
     }
 
-    /** All that are kept, as far as there is room. */
-    private void goOn() {
+    /** All that are kept, as far as there is room; as {@link #goOn(SessionCall, boolean)}. */
+    private void goOn(boolean polled) {
         for (int place = 0; place < MOST && calls.kept() > 0; place++) {
             if (calls.get(place).state == CallTable.KEPT) {
-                goOn(calls.get(place));
+                goOn(calls.get(place), polled);
             }
         }
     }
@@ -190,11 +189,12 @@ final class SessionCalls implements AutoCloseable {
     /**
      * Sends a call that is kept, or runs it here.
      *
+     * @param polled whether it may end, and be called back: else one that cannot go on is kept until the next poll
      * @return false where it has to be kept
      */
     // One that is pending has a procedure.
     @SuppressWarnings("NullAway")
-    private boolean goOn(SessionCall call) {
+    private boolean goOn(SessionCall call, boolean polled) {
         Procedure called = call.procedure;
         if (table.indexOf(call.address) == procedures.moving()) {
             if (!call.held) {
@@ -208,18 +208,13 @@ final class SessionCalls implements AutoCloseable {
         if (server == null
                 || server == call.lacking
                 || !(link == null ? called.runsOn(server) : link.serverRuns(called))) {
-            if (canRunHere(call)) {
-                runHere(call, called);
-            } else {
-                refuse(call);
-            }
-            return true;
+            return tryToRunHere(call, called, polled);
         }
         if (link == null) {
             link = links.add(server);
         }
         if (!link.hasRoom()) {
-            if (server.lost() != null || link.unreachable()) {
+            if (polled && (server.lost() != null || link.unreachable())) {
                 end(call, CallStatus.LOST, 0, 0);
                 return true;
             }
@@ -229,14 +224,19 @@ final class SessionCalls implements AutoCloseable {
         return true;
     }
 
-    private boolean canRunHere(SessionCall call) {
+    /** @return false where there is no memory for it, and it has to be kept until it may end */
+    private boolean tryToRunHere(SessionCall call, Procedure called, boolean polled) {
         try {
             here.prepare(call.place);
-            return true;
         } catch (RuntimeException | OutOfMemoryError e) {
-            LOG.log(System.Logger.Level.WARNING, "a call that no server runs is refused: there is no memory for it", e);
-            return false;
+            if (polled) {
+                LOG.log(System.Logger.Level.WARNING, called + " is refused: no server runs it, nor is there memory", e);
+                refuse(call);
+            }
+            return polled;
         }
+        runHere(call, called);
+        return true;
     }
 
     /** It will not go on. One that has run elsewhere may have done something. */
@@ -296,7 +296,7 @@ final class SessionCalls implements AutoCloseable {
             end(call, CallStatus.LOST, 0, 0);
         }
         here.poll();
-        goOn();
+        goOn(true);
         return ended;
     }
 
