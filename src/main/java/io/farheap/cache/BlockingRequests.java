@@ -3,12 +3,15 @@ package io.farheap.cache;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.Capacity;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A session's blocking requests and calls, and how its thread waits for them. The owner alone. */
 final class BlockingRequests extends SessionRequests implements Completion, CallCompletion {
 
     private static final long SPIN_NANOS = 50_000;
+    /** For which one that is interrupted sleeps at most: what would have woken it may have gone with the interrupt. */
+    private static final long INTERRUPTED_NANOS = 1_000_000;
 
     /**
      * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
@@ -132,7 +135,11 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
         // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
         boolean interrupted = Thread.interrupted();
         try {
-            pollOrSleep();
+            if (interrupted) {
+                // To interrupt a thread is to unpark it too, and it is interrupted anew each time.
+                LockSupport.parkNanos(this, 1);
+            }
+            pollOrSleep(interrupted ? INTERRUPTED_NANOS : 0);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -140,7 +147,8 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
         }
     }
 
-    private void pollOrSleep() {
+    /** @param most as for {@link #sleep} */
+    private void pollOrSleep(long most) {
         if (poll() > 0) {
             return;
         }
@@ -153,6 +161,6 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
                 }
             }
         }
-        sleep();
+        sleep(most);
     }
 }

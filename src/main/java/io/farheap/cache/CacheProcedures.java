@@ -8,6 +8,7 @@ import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.translate.Translation;
 import io.farheap.remote.OpenDevice;
 import io.farheap.remote.RemoteServer;
+import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -254,7 +255,7 @@ final class CacheProcedures implements AutoCloseable {
     private void tellOrLeave(Told server) {
         try {
             tell(server, NONE);
-        } catch (ControlException e) {
+        } catch (ControlException | VerbsException e) {
             // It lacks what it was not told of: calls that meet that come back, and sessions make its accesses.
         }
     }

@@ -130,7 +130,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
                 }
             }
             if (!agent.stopped()) {
-                worker.core().sleep();
+                worker.core().sleep(0);
             }
         } finally {
             asleep = false;

@@ -16,9 +16,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -44,16 +42,8 @@ final class Management implements CacheAlerts, AutoCloseable {
     private final Grants grants;
     private final Telling telling;
     private final ManagedServers servers;
-    /** Guarded by this, as what follows. */
-    private final Deque<Reclaim> reclaims = new ArrayDeque<>();
-
-    private @Nullable ManagedCache cache;
-    private @Nullable Thread mover;
-    /** The manager is to hear where the cache is. */
-    private boolean changed;
-
-    private boolean closed;
-
+    private final Reclaims reclaims;
+    private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
 
     /** Asks for servers, and hears of them from then on. */
@@ -72,11 +62,12 @@ final class Management implements CacheAlerts, AutoCloseable {
         // One byte needs no room that the cache has not: nothing is reserved.
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
         servers = new ManagedServers(grants, name);
+        reclaims = new Reclaims(name, new Moves());
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.allocate(request);
             grants.put(allocation);
-            telling = new Telling(manager, allocation, name, this::isClosed);
+            telling = new Telling(manager, allocation, name, reclaims::isClosed);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
             if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
@@ -165,21 +156,14 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** From now on the cache moves when it is told to, and where it was told meanwhile. */
-    synchronized void manage(ManagedCache managed) {
+    void manage(ManagedCache managed) {
         cache = managed;
-        startMover();
+        reclaims.begin();
     }
 
     @Override
-    public synchronized void reclaim(Reclaim alert) {
-        reclaims.removeIf(earlier -> earlier.server().equals(alert.server()));
+    public void reclaim(Reclaim alert) {
         reclaims.add(alert);
-        startMover();
-    }
-
-    /** Whether a server is about to end that the cache is on. */
-    private synchronized boolean isToLeave() {
-        return reclaims.stream().anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES);
     }
 
     @Override
@@ -196,10 +180,7 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     @Override
     public void lost(String server) {
-        ManagedCache managed;
-        synchronized (this) {
-            managed = cache;
-        }
+        ManagedCache managed = cache;
         if (managed != null) {
             managed.doubt(server);
         }
@@ -237,55 +218,35 @@ final class Management implements CacheAlerts, AutoCloseable {
         }
     }
 
-    /** With the lock. */
-    private void startMover() {
-        if (cache != null && mover == null && !closed && (changed || !reclaims.isEmpty())) {
-            mover = new Thread(this::move, "farheap-reclaim-" + name);
-            mover.setDaemon(true);
-            mover.start();
-        }
-    }
+    private final class Moves implements Reclaims.Work {
 
-    private void move() {
-        ManagedCache moved = Objects.requireNonNull(cache);
-        while (hasNext()) {
-            if (takeChanged()) {
-                telling.changed(moved);
-            }
-            Reclaim alert = next();
-            if (alert == null) {
-                continue;
-            }
+        @Override
+        public void tell() {
+            telling.changed(managed());
+        }
+
+        @Override
+        public void move(Reclaim alert) {
+            ManagedCache moved = managed();
+            boolean anew = true;
             try {
-                move(moved, alert);
-            } catch (Throwable e) {
-                LOG.log(
-                        System.Logger.Level.ERROR,
-                        "cache " + name + " does not get off memory server " + alert.server(),
-                        e);
-            }
-            if (telling.moved(moved, alert)) {
-                changed();
+                Management.this.move(moved, alert);
+            } finally {
+                // Also where it has moved in part.
+                try {
+                    anew = telling.moved(moved, alert);
+                } finally {
+                    if (anew) {
+                        changed();
+                    }
+                }
             }
         }
-    }
 
-    private synchronized boolean hasNext() {
-        if (closed || reclaims.isEmpty() && !changed) {
-            mover = null;
-            return false;
+        /** There is one before anything is done. */
+        private ManagedCache managed() {
+            return Objects.requireNonNull(cache);
         }
-        return true;
-    }
-
-    private synchronized boolean takeChanged() {
-        boolean was = changed;
-        changed = false;
-        return was;
-    }
-
-    private synchronized @Nullable Reclaim next() {
-        return reclaims.poll();
     }
 
     private void move(ManagedCache cache, Reclaim alert) {
@@ -349,9 +310,8 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** Its servers or its capacity have changed by the application's wish: the manager hears of it soon. */
-    synchronized void changed() {
-        changed = true;
-        startMover();
+    void changed() {
+        reclaims.changed();
     }
 
     /** As {@link #changed}, but at once where the manager answers. */
@@ -385,7 +345,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         requireNotEnded();
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);
-        return new ManagedReshape(servers, telling, cache, how, plan, bytes, this::isToLeave, this::changed);
+        return new ManagedReshape(servers, telling, cache, how, plan, bytes, reclaims::isToLeave, this::changed);
     }
 
     private void deallocate(long cacheId) {
@@ -395,23 +355,11 @@ final class Management implements CacheAlerts, AutoCloseable {
         });
     }
 
-    private synchronized boolean isClosed() {
-        return closed;
-    }
-
     /** After the cache's memory was given back. A move that is under way ends by itself. */
     @Override
     public void close() {
-        Thread moving;
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-            moving = mover;
-        }
-        if (moving != null && moving != Thread.currentThread()) {
-            moving.interrupt();
+        if (!reclaims.close()) {
+            return;
         }
         manager.remove(cacheId());
         try {

@@ -2,10 +2,12 @@ package io.farheap.cache;
 
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.Patience;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -117,14 +119,32 @@ final class Reconfiguration implements AutoCloseable {
     }
 
     /**
-     * Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}.
+     * Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}. Where one cannot be
+     * changed, those that were go back.
      *
      * @return what makes the data paths of new ones
      */
     synchronized DataPaths perform() {
+        List<Session> changed = new ArrayList<>();
+        try {
+            for (Session session : prepared()) {
+                exchange(session, changed);
+            }
+        } catch (Throwable e) {
+            List<AutoCloseable> back = new ArrayList<>();
+            changed.forEach(session -> back.add(() -> exchange(session, new ArrayList<>())));
+            Closing.after(e, () -> Closing.all(back));
+            throw e;
+        }
         performed = true;
-        spare.replaceAll((session, path) -> session.core().replace(path));
         return next;
+    }
+
+    private void exchange(Session session, List<Session> changed) {
+        session.core().replace(Objects.requireNonNull(spare.get(session)), previous -> {
+            changed.add(session);
+            spare.put(session, previous);
+        });
     }
 
     /** What was lost on the old ways is fenced before anything goes the new way. */

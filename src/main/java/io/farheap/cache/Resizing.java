@@ -42,7 +42,7 @@ final class Resizing {
     private final List<RemoteServer> servers;
     private final Iterable<Session> sessions;
     private final @Nullable Management management;
-    /** How far the last region may have been written to, where the cache was larger once. */
+    /** How far the cache may have been written to, where it was larger once; never less. */
     private long written;
 
     Resizing(
@@ -108,10 +108,11 @@ final class Resizing {
         int missing = Math.max(0, regions(bytes) - table.size());
         List<RemoteRegion> more = new ArrayList<>();
         change(bytes, missing, managed, objective, more);
+        // Before anybody can write there: what follows may throw.
+        written = Math.max(written, bytes);
         table.append(more);
         table.capacity(bytes);
         moves.changed();
-        written = Math.max(written, bytes);
         if (managed != null) {
             managed.end();
         }
@@ -146,7 +147,7 @@ final class Resizing {
         int staying = Math.min(table.size(), regions(bytes));
         Objective applied = null;
         try {
-            zero(table.capacity(), Math.min(bytes, written));
+            zero(table.capacity(), Math.min(Math.min(bytes, written), table.size() * table.regionBytes()));
             if (managed != null) {
                 managed.take(missing, more);
             } else if (missing > 0) {
@@ -222,8 +223,8 @@ final class Resizing {
         }
         int left = regions(bytes);
         moves.truncate(left);
-        moves.changed();
         written = Math.min(written, left * table.regionBytes());
+        moves.changed();
         if (managed != null) {
             managed.end();
         } else if (management != null) {

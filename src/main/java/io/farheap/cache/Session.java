@@ -185,7 +185,8 @@ public final class Session implements AutoCloseable {
 
     /**
      * Polls until at least one callback has run, or until the thread is unparked; sleeps where that takes long. With
-     * nothing pending it sleeps until it is unparked.
+     * nothing pending it sleeps until it is unparked. A thread that is interrupted stays so, and sleeps for a
+     * millisecond at most.
      */
     public void awaitProgress() {
         core.awaitProgress();

@@ -10,6 +10,7 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -281,8 +282,8 @@ class SessionCore extends SessionThread {
         }
     }
 
-    /** Sleeps until something happens, or until the thread is unparked. */
-    void sleep() {
+    /** Sleeps until something happens, the thread is unparked or {@code most} ns are over; 0 is for ever. */
+    void sleep(long most) {
         long patience;
         RequestPath sleeping;
         fallsAsleep();
@@ -296,7 +297,7 @@ class SessionCore extends SessionThread {
                 }
                 events.watch(dataPath.channel(), waking);
                 sleeping = path;
-                patience = least(sleeping.listen(), calls.listen());
+                patience = least(most, least(sleeping.listen(), calls.listen()));
                 // What completed before raises no event.
                 if (progress() > 0) {
                     return;
@@ -359,26 +360,26 @@ class SessionCore extends SessionThread {
     /**
      * Is to use another data path, once it {@linkplain #goOn goes on}; nothing may be pending.
      *
-     * @return the one to close before that
+     * @param replaced told of the one to close before that, at once: what throws then has not kept it from changing
      */
-    DataPath replace(DataPath next) {
+    void replace(DataPath next, Consumer<DataPath> replaced) {
         destroying.lock();
         try {
             long left = 0;
+            RequestPath quiescing = new QuiescingPath(next.requests(), quiet);
             gate.claim();
-            DataPath previous = closed ? next : dataPath;
             try {
+                replaced.accept(closed ? next : dataPath);
                 if (!closed) {
                     left = events.leave();
                     use(next);
-                    path(new QuiescingPath(path, quiet));
+                    path(quiescing);
                 }
             } finally {
                 gate.unclaim();
             }
             events.forget(left);
             wake();
-            return previous;
         } finally {
             destroying.unlock();
         }

@@ -90,8 +90,8 @@ class SessionRequests extends SessionCore {
     int tryExecute(
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         OwnerGate gate = gate();
-        // Who is in already is in a callback.
-        if ((address | offset | length - 1) < 0 || !isCurrent() || gate.inside()) {
+        // Who is in already is in a callback. One less than the least length is the greatest.
+        if ((address | offset | length | length - 1) < 0 || !isCurrent() || gate.inside()) {
             return RequestPath.DECLINED;
         }
         gate.enter();

@@ -75,9 +75,9 @@ final class Telling {
             try {
                 now(cache);
                 return;
-            } catch (ControlException e) {
+            } catch (RuntimeException e) {
                 // It may not have heard yet that a server has something of the cache.
-                refusals += refused(e) ? 1 : 0;
+                refusals += !(e instanceof ControlException answer) || refused(answer) ? 1 : 0;
                 if (refusals == MOST_REFUSALS) {
                     LOG.log(
                             System.Logger.Level.WARNING,
