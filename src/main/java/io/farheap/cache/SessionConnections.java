@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.connection.Connection;
+import io.farheap.connection.ConnectionNumbers;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -20,7 +21,7 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
     private final CacheConfiguration configuration;
     private final int doorbellBatch;
     /** Guarded by {@code changing}. */
-    private int nextNumber;
+    private final ConnectionNumbers numbers = new ConnectionNumbers();
 
     /** @param scratch where drains put what they read */
     SessionConnections(
@@ -44,13 +45,24 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
 
     @Override
     ServerConnection open(RemoteServer server) {
-        return server.connect(
-                domain,
-                completions,
-                nextNumber++,
-                configuration.queueDepth(),
-                configuration.inlineBytes(),
-                doorbellBatch);
+        return numbers.connect(
+                this::forget,
+                number -> server.connect(
+                        domain,
+                        completions,
+                        number,
+                        configuration.queueDepth(),
+                        configuration.inlineBytes(),
+                        doorbellBatch));
+    }
+
+    private boolean forget(int number) {
+        gate.claim();
+        try {
+            return queue.forget(number);
+        } finally {
+            gate.unclaim();
+        }
     }
 
     @Override
@@ -66,6 +78,7 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
     @Override
     void finish(ServerConnection end) {
         end.close();
+        numbers.end(end.connection().number());
     }
 
     @Override

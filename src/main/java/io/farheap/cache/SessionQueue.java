@@ -32,7 +32,10 @@ final class SessionQueue {
     private final StashedCompletions stash;
     private final Routes routes;
     private final Ended owner;
-    /** By their number, also those that were replaced or closed: a completion of theirs may still come. */
+    /**
+     * By their number, also those that were replaced or closed, until they are {@linkplain #forget forgotten}: a
+     * completion of theirs may still come.
+     */
     private @Nullable Connection[] byNumber = {};
 
     private int inFlight;
@@ -53,7 +56,25 @@ final class SessionQueue {
         this.owner = owner;
     }
 
-    /** Uses a connection for a server from now on; its number must be new. */
+    /**
+     * Forgets a connection that was removed and whose queue pair has been destroyed, which may have completed into this
+     * process before. Another may then have its number.
+     *
+     * @return false where something of it is to be taken yet, and it stays
+     */
+    boolean forget(int number) {
+        Connection connection = number < byNumber.length ? byNumber[number] : null;
+        if (connection == null) {
+            return true;
+        }
+        if (connection.inFlight() > 0 || connection.flushing() || stash.anyOf(number)) {
+            return false;
+        }
+        byNumber[number] = null;
+        return true;
+    }
+
+    /** Uses a connection for a server from now on; its number must be new, or that of one that is forgotten. */
     void add(int server, Connection connection) {
         if (connection.number() >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, connection.number() + 1);

@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.connection.Connection;
+
 /**
  * Completions that a migration took from a session's completion queue; the session's thread handles them before others.
  */
@@ -23,6 +25,16 @@ final class StashedCompletions {
     boolean contains(long id) {
         for (int i = 0; i < count; i++) {
             if (ids[i] == id) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether there is one of a connection. */
+    boolean anyOf(int connection) {
+        for (int i = 0; i < count; i++) {
+            if (Connection.connectionOf(ids[i]) == connection) {
                 return true;
             }
         }

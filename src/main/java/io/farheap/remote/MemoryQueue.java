@@ -6,6 +6,7 @@ import io.farheap.verbs.CompletionChannel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -298,9 +299,14 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
      * its connections end, and what they had may be freed already.
      */
     final boolean usesNow(RegisteredBuffer buffer) {
+        return claimed(() -> !closed && uses(buffer));
+    }
+
+    /** Asks with the gate claimed. Another thread than the owner. */
+    final boolean claimed(BooleanSupplier question) {
         claim();
         try {
-            return !closed && uses(buffer);
+            return question.getAsBoolean();
         } finally {
             unclaim();
         }

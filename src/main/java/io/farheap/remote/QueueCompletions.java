@@ -181,6 +181,29 @@ final class QueueCompletions implements AutoCloseable {
         return handed;
     }
 
+    /**
+     * Forgets a connection whose queue pair has been destroyed, which may have completed into this process before.
+     *
+     * @return false where something of it is to be taken or handed over yet, and it stays
+     */
+    boolean forget(int number) {
+        Connection connection = connections.find(number);
+        if (connection == null) {
+            return true;
+        }
+        boolean awaited = connection.inFlight() > 0
+                || connection.flushing()
+                || endingLeft > 0 && ending == connection
+                || stash.anyOf(number);
+        for (int next = at; next < polled; next++) {
+            awaited |= Connection.connectionOf(completions.id(next)) == number;
+        }
+        if (!awaited) {
+            connections.forget(number);
+        }
+        return !awaited;
+    }
+
     /** Takes all completions; those of flushes end here, the others wait for the owner. */
     void stashAll() {
         while (fetch()) {

@@ -8,7 +8,10 @@ import org.jspecify.annotations.Nullable;
 /** A queue's connections. Used inside the queue's gate, or with it claimed; allocates only where one is added. */
 final class QueueConnections {
 
-    /** By their number, also those that were replaced: a completion of theirs may still come. */
+    /**
+     * By their number, also those that were replaced, until they are {@linkplain #forget(int) forgotten}: a completion
+     * of theirs may still come.
+     */
     private @Nullable Connection[] byNumber = new Connection[0];
     /** The index of each one's server. */
     private int[] serverOf = new int[0];
@@ -17,7 +20,7 @@ final class QueueConnections {
     /** The one to use for each server. */
     private @Nullable Connection[] byServer = new Connection[0];
 
-    /** Uses a connection for a server from now on; its number must be new. */
+    /** Uses a connection for a server from now on; its number must be new, or that of one that is forgotten. */
     void add(int server, Connection connection) {
         if (connection.number() >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, connection.number() + 1);
@@ -26,6 +29,7 @@ final class QueueConnections {
         }
         byNumber[connection.number()] = connection;
         serverOf[connection.number()] = server;
+        fenced[connection.number()] = false;
         if (server >= byServer.length) {
             byServer = Arrays.copyOf(byServer, server + 1);
         }
@@ -33,7 +37,7 @@ final class QueueConnections {
     }
 
     /** Posts no more to a server. Completions of its connection may still come. */
-    void forget(int server) {
+    void leave(int server) {
         byServer[server] = null;
     }
 
@@ -42,6 +46,17 @@ final class QueueConnections {
         for (int number = 0; number < byNumber.length; number++) {
             fenced[number] |= serverOf[number] == server && byNumber[number] != to(server);
         }
+    }
+
+    /** The one with a number; null where there is none, or it is forgotten. */
+    @Nullable
+    Connection find(int number) {
+        return number < byNumber.length ? byNumber[number] : null;
+    }
+
+    /** Nothing of the one with a number is to be taken any more: another may have the number. */
+    void forget(int number) {
+        byNumber[number] = null;
     }
 
     void forgetServers() {

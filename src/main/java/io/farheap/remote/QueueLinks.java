@@ -48,6 +48,9 @@ final class QueueLinks<E extends ServerEnd> {
         /** Makes one. Not the owner's thread; takes as long as the server takes to answer. */
         E connect(RemoteServer server);
 
+        /** The process's end of one has been destroyed. Not the owner's thread. */
+        default void ended(E end) {}
+
         /** Uses it from now on. With the gate claimed, or inside it. */
         void add(RemoteServer server, E made);
 
@@ -128,8 +131,8 @@ final class QueueLinks<E extends ServerEnd> {
         try {
             E earlier = ends.remove(server.index());
             if (earlier != null) {
-                earlier.close();
-                late.add(earlier.closed());
+                close(earlier);
+                owner.ended(earlier);
             }
         } finally {
             changing.unlock();
@@ -167,10 +170,18 @@ final class QueueLinks<E extends ServerEnd> {
         if (server.lost() == null) {
             earlier.end();
         } else {
-            earlier.close();
-            late.add(earlier.closed());
+            close(earlier);
         }
         ends.remove(server.index());
+        owner.ended(earlier);
+    }
+
+    private void close(E end) {
+        end.close();
+        late.removeIf(CompletableFuture::isDone);
+        if (!end.closed().isDone()) {
+            late.add(end.closed());
+        }
     }
 
     /**

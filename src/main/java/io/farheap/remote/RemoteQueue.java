@@ -1,6 +1,7 @@
 package io.farheap.remote;
 
 import io.farheap.connection.Connection;
+import io.farheap.connection.ConnectionNumbers;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
@@ -36,7 +37,9 @@ public final class RemoteQueue extends MemoryQueue {
     private final CompletionQueue completions;
     private final QueueOptions options;
     private final QueueLinks<ServerConnection> links;
-    private int nextNumber;
+    /** Guarded by the links' lock. */
+    private final ConnectionNumbers numbers = new ConnectionNumbers();
+
     private final int operations;
     private final int maxBytes;
     private final boolean atomics;
@@ -371,7 +374,7 @@ public final class RemoteQueue extends MemoryQueue {
         if (connection == null) {
             return;
         }
-        connections.forget(server);
+        connections.leave(server);
         connection.abandonList();
         connection.fail();
         ended.stashFailed(connection, DRAIN_NANOS);
@@ -396,8 +399,15 @@ public final class RemoteQueue extends MemoryQueue {
 
         @Override
         public ServerConnection connect(RemoteServer server) {
-            return server.connect(
-                    device.domain(), completions, nextNumber++, options.depth(), options.inlineBytes(), 1);
+            return numbers.connect(
+                    number -> claimed(() -> ended.forget(number)),
+                    number -> server.connect(
+                            device.domain(), completions, number, options.depth(), options.inlineBytes(), 1));
+        }
+
+        @Override
+        public void ended(ServerConnection connection) {
+            numbers.end(connection.connection().number());
         }
 
         @Override

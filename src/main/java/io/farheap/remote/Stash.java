@@ -1,5 +1,6 @@
 package io.farheap.remote;
 
+import io.farheap.connection.Connection;
 import io.farheap.verbs.WcStatus;
 
 /**
@@ -48,6 +49,16 @@ final class Stash {
             }
         }
         return -1;
+    }
+
+    /** Whether there is one of a connection. */
+    boolean anyOf(int connection) {
+        for (int i = 0; i < count; i++) {
+            if (Connection.connectionOf(ids[(first + i) % ids.length]) == connection) {
+                return true;
+            }
+        }
+        return false;
     }
 
     long firstId() {

@@ -10,6 +10,7 @@ import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
+import io.farheap.remote.RemoteServer;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
@@ -309,6 +310,36 @@ class FailureTest {
         }
         assertEquals(4, cluster.freeRegions(1));
         assertFalse(cache.servers().isEmpty());
+    }
+
+    /** Each was in the middle of something: however many there have been, those that are there now are held. */
+    @Test
+    void connectionsThatWereReplacedAreForgotten() throws Exception {
+        RemoteServer server = ((RegionCache) cache).table().get(0).copy().server();
+        RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
+        Session posting = path instanceof HandedRequests
+                ? Fields.get(Fields.get(path, "thread", Object.class), "worker", Session.class)
+                : session;
+        for (int round = 0; round < 40; round++) {
+            int[] ended = new int[1];
+            for (int i = 0; i < 4; i++) {
+                assertTrue(session.write(8 * i, buffer, 0, 8, (token, status) -> ended[0]++, i));
+            }
+            failConnection(session, 0);
+            posting.core().participant().ensureConnected(server);
+            session.drain();
+            assertEquals(4, ended[0]);
+            buffer.segment().set(JAVA_LONG, 0, round);
+            session.writeBlocking(0, buffer, 0, 8);
+            session.readBlocking(0, buffer, 8, 8);
+            assertEquals(round, buffer.segment().get(JAVA_LONG, 8));
+        }
+        RequestPath own = Fields.get(posting.core(), "path", RequestPath.class);
+        SessionEngine engine = own instanceof SessionBatches batches
+                ? Fields.get(batches, "engine", SessionEngine.class)
+                : (SessionEngine) own;
+        int held = Fields.get(engine.queue(), "byNumber", Connection[].class).length;
+        assertTrue(held <= 8, held + " connections are held after 40 to one server");
     }
 
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.connection.Connection;
 import io.farheap.remote.Tags.Tag;
 import io.farheap.testing.Effort;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
@@ -266,6 +268,25 @@ class RemoteQueueTest {
         assertEquals(Tags.done(6), tags.await(queue, 6).getLast());
         assertEquals(5, readBack(mine, 0));
         assertEquals(0, readBack(mine, 8));
+        assertEquals(0, queue.inFlight());
+    }
+
+    /** However many there have been, those that are there now are held. */
+    @Test
+    void connectionsThatWereReplacedAreForgotten() {
+        for (int round = 0; round < 40; round++) {
+            ok(queue.read(regions.get(0), 0, buffer, 0, 8, 2L * round));
+            ok(queue.write(regions.get(1), 0, buffer, 0, 8, 1000));
+            queue.reconnect(attached.get(0), 2L * round + 1);
+            assertTrue(tags.await(queue, 3 * (round + 1)).contains(Tags.done(2L * round + 1)));
+        }
+        put(0, 7);
+        ok(queue.write(regions.get(0), 0, buffer, 0, 8, 2000));
+        tags.await(queue, 121);
+        assertEquals(7, readBack(regions.get(0), 0));
+        Connection[] held =
+                Fields.get(Fields.get(queue, "connections", QueueConnections.class), "byNumber", Connection[].class);
+        assertTrue(held.length <= 8, held.length + " connections are held after 40 to one server");
         assertEquals(0, queue.inFlight());
     }
 
