@@ -18,9 +18,9 @@ public final class CallStatus {
     /** An atomic on an address that is not a multiple of 8. */
     public static final int NOT_ALIGNED = 6;
     /**
-     * The server does not have the procedure, or has too many calls, or no server runs it and this process has no memory
-     * for it: it has not run. Or it runs in its session, and has met an atomic that cannot be made from there: what it
-     * stored before stays.
+     * The server does not have the procedure, or has too many calls, or no server runs it and this process has no
+     * memory for it: it has not run. Or it runs in its session, and has met an atomic that cannot be made from there:
+     * what it stored before stays.
      */
     public static final int REFUSED = 7;
     /**

@@ -134,7 +134,7 @@ class ResizeTest {
 
     /** A list is a session's first request beyond the old end: finding the new regions forgets none of the old ones. */
     @ParameterizedTest
-    @FieldSource("CONFIGURATIONS")
+    @MethodSource("io.farheap.cache.Configurations#some")
     @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void aListIsTheFirstRequestToWhatIsNew(CacheConfiguration how) {
         try (Cache cache = cache(REGION, how);

@@ -118,7 +118,7 @@ class SessionTest {
         space = new TestSpace(2, 2, 256 << 10, 2000);
         try (Session session = space.map.openSession()) {
             byte[] value = new byte[200];
-            int keys = Effort.either(8_000, 20_000);
+            int keys = Effort.either(12_000, 20_000);
             for (int i = 0; i < keys; i++) {
                 session.set(bytes("key" + i), value);
                 if (i >= 100) {
