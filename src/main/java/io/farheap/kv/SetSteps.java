@@ -71,6 +71,7 @@ abstract class SetSteps extends BlockSteps {
     }
 
     /** The bucket is there: an update where the key is in it, else an insertion. */
+    @Override
     void look(int place, int from) {
         long bucket = operations.bucket(place);
         long hash = operations.hash[place];

@@ -41,7 +41,9 @@ record TestClass(TestModule module, String name, boolean full, boolean alone, bo
         String name =
                 relative.substring(0, relative.length() - ".java".length()).replace('/', '.');
         try (Stream<String> lines = Files.lines(file)) {
-            List<String> tags = lines.filter(line -> line.startsWith("@Tag(")).toList();
+            List<String> tags = lines.map(line -> line.replace("@org.junit.jupiter.api.Tag(", "@Tag("))
+                    .filter(line -> line.startsWith("@Tag("))
+                    .toList();
             return new TestClass(
                     module,
                     name,

@@ -22,10 +22,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-@Tag("optimised")
+@org.junit.jupiter.api.Tag("optimised")
 class RemoteQueueTest {
 
     private static final long R = TestServers.REGION_BYTES;
