@@ -333,4 +333,27 @@ final class CacheProcedures implements AutoCloseable {
             lock.unlock();
         }
     }
+
+    /**
+     * Checks the numbers of a call.
+     *
+     * @throws IllegalArgumentException naming what is wrong
+     */
+    void requireCall(Procedure called, int argumentLength, int resultLength) {
+        if (!called.registered() || !has(called)) {
+            throw new IllegalArgumentException(
+                    called + " is not registered with this cache; Cache.procedures().register(...) does that");
+        }
+        if (argumentLength < 0
+                || argumentLength > Call.ARGUMENT_BYTES
+                || resultLength < 0
+                || resultLength > Call.RESULT_BYTES) {
+            throw new IllegalArgumentException(tooLong(argumentLength, resultLength));
+        }
+    }
+
+    static String tooLong(long argumentBytes, long resultBytes) {
+        return argumentBytes + " bytes of arguments and " + resultBytes + " for the result; a call has 0 to "
+                + Call.ARGUMENT_BYTES + " of each";
+    }
 }

@@ -137,7 +137,8 @@ abstract sealed class FutureRequest {
             MemorySegment memory = copy;
             if (memory == null) {
                 if (arguments.byteSize() > Call.ARGUMENT_BYTES || result.byteSize() > Call.RESULT_BYTES) {
-                    throw new IllegalArgumentException(SessionCalls.tooLong(arguments.byteSize(), result.byteSize()));
+                    throw new IllegalArgumentException(
+                            CacheProcedures.tooLong(arguments.byteSize(), result.byteSize()));
                 }
                 memory = Arena.ofAuto().allocate(Math.max(1, arguments.byteSize() + result.byteSize()), Long.BYTES);
                 copy = memory;

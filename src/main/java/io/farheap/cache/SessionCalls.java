@@ -8,7 +8,6 @@ import io.farheap.memory.NativeMemory;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.migration.SplitRegion;
-import io.farheap.procedure.Call;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.translate.Context;
@@ -77,23 +76,9 @@ final class SessionCalls implements AutoCloseable {
         this.here = new LocalCalls(cache, requests, MOST, new Here());
     }
 
-    /** @throws IllegalArgumentException naming what is wrong */
+    /** As {@link CacheProcedures#requireCall}. */
     void check(Procedure called, int argumentLength, int resultLength) {
-        if (!called.registered() || !procedures.has(called)) {
-            throw new IllegalArgumentException(
-                    called + " is not registered with this cache; Cache.procedures().register(...) does that");
-        }
-        if (argumentLength < 0
-                || argumentLength > Call.ARGUMENT_BYTES
-                || resultLength < 0
-                || resultLength > Call.RESULT_BYTES) {
-            throw new IllegalArgumentException(tooLong(argumentLength, resultLength));
-        }
-    }
-
-    static String tooLong(long argumentBytes, long resultBytes) {
-        return argumentBytes + " bytes of arguments and " + resultBytes + " for the result; a call has 0 to "
-                + Call.ARGUMENT_BYTES + " of each";
+        procedures.requireCall(called, argumentLength, resultLength);
     }
 
     /** As {@link CallTable#blocks}. */

@@ -312,6 +312,14 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         }
     }
 
+    /**
+     * Whether an operation on a region has not ended, as {@link RemoteMemory#release} asks. Any thread but the owner
+     * inside the gate; of a queue that is closed none is.
+     */
+    public final boolean isUsing(RemoteRegion region) {
+        return used(List.of(region)) != null;
+    }
+
     /** The same. One of some regions that an operation uses, or null. */
     final @Nullable RemoteRegion used(List<RemoteRegion> regions) {
         claim();

@@ -6,7 +6,6 @@ import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
-import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Consumer;
 
@@ -442,14 +441,6 @@ public final class RemoteQueue extends MemoryQueue {
     @Override
     boolean uses(RemoteRegion region) {
         return ended.usesRemote(region.serverIndex(), region.remoteKey());
-    }
-
-    /**
-     * Whether an operation on a region has not ended, as {@link RemoteMemory#release} asks. Any thread but the owner
-     * inside the gate; of a queue that is closed none is.
-     */
-    public boolean isUsing(RemoteRegion region) {
-        return used(List.of(region)) != null;
     }
 
     /** What has been posted since the queue was opened. The owner. */

@@ -68,10 +68,11 @@ public final class Main {
         deleteDirectory(TARGET.resolve("items"));
         long started = System.nanoTime();
         ProcessorTime processors = ProcessorTime.now();
+        boolean passed = true;
         try (Watchdog _ = new Watchdog(run)) {
             if (arguments.full()) {
                 boolean asked = arguments.again() || !arguments.pieces().isEmpty();
-                runPieces(
+                passed = runPieces(
                         pieces.stream()
                                 .filter(piece -> asked || !stamps.has(piece, sources))
                                 .toList(),
@@ -91,7 +92,7 @@ public final class Main {
             report.write(arguments.json(), seconds, sources);
         }
         System.out.println(report.lastLine());
-        return report.all().failed() > 0 ? 1 : 0;
+        return passed && report.all().failed() == 0 ? 0 : 1;
     }
 
     private List<Piece> chosen(List<Piece> all) {
@@ -200,8 +201,12 @@ public final class Main {
 
     // --- the full form ---
 
-    /** All in one queue: a guest, or a test that waits, leaves most of a processor to other pieces. */
-    private void runPieces(List<Piece> those, Stamps stamps, String sources) throws InterruptedException {
+    /**
+     * All in one queue: a guest, or a test that waits, leaves most of a processor to other pieces.
+     *
+     * @return whether all passed; one whose build failed has no failure of its own
+     */
+    private boolean runPieces(List<Piece> those, Stamps stamps, String sources) throws InterruptedException {
         those.forEach(stamps::remove);
         List<RunningPiece> running = those.stream().map(RunningPiece::new).toList();
         Map<String, Tally> tallies = new HashMap<>();
@@ -223,9 +228,10 @@ public final class Main {
                 }
             }
         });
-        if (builds.cpuSeconds() > 0) {
+        if (builds.cpuSeconds() > 0 || builds.failed() > 0) {
             report.add(new Report.OfPiece("builds", builds, builds.seconds(Suite.BUILD)));
         }
+        return running.stream().allMatch(RunningPiece::passed);
     }
 
     private void finish(RunningPiece piece, Stamps stamps, String sources) {

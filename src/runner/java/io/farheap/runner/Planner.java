@@ -67,7 +67,15 @@ final class Planner {
                         MAVEN,
                         Suite.BUILD,
                         OutcomeReader.ofBuild(MAVEN),
-                        _ -> List.of("mvn", "-B", "-ntp", "-f", "modules/pom.xml", "-DskipTests", "package"))
+                        _ -> List.of(
+                                "mvn",
+                                "-B",
+                                "-ntp",
+                                "-f",
+                                "modules/pom.xml",
+                                "-DskipTests",
+                                "-Dfarheap.keepJar=true",
+                                "package"))
                 .environment(Map.of(
                         "JAVA_HOME",
                         Jdk.home(),
