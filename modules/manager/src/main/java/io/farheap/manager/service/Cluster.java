@@ -43,6 +43,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cluster implements CacheManager {
 
+    /** What one tick may add to the time for which this manager has listened; ticks come a few times a second. */
+    private static final long LONGEST_TICK_NANOS = 60_000_000_000L;
+
     private final StateStore store;
     private final ManagerOptions options;
     private final LongSupplier nanos;
@@ -447,7 +450,8 @@ public final class Cluster implements CacheManager {
                 // This process stood still, and so has not heard what was said.
                 caches.all().forEach(cache -> clients.claim(cache.id(), now));
             } else {
-                servers.listened(now - ticked, now);
+                // A process that stood still for longer has not listened all along.
+                servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
             }
             ticked = now;
             removals.removeAbandoned(now);
