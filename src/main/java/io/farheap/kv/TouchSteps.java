@@ -105,7 +105,8 @@ final class TouchSteps extends SetSteps {
         long own = operations.block[place];
         if (own == BlockAllocator.NONE || SlotWord.units(own) < units) {
             if (own != BlockAllocator.NONE) {
-                allocator.giveBack(own);
+                // Where there is no other at once, the request has none until then.
+                doubts.drop(place);
             }
             int sizeClass = SizeClasses.of(units);
             own = allocator.take(sizeClass);
