@@ -117,7 +117,7 @@ final class BlockAllocator {
         for (int left = count[sizeClass]; left > 0; left--) {
             long block = takeFirst(sizeClass);
             boolean mayUse = space.mayUse(block);
-            if (mayUse && reaches(block)) {
+            if (mayUse && reach.block(block)) {
                 return block;
             }
             if (mayUse || !letGo(block)) {
@@ -128,12 +128,8 @@ final class BlockAllocator {
         return NONE;
     }
 
-    private boolean reaches(long block) {
-        return reach.block(block);
-    }
-
     private long takeCut(int sizeClass) {
-        while (uncut.left(sizeClass) > 0 && reaches(uncut.next(sizeClass))) {
+        while (uncut.left(sizeClass) > 0 && reach.block(uncut.next(sizeClass))) {
             long block = cut(sizeClass);
             if (space.mayUse(block)) {
                 return block;
@@ -198,6 +194,20 @@ final class BlockAllocator {
         if (gave) {
             mailbox.gaveBack();
         }
+    }
+
+    /** The next of a class that is to go back, whose server need not be reached for that. */
+    private long takeSurplus(int sizeClass) {
+        for (int left = count[sizeClass] + uncut.left(sizeClass); left > 0; left--) {
+            long block = count[sizeClass] > 0 ? takeFirst(sizeClass) : cut(sizeClass);
+            if (space.mayUse(block)) {
+                return block;
+            }
+            if (!letGo(block)) {
+                put(sizeClass, block);
+            }
+        }
+        return NONE;
     }
 
     private boolean mayUseAll(int sizeClass) {
@@ -361,7 +371,7 @@ final class BlockAllocator {
     private void giveSurplus(int sizeClass, int left) {
         boolean gave = false;
         for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] + uncut.left(sizeClass) > left; i++) {
-            long block = takeExact(sizeClass);
+            long block = takeSurplus(sizeClass);
             if (block == NONE) {
                 break;
             }
@@ -388,7 +398,7 @@ final class BlockAllocator {
         for (int other = SizeClasses.COUNT - 1; other >= 0; other--) {
             boolean room = other != sizeClass;
             while (room && count[other] + uncut.left(other) > 0) {
-                long block = takeExact(other);
+                long block = takeSurplus(other);
                 if (block == NONE) {
                     break;
                 }
