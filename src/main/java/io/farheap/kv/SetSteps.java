@@ -349,7 +349,7 @@ abstract class SetSteps extends BlockSteps {
         doubts.swapKnown(place);
         if (now != operations.block[place]) {
             lookAnew(place);
-        } else if (operations.step[place] == RESOLVE_INSERT) {
+        } else if (operations.step[place] == RESOLVE_INSERT || isUnproven(place) && !headIsOfKey(place)) {
             describe(place);
         } else {
             updated(place);
