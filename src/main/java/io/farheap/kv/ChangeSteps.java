@@ -316,6 +316,16 @@ final class ChangeSteps extends SetSteps {
     }
 
     @Override
+    public void abandon(int place) {
+        if (operations.step[place] == CLAIMED && posts.found(place) == operations.word[place]) {
+            reclaimCrowdedOut(place);
+        } else if (operations.step[place] == COMMITTED && posts.found(place) == claimWord(place)) {
+            doubts.handOver(place);
+        }
+        super.abandon(place);
+    }
+
+    @Override
     boolean isClaimed(int place) {
         return claimed[place] != Bucket.NONE;
     }
