@@ -102,6 +102,11 @@ final class Reconnects {
 
     /** A posting to a server was refused, for want of a connection. */
     void refused(RemoteServer server) {
+        if (server.lost() != null) {
+            // Nothing is to be hoped for.
+            gone = true;
+            return;
+        }
         Line line = find(server);
         failed |= line == null || !line.down;
     }
