@@ -76,7 +76,10 @@ final class Doubts {
         if (mayBeNamed) {
             allocator.keepUnknown(block);
         } else if (mayLand && !posts.reach().block(block)) {
-            unfenced.add(block);
+            // Where a lease is lost, nothing lands any more, and its server knows that the block is free.
+            if (posts.reach().blockLater(block)) {
+                unfenced.add(block);
+            }
         } else {
             allocator.giveBack(block);
         }
@@ -89,6 +92,7 @@ final class Doubts {
         }
         if (!unfenced.isEmpty()) {
             unfenced.free(posts.reach()::block, allocator::giveBack);
+            unfenced.free(word -> !posts.reach().blockLater(word), word -> {});
         }
     }
 }
