@@ -37,7 +37,7 @@ class ReconnectTest {
         return TestServers.key(number);
     }
 
-    /** Of a session alone, so that it is known what each request finds; no request is lost. */
+    /** Of a session alone, so that it is known what each request finds; none but insertions are lost. */
     @ParameterizedTest
     @ValueSource(ints = {6, 9, 25})
     void requestsGoOnThatAreNotUnknown(int operations) {
@@ -67,6 +67,21 @@ class ReconnectTest {
         }
     }
 
+    /** An insertion may be lost, as an empty slot says nothing; alone in its map, its session has then stored nothing. */
+    private static void set(Session session, byte[] key, byte[] value, boolean there) {
+        for (int lost = 0; ; lost++) {
+            try {
+                session.set(key, value);
+                return;
+            } catch (MapException e) {
+                if (there || lost == 100) {
+                    throw e;
+                }
+                assertNull(session.get(key));
+            }
+        }
+    }
+
     private static void step(Session session, Map<Integer, byte[]> expected, SplittableRandom random, String where) {
         int number = random.nextInt(KEYS);
         byte[] value = new byte[8 * random.nextInt(1, 12)];
@@ -75,7 +90,7 @@ class ReconnectTest {
         boolean there = expected.containsKey(number);
         switch (random.nextInt(7)) {
             case 0 -> {
-                session.set(key, value);
+                set(session, key, value, there);
                 expected.put(number, value);
             }
             case 1 -> {
