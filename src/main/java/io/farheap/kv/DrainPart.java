@@ -7,6 +7,8 @@ import java.util.BitSet;
 final class DrainPart {
 
     private static final long SLEEP_NANOS = 1_000_000;
+    /** For what is still under way at the end: as long as a lease, as a server that is cut off may come again. */
+    private static final long REST_NANOS = 60_000_000_000L;
     /** Looks at the table that find no fewer objects there than one before. */
     static final int LOOKS_IN_VAIN = 10;
 
@@ -64,7 +66,8 @@ final class DrainPart {
 
     /** Also of the indexes that are to say which pieces are free: when the server has left, they cannot be read. */
     private void rest() {
-        while (!session.rests()) {
+        long until = System.nanoTime() + REST_NANOS;
+        while (!session.rests() && !totals.failed && System.nanoTime() - until < 0) {
             if (session.poll(afterEviction) == 0) {
                 session.await(SLEEP_NANOS);
             }

@@ -278,9 +278,9 @@ public final class Session extends BlockingSession implements AutoCloseable {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
 
-    /** Whether nothing is under way, of what nobody waits for either. */
+    /** Whether nothing is under way, of what nobody waits for either, nor waits for a connection. */
     boolean rests() {
-        return operations.inUse() == 0 && reclaimer.isIdle() && posts.oldestEra() == Long.MAX_VALUE;
+        return operations.inUse() == 0 && reclaimer.isEmpty() && posts.oldestEra() == Long.MAX_VALUE;
     }
 
     /** Whether it has free blocks, or will have some when what it has posted has ended. */
