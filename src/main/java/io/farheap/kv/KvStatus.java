@@ -10,8 +10,8 @@ public final class KvStatus {
     /**
      * A server that the request needed cannot be reached, or its lease is lost. What changes the map may have taken
      * effect or not. Where its connection was made again, that is so only if its slot does not tell: others have
-     * changed it since; a delete finds it changed, which may be its own doing; or a set of a new key finds it empty,
-     * as it was before.
+     * changed it since; a delete finds it changed, which may be its own doing; or a set of a new key finds it empty, as
+     * it was before.
      */
     public static final int LOST = 2;
     /** There is no room for the object, and nothing could be evicted that makes room for one of its size. */

@@ -67,7 +67,9 @@ class ReconnectTest {
         }
     }
 
-    /** An insertion may be lost, as an empty slot says nothing; alone in its map, its session has then stored nothing. */
+    /**
+     * An insertion may be lost, as an empty slot says nothing; alone in its map, its session has then stored nothing.
+     */
     private static void set(Session session, byte[] key, byte[] value, boolean there) {
         for (int lost = 0; ; lost++) {
             try {
