@@ -340,8 +340,9 @@ abstract class SetSteps extends BlockSteps {
 
     private void resolved(int place) {
         long now = Bucket.word(operations.bucket(place), operations.slot[place]);
-        // An empty slot may have had the block in between: of what a slot may have, that alone comes back.
-        boolean mayHaveBeenNamed = operations.step[place] == RESOLVE_INSERT && now == SlotWord.EMPTY;
+        // The slot may have had the block in between: EMPTY comes back, and so do others' claims.
+        boolean mayHaveBeenNamed = operations.step[place] == RESOLVE_INSERT
+                && (now == SlotWord.EMPTY || SlotWord.isClaim(now) && !isClaimed(place));
         if (now != operations.block[place] && (now != operations.word[place] || mayHaveBeenNamed)) {
             ending.end(place, KvStatus.LOST);
             return;
