@@ -241,15 +241,17 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
 
     /** Destroys the connection to a server that is not used any more. Another thread than the owner. */
     final void forget(RemoteServer server) {
-        claim();
-        try {
-            if (!closed) {
-                detach(server.index());
+        links().forget(server, () -> {
+            claim();
+            try {
+                if (!closed) {
+                    detach(server.index());
+                }
+                links().overtake(server);
+            } finally {
+                unclaim();
             }
-        } finally {
-            unclaim();
-        }
-        links().forget(server);
+        });
     }
 
     /** Inside the gate, or with it claimed. */

@@ -125,10 +125,15 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
-    /** Destroys what there is to a server; its end goes with the lease. Another thread than the owner. */
-    void forget(RemoteServer server) {
+    /**
+     * Destroys what there is to a server; its end goes with the lease. Another thread than the owner.
+     *
+     * @param detach ends its use and {@linkplain #overtake overtakes}: an end that is closed here is not used later
+     */
+    void forget(RemoteServer server, Runnable detach) {
         changing.lock();
         try {
+            detach.run();
             E earlier = ends.remove(server.index());
             if (earlier != null) {
                 close(earlier);
@@ -191,7 +196,7 @@ final class QueueLinks<E extends ServerEnd> {
      */
     CompletableFuture<Void> fenceInTurn(RemoteServer server) {
         CompletableFuture<Void> fenced = new CompletableFuture<>();
-        number(server);
+        overtake(server);
         add(
                 () -> {
                     changing.lock();
@@ -213,6 +218,11 @@ final class QueueLinks<E extends ServerEnd> {
         add(
                 () -> make(server, number, tag, change),
                 () -> tell(new News<>(tag, Outcome.UNREACHABLE, server, number, null)));
+    }
+
+    /** What has been made for a server, and waits as news, is not used any more. With the gate claimed. */
+    void overtake(RemoteServer server) {
+        number(server);
     }
 
     /** Of the next change of a server. */

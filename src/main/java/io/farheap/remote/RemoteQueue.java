@@ -38,7 +38,6 @@ public final class RemoteQueue extends MemoryQueue {
     private final QueueLinks<ServerConnection> links;
     /** Guarded by the links' lock. */
     private final ConnectionNumbers numbers = new ConnectionNumbers();
-
     private final int operations;
     private final int maxBytes;
     private final boolean atomics;
@@ -321,14 +320,10 @@ public final class RemoteQueue extends MemoryQueue {
             return true;
         }
         doorbells++;
-        if (connection.flush(
-                        device.scratch().address(), device.scratch().localKey(), region.address(), region.remoteKey())
-                != 0) {
-            connection.fail();
-            ended.refuse();
-            return false;
-        }
-        return true;
+        int error = connection.flush(
+                device.scratch().address(), device.scratch().localKey(), region.address(), region.remoteKey());
+        note(connection, error);
+        return error == 0;
     }
 
     /** Whether what {@link #drain} awaits has ended; its tags wait for the owner's polls. With the gate claimed. */

@@ -289,6 +289,25 @@ class RemoteQueueTest {
         assertEquals(0, queue.inFlight());
     }
 
+    /** Its number may be another's by then. */
+    @Test
+    void whatWasMadeToAServerThatHasBeenLeftIsNotUsed() {
+        RemoteServer left = attached.get(0);
+        queue.reconnect(left, 1);
+        while (!queue.links().hasNews()) {
+            Thread.onSpinWait();
+        }
+        memory.detach(left);
+        RemoteServer again = memory.attach(servers.address(0));
+        RemoteRegion region = memory.allocate(again, 1).getFirst();
+        assertEquals(new Tag(1, Outcome.UNREACHABLE), tags.await(queue, 1).getLast());
+        assertFalse(queue.connected(left));
+        put(0, 7);
+        ok(queue.write(region, 0, buffer, 0, 8, 2));
+        assertEquals(Tags.done(2), tags.await(queue, 2).getLast());
+        assertEquals(7, readBack(region, 0));
+    }
+
     @Test
     void whatStandsInAListWhenItsConnectionFailsIsNotPosted() {
         RemoteRegion given = memory.allocate(attached.get(0), 1).getFirst();
