@@ -117,7 +117,8 @@ final class PageReads {
         try {
             copy(op, slot, made, memory, at);
             return CodedStatus.OK;
-        } catch (IllegalStateException | WrongThreadException e) {
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
+            // The last is how the JVM says that a mapped file has become shorter.
             return CodedStatus.SEGMENT_GONE;
         }
     }

@@ -165,7 +165,8 @@ final class PageWrites {
             } else {
                 MemorySegment.copy(memory, request.at + op.memoryAt, parts.memory, slot.at + op.pageFrom, op.bytes);
             }
-        } catch (IllegalStateException | WrongThreadException e) {
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
+            // The last is how the JVM says that a mapped file has become shorter.
             return end(op, CodedStatus.SEGMENT_GONE);
         }
         // All of them first: where an error comes between data and parity, these slabs are void in time.
