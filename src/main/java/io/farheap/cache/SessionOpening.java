@@ -65,13 +65,15 @@ final class SessionOpening {
     private boolean tryToList(
             Session session, CachePaths paths, DataPaths through, @Nullable OperationLatency recorder) {
         DataPath path;
+        List<RemoteServer> before = List.copyOf(servers.all());
         List<RemoteServer> known;
         try {
             through.reconnect();
             path = through.open(session, recorder);
             known = servers.connect(path);
         } catch (RuntimeException e) {
-            if (paths.now() == through) {
+            // A server that is being left ends what connects to it.
+            if (paths.now() == through && servers.all().equals(before)) {
                 throw e;
             }
             return false;
