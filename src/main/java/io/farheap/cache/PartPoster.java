@@ -183,8 +183,15 @@ final class PartPoster implements SessionQueue.Ended {
             int available) {
         int bytes = Math.min(available, BounceBuffers.CHUNK_BYTES);
         int chunk = bounce.take(request.posted, bytes);
-        if (request.write && !bounce.copyIn(chunk, segment)) {
-            bounce.give(chunk);
+        boolean copied = false;
+        try {
+            copied = !request.write || bounce.copyIn(chunk, segment);
+        } finally {
+            if (!copied) {
+                bounce.give(chunk);
+            }
+        }
+        if (!copied) {
             skip(request, bytes, Status.SEGMENT_GONE);
             return;
         }

@@ -489,10 +489,12 @@ final class SessionEngine implements RequestPath {
             if (held.overlaps(request.address, request.length, sequence, true)) {
                 continue;
             }
+            // Also where this throws: those behind are looked at with the next poll.
+            heldMayResume = true;
             if (poster.post(request, queue) == PartPoster.Posting.NO_ROOM) {
-                heldMayResume = true;
                 return;
             }
+            heldMayResume = false;
         }
     }
 }
