@@ -416,29 +416,28 @@ class SessionCore extends SessionThread {
         wake();
     }
 
-    /** As {@link RequestPath#prepareCopies}, from another thread. */
+    /**
+     * As {@link RequestPath#prepareCopies}, from another thread.
+     *
+     * @throws IllegalStateException where the session is closed: nothing would free what is prepared
+     */
     void prepareCopies() {
-        gate.claimed(() -> path.prepareCopies());
+        gate.claimed(() -> {
+            if (closed) {
+                throw new IllegalStateException("the session is closed");
+            }
+            path.prepareCopies();
+        });
     }
 
     /** Whether a request uses a buffer that the cache has marked closed. */
     boolean uses(Buffer buffer) {
-        gate.claim();
-        try {
-            return path.uses(buffer) || calls.uses(buffer);
-        } finally {
-            gate.unclaim();
-        }
+        return gate.asked(() -> path.uses(buffer) || calls.uses(buffer));
     }
 
     /** Whether a request that has not been called back goes beyond an address of the cache, from whatever thread. */
     boolean reaches(long end) {
-        gate.claim();
-        try {
-            return !closed && (path.reaches(end) || calls.reaches(end));
-        } finally {
-            gate.unclaim();
-        }
+        return gate.asked(() -> !closed && (path.reaches(end) || calls.reaches(end)));
     }
 
     /** Shows where its requests go. Any thread, outside of the gate: the tables that it reads are there for good. */
@@ -447,10 +446,7 @@ class SessionCore extends SessionThread {
     }
 
     boolean isClosed() {
-        gate.claim();
-        boolean ended = closed;
-        gate.unclaim();
-        return ended;
+        return gate.asked(() -> closed);
     }
 
     /** Takes no requests any more, and ends what has not been posted. */

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,6 +123,16 @@ public final class OwnerGate {
         claim();
         try {
             work.run();
+        } finally {
+            unclaim();
+        }
+    }
+
+    /** {@link #claimed}, of a question. */
+    public boolean asked(BooleanSupplier question) {
+        claim();
+        try {
+            return question.getAsBoolean();
         } finally {
             unclaim();
         }
