@@ -87,7 +87,11 @@ final class CachePaths implements AutoCloseable {
         DataPaths previous = paths;
         try (Reconfiguration change = new Reconfiguration(previous, maker.apply(how), servers::connect)) {
             try {
-                begin(change).forEach(change::prepare);
+                for (Session session : begin(change)) {
+                    // Each takes as long as servers take to answer.
+                    going.run();
+                    change.prepare(session);
+                }
                 do {
                     change.awaitQuiet(going);
                 } while (!perform(change));
