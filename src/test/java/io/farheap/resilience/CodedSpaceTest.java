@@ -9,7 +9,12 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Joining;
+import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -17,6 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -60,6 +66,32 @@ class CodedSpaceTest {
             for (int page = 0; page < space.capacity() / PAGE; page++) {
                 assertArrayEquals(bytes(PAGE, page), read(session, (long) page * PAGE, PAGE), "page " + page);
             }
+        }
+    }
+
+    /** The JVM says that as an {@link InternalError}. */
+    @Test
+    void aMappedFileThatWasCutIsGone(@TempDir Path directory) throws IOException {
+        try (CodedServers servers = new CodedServers(6, 2);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession();
+                Arena arena = Arena.ofShared();
+                FileChannel channel = FileChannel.open(
+                        directory.resolve("cut"),
+                        StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE)) {
+            MemorySegment cut = channel.map(FileChannel.MapMode.READ_WRITE, 0, PAGE, arena);
+            channel.truncate(0);
+            write(session, 0, bytes(PAGE, 1));
+            for (int length : new int[] {64, PAGE}) {
+                assertEquals(CodedStatus.SEGMENT_GONE, session.writeBlocking(0, cut, 0, length));
+                assertEquals(CodedStatus.SEGMENT_GONE, session.readBlocking(0, cut, 0, length));
+                assertEquals(0, session.pending());
+            }
+            assertArrayEquals(bytes(PAGE, 1), read(session, 0, PAGE));
+            write(session, 0, bytes(PAGE, 2));
+            assertArrayEquals(bytes(PAGE, 2), read(session, 0, PAGE));
         }
     }
 
