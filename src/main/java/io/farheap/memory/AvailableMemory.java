@@ -32,17 +32,24 @@ public final class AvailableMemory {
 
     /** @param root of the file system */
     static void require(String what, long bytes, String remedy, Path root) {
-        AvailableBytes available = of(root);
+        require(what, bytes, remedy, of(root));
+    }
+
+    private static void require(String what, long bytes, String remedy, AvailableBytes available) {
         if (bytes > available.bytes()) {
             throw new IllegalArgumentException(what + " of " + (bytes >> 20) + " MiB; " + available.where() + " has "
                     + (available.bytes() >> 20) + " MiB available, so " + remedy);
         }
     }
 
-    /** Before this process populates memory of its own, unless that is little. */
+    /**
+     * Before this process populates memory of its own, unless that is little. A cache that is in use is given up for
+     * it: a group with much of a page cache is near its limit most of the time.
+     */
     static void requireOwn(String what, long bytes, Path root) {
         if (bytes >= LEAST_BYTES) {
-            require(what, bytes, "allocate less, or give this process more", root);
+            AvailableBytes available = machine(root).least(ControlGroups.least(root, true));
+            require(what, bytes, "allocate less, or give this process more", available);
         }
     }
 
@@ -51,7 +58,7 @@ public final class AvailableMemory {
     }
 
     static AvailableBytes of(Path root) {
-        return machine(root).least(ControlGroups.least(root));
+        return machine(root).least(ControlGroups.least(root, false));
     }
 
     /** Of the machine and its most loaded control group the one with less left, as a part of what it has. */
@@ -61,7 +68,7 @@ public final class AvailableMemory {
 
     private static AvailableBytes tightest(Path root) {
         AvailableBytes machine = machine(root);
-        AvailableBytes group = ControlGroups.least(root);
+        AvailableBytes group = ControlGroups.least(root, false);
         boolean less = (double) group.bytes() / group.total() < (double) machine.bytes() / machine.total();
         return less ? group : machine;
     }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What the memory limits of this process's control groups leave: of its own group and of all above it, as far as they
@@ -14,20 +15,28 @@ final class ControlGroups {
 
     /**
      * The files of a version. A page cache that nobody has used of late is given up for others, so it counts as
-     * available.
+     * available. What the kernel gives up besides before it finds a group at its limit is a page cache that is in use,
+     * and what it can of its own caches.
      */
     private enum Version {
-        TWO("memory.max", "memory.current", "inactive_file"),
-        ONE("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
+        TWO("memory.max", "memory.current", "inactive_file", Set.of("active_file", "slab_reclaimable")),
+        ONE("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", Set.of("total_active_file"));
 
         private final String limit;
         private final String usage;
+        // Fields of memory.stat.
         private final String cache;
+        private final Set<String> inUse;
 
-        Version(String limit, String usage, String cache) {
+        Version(String limit, String usage, String cache, Set<String> inUse) {
             this.limit = limit;
             this.usage = usage;
             this.cache = cache;
+            this.inUse = inUse;
+        }
+
+        private boolean counts(String field, boolean reclaims) {
+            return field.equals(cache) || reclaims && inUse.contains(field);
         }
     }
 
@@ -36,23 +45,26 @@ final class ControlGroups {
 
     private ControlGroups() {}
 
-    /** @param root of the file system */
-    static AvailableBytes least(Path root) {
+    /**
+     * @param root of the file system
+     * @param reclaims whether caches that are in use are available too
+     */
+    static AvailableBytes least(Path root, boolean reclaims) {
         AvailableBytes least = UNLIMITED;
         // N:controllers:path, where v2 has number 0 and no controllers.
         for (String line : lines(root.resolve("proc/self/cgroup"))) {
             String[] fields = line.split(":", 3);
             if (fields.length == 3 && fields[0].equals("0") && fields[1].isEmpty()) {
-                least = least.least(least(root, Version.TWO, fields[2]));
+                least = least.least(least(root, reclaims, Version.TWO, fields[2]));
             } else if (fields.length == 3 && List.of(fields[1].split(",")).contains("memory")) {
-                least = least.least(least(root, Version.ONE, fields[2]));
+                least = least.least(least(root, reclaims, Version.ONE, fields[2]));
             }
         }
         return least;
     }
 
     /** Where the hierarchy is mounted: a container may see a part of it, of which its own group is then the root. */
-    private static AvailableBytes least(Path root, Version version, String path) {
+    private static AvailableBytes least(Path root, boolean reclaims, Version version, String path) {
         // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER-OPTIONS
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             String[] halves = line.split(" - ", 2);
@@ -65,7 +77,7 @@ final class ControlGroups {
                     ? type[0].equals("cgroup2")
                     : type[0].equals("cgroup") && List.of(type[2].split(",")).contains("memory");
             if (ours) {
-                return least(root, version, unescaped(mount[4]), below(unescaped(mount[3]), path));
+                return least(root, reclaims, version, unescaped(mount[4]), below(unescaped(mount[3]), path));
             }
         }
         return UNLIMITED;
@@ -82,7 +94,8 @@ final class ControlGroups {
         return path.equals(mounted) || path.startsWith(mounted + "/") ? path.substring(mounted.length()) : "";
     }
 
-    private static AvailableBytes least(Path root, Version version, String mountPoint, String below) {
+    private static AvailableBytes least(
+            Path root, boolean reclaims, Version version, String mountPoint, String below) {
         AvailableBytes least = UNLIMITED;
         try {
             Path top = root.resolve(relative(mountPoint)).normalize();
@@ -91,7 +104,7 @@ final class ControlGroups {
             for (group = group.startsWith(top) ? group : top;
                     group != null && group.startsWith(top);
                     group = group.getParent()) {
-                least = least.least(left(version, group));
+                least = least.least(left(version, group, reclaims));
                 if (group.equals(top)) {
                     break;
                 }
@@ -102,7 +115,7 @@ final class ControlGroups {
         return least;
     }
 
-    private static AvailableBytes left(Version version, Path group) {
+    private static AvailableBytes left(Version version, Path group, boolean reclaims) {
         long limit = number(group.resolve(version.limit));
         long usage = number(group.resolve(version.usage));
         if (limit == Long.MAX_VALUE || usage == Long.MAX_VALUE) {
@@ -111,9 +124,9 @@ final class ControlGroups {
         long cache = 0;
         for (String line : lines(group.resolve("memory.stat"))) {
             String[] field = line.split(" ");
-            if (field.length == 2 && field[0].equals(version.cache)) {
+            if (field.length == 2 && version.counts(field[0], reclaims)) {
                 long bytes = number(field[1]);
-                cache = bytes == Long.MAX_VALUE ? 0 : bytes;
+                cache += bytes == Long.MAX_VALUE ? 0 : bytes;
             }
         }
         return new AvailableBytes("control group " + group, Math.max(0, limit - Math.max(0, usage - cache)), limit);

@@ -152,6 +152,29 @@ class AvailableMemoryTest {
         SharedMemory.allocate("buffer", MIB - 4096, root).close();
     }
 
+    /** The kernel gives it up before it finds a group at its limit. */
+    @Test
+    void whatAProcessAllocatesTakesThePlaceOfCachesThatAreInUse() throws IOException {
+        write("proc/self/mountinfo", V2.formatted("/"));
+        write("proc/self/cgroup", "0::/box\n");
+        two("/box", Long.toString(8 * MIB), 8 * MIB, 0);
+        write(
+                "sys/fs/cgroup/box/memory.stat",
+                "inactive_file " + MIB + "\nactive_file " + MIB + "\nslab_reclaimable " + MIB + "\n");
+        SharedMemory.allocate("buffer", 3 * MIB, root).close();
+        assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("buffer", 3 * MIB + 4096, root));
+        assertEquals(MIB, bytes(), "what is donated does not");
+
+        write("proc/self/mountinfo", V1.formatted("/"));
+        write("proc/self/cgroup", "5:memory:/box\n");
+        String group = "sys/fs/cgroup/memory/box/";
+        write(group + "memory.limit_in_bytes", Long.toString(8 * MIB));
+        write(group + "memory.usage_in_bytes", Long.toString(8 * MIB));
+        write(group + "memory.stat", "active_file 9\ntotal_inactive_file " + MIB + "\ntotal_active_file " + 2 * MIB);
+        SharedMemory.allocate("buffer", 3 * MIB, root).close();
+        assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("buffer", 3 * MIB + 4096, root));
+    }
+
     @Test
     void nonsenseIsNoLimit() throws IOException {
         write("proc/self/mountinfo", "x\n\n1 2 3\n30 23 0:26 / /sys/fs/cgroup rw - cgroup2\n" + V2.formatted("/"));
