@@ -31,7 +31,7 @@ final class Counts {
     /** From here on by kind and status: requests that have ended. */
     private static final int ENDED = REGRETS + EXPERTS;
 
-    private static final int STATUSES = KvStatus.NOT_A_NUMBER + 1;
+    private static final int STATUSES = KvStatus.NO_MEMORY + 1;
     static final int SIZE = ENDED + Operations.KINDS * STATUSES;
 
     private final long[] counts = new long[SIZE];

@@ -137,11 +137,13 @@ final class GetSteps implements Steps {
             return;
         }
         operations.step[place] = PIECES;
-        if (!reader.begin()) {
-            reader.release();
-            readAgain(place);
-        } else {
-            reader.readMore();
+        switch (reader.begin()) {
+            case ValueReader.BEGUN -> reader.readMore();
+            case ValueReader.NO_MEMORY -> ending.end(place, KvStatus.NO_MEMORY);
+            default -> {
+                reader.release();
+                readAgain(place);
+            }
         }
     }
 

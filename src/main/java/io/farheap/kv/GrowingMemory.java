@@ -5,6 +5,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Registered memory for what few requests need: none at first, then as much as the largest has needed. One thread. */
@@ -12,12 +13,14 @@ final class GrowingMemory implements AutoCloseable {
 
     private static final long STEP_BYTES = 1 << 20;
 
-    private final RemoteMemory remote;
+    /** A test may have it refuse. */
+    LongFunction<KeptBuffer> buffers;
+
     private final List<KeptBuffer> outgrown = new ArrayList<>();
     private @Nullable KeptBuffer memory;
 
     GrowingMemory(RemoteMemory remote) {
-        this.remote = remote;
+        this.buffers = bytes -> new KeptBuffer(remote, bytes);
     }
 
     /** At least so many bytes, which may be others than before. */
@@ -29,7 +32,7 @@ final class GrowingMemory implements AutoCloseable {
         long rounded = bytes > STEP_BYTES
                 ? Math.ceilDiv(bytes, STEP_BYTES) * STEP_BYTES
                 : Long.highestOneBit(Math.max(1, 2 * bytes - 1));
-        KeptBuffer larger = new KeptBuffer(remote, rounded);
+        KeptBuffer larger = buffers.apply(rounded);
         if (present != null) {
             outgrown.add(present);
         }

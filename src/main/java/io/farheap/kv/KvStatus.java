@@ -23,6 +23,8 @@ public final class KvStatus {
     public static final int CHANGED = 5;
     /** An increment of a value that does not have 8 bytes. */
     public static final int NOT_A_NUMBER = 6;
+    /** A get of a value in pieces, for which this process has no memory. */
+    public static final int NO_MEMORY = 7;
 
     private KvStatus() {}
 
@@ -36,6 +38,7 @@ public final class KvStatus {
             case EXISTS -> "it is there already";
             case CHANGED -> "changed since";
             case NOT_A_NUMBER -> "not a number of 8 bytes";
+            case NO_MEMORY -> "this process has no memory for the value";
             default -> "status " + status;
         };
     }

@@ -11,7 +11,10 @@ public final class MapException extends RuntimeException {
 
     /** Whether a request that ends so has failed, rather than found something. */
     static boolean isOf(int status) {
-        return status == KvStatus.LOST || status == KvStatus.NO_ROOM || status == KvStatus.NOT_A_NUMBER;
+        return switch (status) {
+            case KvStatus.LOST, KvStatus.NO_ROOM, KvStatus.NOT_A_NUMBER, KvStatus.NO_MEMORY -> true;
+            default -> false;
+        };
     }
 
     /** @param status one of {@link KvStatus}, of a request */
@@ -23,6 +26,9 @@ public final class MapException extends RuntimeException {
                                 + " size; give the map more memory";
                     case KvStatus.NOT_A_NUMBER ->
                         "the value that was to be added to does not have 8 bytes; store a number of 8 bytes there first";
+                    case KvStatus.NO_MEMORY ->
+                        "this process has no memory to read the value into, which is in the map as before; give it"
+                                + " more";
                     default -> "a server that the request needs is lost: whether it took effect is not known";
                 });
     }

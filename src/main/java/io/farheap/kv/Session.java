@@ -401,6 +401,10 @@ public final class Session extends BlockingSession implements AutoCloseable {
         return queue.reconnects().begun();
     }
 
+    ValueReader reader() {
+        return reader;
+    }
+
     BlockAllocator allocator() {
         return allocator;
     }

@@ -3,8 +3,10 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.memory.NativeMemory;
+import io.farheap.posix.PosixException;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +20,15 @@ final class ValueReader implements AutoCloseable {
     /** Pieces that are read at a time. */
     static final int WINDOW = 16;
 
+    static final int BEGUN = 0;
+    static final int NO_INDEX = 1;
+    static final int NO_MEMORY = 2;
+
     private static final MemorySegment ALL = NativeMemory.ALL;
 
     private final Operations operations;
     private final Posts posts;
-    private final GrowingMemory memory;
+    final GrowingMemory memory;
     private final boolean[] waits;
     private int waiting;
     private int place = Bucket.NONE;
@@ -76,19 +82,24 @@ final class ValueReader implements AutoCloseable {
     /**
      * Begins with the request's index, which it has read.
      *
-     * @return false where that cannot be one
+     * @return {@link #BEGUN}; {@link #NO_INDEX} where that cannot be one; {@link #NO_MEMORY} for so long a value
      */
-    boolean begin() {
+    int begin() {
         long index = operations.blockCopy(place);
         count = Pieces.countOf(index);
         long valueBytes = count == 0 ? 0 : Pieces.valueBytes(index);
         if (valueBytes < 1 || valueBytes > Pieces.MOST_VALUE_BYTES) {
-            return false;
+            return NO_INDEX;
         }
         bytes = (int) valueBytes;
         read = 0;
-        blocks = memory.atLeast(at(count));
-        return true;
+        try {
+            blocks = memory.atLeast(at(count));
+        } catch (IllegalArgumentException | PosixException | VerbsException | OutOfMemoryError e) {
+            // What comes out of a poll ends no request: this one would stay, and all behind it.
+            return NO_MEMORY;
+        }
+        return BEGUN;
     }
 
     private static long at(int number) {

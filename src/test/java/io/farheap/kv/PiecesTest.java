@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -192,6 +193,39 @@ class PiecesTest {
             session.delete(key(1));
         }
         assertAllIsFreeOrNamed(0);
+    }
+
+    /** The get ends, and what is behind it goes on. */
+    @Test
+    void aGetThatHasNoMemoryEndsAlone() {
+        space = new TestSpace(1, 2, 8L * MIB, 1000);
+        byte[] large = value(3 * MIB);
+        try (Session writer = space.map.openSession(1);
+                Session session = space.map.openSession(8)) {
+            writer.set(key(1), large);
+            writer.set(key(2), value(100));
+            GrowingMemory memory = session.reader().memory;
+            LongFunction<KeptBuffer> buffers = memory.buffers;
+            List<LongFunction<KeptBuffer>> refusals = List.of(
+                    bytes -> {
+                        throw new IllegalArgumentException("refused");
+                    },
+                    bytes -> {
+                        throw new OutOfMemoryError("refused");
+                    });
+            for (LongFunction<KeptBuffer> refusal : refusals) {
+                memory.buffers = refusal;
+                List<Integer> ends = new ArrayList<>();
+                session.get(MemorySegment.ofArray(key(1)), 1);
+                session.get(MemorySegment.ofArray(key(2)), 2);
+                session.get(MemorySegment.ofArray(key(1)), 3);
+                session.awaitAll((tag, status, found, at, bytes) -> ends.add(status));
+                assertEquals(List.of(KvStatus.NO_MEMORY, KvStatus.DONE, KvStatus.NO_MEMORY), ends);
+                assertThrows(MapException.class, () -> session.get(key(1)));
+            }
+            memory.buffers = buffers;
+            assertArrayEquals(large, session.get(key(1)));
+        }
     }
 
     /** One is stored and one is read at a time; the others wait, and all come in their order. */
