@@ -36,6 +36,19 @@ final class SessionGate {
     @SuppressWarnings("unused")
     private long updating;
 
+    /** The thread of the store's close that ends it, by its id, else 0. */
+    private volatile long ending;
+
+    /** An operation of a session that is closed. */
+    static final class ClosedException extends IllegalStateException {
+
+        private static final long serialVersionUID = 1;
+
+        private ClosedException() {
+            super("the session is closed, by its close or the store's");
+        }
+    }
+
     SessionGate(Epochs epochs) {
         this.epochs = epochs;
         this.epoch = epochs.take();
@@ -47,6 +60,7 @@ final class SessionGate {
     }
 
     void giveBack() {
+        ending = 0;
         epochs.giveBack(epoch);
     }
 
@@ -113,7 +127,12 @@ final class SessionGate {
         if ((long) UPDATING.getOpaque(this) == thread) {
             return "an update";
         }
-        return (long) POLLING.getOpaque(this) == thread ? "a callback" : null;
+        return (long) POLLING.getOpaque(this) == thread || ending == thread ? "a callback" : null;
+    }
+
+    /** The calling thread, which closes the store, runs callbacks and updates until it {@linkplain #giveBack ends}. */
+    void endHere() {
+        ending = Thread.currentThread().threadId();
     }
 
     /** Returns when nobody is inside a poll: behind {@link #close} and an epoch. */
@@ -125,7 +144,7 @@ final class SessionGate {
 
     void checkOpen() {
         if (closed) {
-            throw new IllegalStateException("the session is closed, by its close or the store's");
+            throw new ClosedException();
         }
     }
 

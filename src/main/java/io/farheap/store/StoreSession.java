@@ -469,16 +469,15 @@ public final class StoreSession implements AutoCloseable {
      * @return whether all that it has accepted is done
      */
     boolean endWithStore(Duration patience) {
-        boolean own = device.claimOrLeave();
+        if (!device.claimOrLeave()) {
+            return !updatesPending();
+        }
+        gate.endHere();
         try {
-            if (own) {
-                Draining.updates(device, patience);
-            }
+            Draining.updates(device, patience);
             return !updatesPending();
         } finally {
-            if (own) {
-                finish();
-            }
+            finish();
         }
     }
 

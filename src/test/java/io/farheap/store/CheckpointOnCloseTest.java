@@ -171,6 +171,39 @@ class CheckpointOnCloseTest {
         }
     }
 
+    /** Nor does an operation that is too late make a failure of what is durable. */
+    @Test
+    void whatRunsInTheCloseCannotCloseItsStore() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            FarStore store = how().open();
+            StoreSession session = store.openSession("a");
+            fill(session);
+            List<String> told = new ArrayList<>();
+            Runnable closes = () -> {
+                told.add(assertThrows(IllegalStateException.class, store::close).getMessage());
+                told.add(assertThrows(IllegalStateException.class, session::close)
+                        .getMessage());
+            };
+            session.update(1, new Doing(closes), 1_000, (token, status, bytes) -> closes.run(), 0);
+            StoreCompletion goesOn = (token, status, bytes) -> {
+                ends.add(status);
+                session.update(4, Values.ADD, 1, (t, s, b) -> {}, 0);
+            };
+            session.update(2, Values.ADD, 1_000, goesOn, 0);
+            session.read(3, memory, 0, 8, goesOn, 0);
+            store.close();
+            session.close();
+            assertEquals(4, told.size());
+            told.forEach(message -> assertTrue(message.contains("a callback cannot close its"), message));
+            assertEquals(2, ends.size());
+            try (FarStore again = how().open();
+                    StoreSession same = again.openSession("a")) {
+                assertEquals(1_001, get(same, 1));
+                assertEquals(1_002, get(same, 2));
+            }
+        });
+    }
+
     /** Only its own thread could do what is pending, which is told that it never happened. */
     @Test
     void anotherThreadsPendingUpdatesAreTold() throws Exception {
