@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.procedure.Call;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.RegionEntry;
