@@ -97,8 +97,7 @@ final class Compactor {
         int outcome;
         while ((outcome = session.move(memory.segment(), record, address, this::moved)) == StoreStatus.FULL) {
             if (!session.poll()) {
-                HybridLog log = parts.log();
-                if (!log.hasRoom() && log.page(log.tail()) >= log.ready()) {
+                if (!parts.log().hasSpare()) {
                     break;
                 }
                 LockSupport.parkNanos(NAP_NANOS);

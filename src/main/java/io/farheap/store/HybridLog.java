@@ -140,6 +140,11 @@ final class HybridLog {
         return ready() < lastKept();
     }
 
+    /** Whether there is room for a compaction, or will be before one has made some. Any thread. */
+    boolean hasSpare() {
+        return hasRoom() || page(tail()) < ready();
+    }
+
     /** Whether operations find no room before a compaction has made some. Any thread. */
     boolean atCapacity() {
         return (long) WORD.getAcquire(words, TAIL) >>> PAGE_SHIFT >= lastOpen();

@@ -10,6 +10,7 @@ import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.IoStatus;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -264,6 +265,15 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     int full() {
         boolean comes = failure == null && (!log.atCapacity() || compacted.getAsBoolean());
         return comes ? StoreStatus.FULL : StoreStatus.FAILED;
+    }
+
+    /** What asks {@link #full}, also for a compaction, which waits for none to make room for it. */
+    IntSupplier full(boolean toCompaction) {
+        return toCompaction ? this::fullToCompaction : this::full;
+    }
+
+    private int fullToCompaction() {
+        return failure == null && log.hasSpare() ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
     /** All below is to become read-only, and to be written. */

@@ -59,7 +59,8 @@ public final class StoreSession implements AutoCloseable {
         this.keys = new SessionKeys(records.key, parts.log().layout, options.maxKeyBytes());
         this.gate = new SessionGate(parts.epochs());
         try {
-            this.device = new DeviceReads(parts, options, records, updates, gate.epoch(), counts, logThread::full);
+            this.device = new DeviceReads(
+                    parts, options, records, updates, gate.epoch(), counts, logThread.full(options.spare()));
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
         } catch (Throwable e) {
             gate.giveBack();
