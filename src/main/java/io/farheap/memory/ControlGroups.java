@@ -94,8 +94,7 @@ final class ControlGroups {
         return path.equals(mounted) || path.startsWith(mounted + "/") ? path.substring(mounted.length()) : "";
     }
 
-    private static AvailableBytes least(
-            Path root, boolean reclaims, Version version, String mountPoint, String below) {
+    private static AvailableBytes least(Path root, boolean reclaims, Version version, String mountPoint, String below) {
         AvailableBytes least = UNLIMITED;
         try {
             Path top = root.resolve(relative(mountPoint)).normalize();
