@@ -1,10 +1,10 @@
 package io.farheap.cache;
 
-import io.farheap.procedure.Call;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
+import io.farheap.procedure.Call;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.translate.Translation;
 import io.farheap.remote.OpenDevice;

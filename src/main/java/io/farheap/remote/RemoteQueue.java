@@ -38,6 +38,7 @@ public final class RemoteQueue extends MemoryQueue {
     private final QueueLinks<ServerConnection> links;
     /** Guarded by the links' lock. */
     private final ConnectionNumbers numbers = new ConnectionNumbers();
+
     private final int operations;
     private final int maxBytes;
     private final boolean atomics;
