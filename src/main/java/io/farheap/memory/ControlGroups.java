@@ -26,6 +26,8 @@ final class ControlGroups {
         private final String usage;
         // Fields of memory.stat.
         private final String cache;
+        // That of Set.of is immutable.
+        @SuppressWarnings("ImmutableEnumChecker")
         private final Set<String> inUse;
 
         Version(String limit, String usage, String cache, Set<String> inUse) {
