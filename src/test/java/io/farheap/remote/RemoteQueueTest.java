@@ -299,6 +299,7 @@ class RemoteQueueTest {
         }
         memory.detach(left);
         RemoteServer again = memory.attach(servers.address(0));
+        memory.connectQueues(again);
         RemoteRegion region = memory.allocate(again, 1).getFirst();
         assertEquals(new Tag(1, Outcome.UNREACHABLE), tags.await(queue, 1).getLast());
         assertFalse(queue.connected(left));
