@@ -422,7 +422,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
             wideTaken[pending.wide[place]] = false;
         }
         pending.giveBack(place);
-        Draining.tell(completion, token, status, status == StoreStatus.DONE ? bytes : 0, left || claimed);
+        SessionGate.tell(completion, token, status, status == StoreStatus.DONE ? bytes : 0, left || claimed);
     }
 
     /** @return whether something happened */

@@ -40,22 +40,6 @@ final class Draining {
     }
 
     /**
-     * Calls back. An operation that the callback would begin of a session that ends is refused to it, and what has
-     * become of its own operation has been told: so that is no failure of the end.
-     *
-     * @param ending whether the session ends
-     */
-    static void tell(StoreCompletion completion, long token, int status, int bytes, boolean ending) {
-        try {
-            completion.completed(token, status, bytes);
-        } catch (SessionGate.ClosedException e) {
-            if (!ending) {
-                throw e;
-            }
-        }
-    }
-
-    /**
      * Polls until no update is pending, whatever callbacks and updates throw, or for so long; what they have thrown
      * comes out then. By whoever has claimed the reads, of a session that nobody uses any more.
      */

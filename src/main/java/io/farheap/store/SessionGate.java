@@ -156,4 +156,20 @@ final class SessionGate {
     boolean closed() {
         return closed;
     }
+
+    /**
+     * Calls back. An operation that the callback would begin of a session that ends is refused to it, and what has
+     * become of its own operation has been told: so that is no failure of the end.
+     *
+     * @param ending whether the session ends
+     */
+    static void tell(StoreCompletion completion, long token, int status, int bytes, boolean ending) {
+        try {
+            completion.completed(token, status, bytes);
+        } catch (ClosedException e) {
+            if (!ending) {
+                throw e;
+            }
+        }
+    }
 }

@@ -213,7 +213,10 @@ class AfterAThrowTest {
                 session.release();
             });
             while (!interrupted.isDone()) {
-                if (LockSupport.getBlocker(waits) == sleeps && waits.getState() == Thread.State.TIMED_WAITING) {
+                // Once for each sleep: another permit would end the next one at once.
+                if (!woken.get()
+                        && LockSupport.getBlocker(waits) == sleeps
+                        && waits.getState() == Thread.State.TIMED_WAITING) {
                     woken.set(true);
                     LockSupport.unpark(waits);
                 }
