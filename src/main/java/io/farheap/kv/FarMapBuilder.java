@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -189,7 +188,7 @@ public final class FarMapBuilder {
                 mostBlocks,
                 KeyHash.random(new SecureRandom()),
                 policy.name());
-        long millis = life == null ? SpacePlane.FOR_EVER : millis(life);
+        long millis = life == null ? SpacePlane.FOR_EVER : Lifetimes.millis(life, SpacePlane.FOR_EVER);
         List<RemoteSpace> spaces = new ArrayList<>();
         for (RemoteServer server : attached) {
             RemoteSpace space = remote.createSpace(
@@ -207,15 +206,6 @@ public final class FarMapBuilder {
                     + regionBytes + " bytes; it has 1 to " + most);
         }
         return Math.toIntExact(Math.ceilDiv(memory, regionBytes * of));
-    }
-
-    /** Rounded up, and for ever if a number cannot say it. */
-    private static long millis(Duration life) {
-        long millis = TimeUnit.MILLISECONDS.convert(life);
-        if (millis == Long.MAX_VALUE) {
-            return SpacePlane.FOR_EVER;
-        }
-        return life.compareTo(Duration.ofMillis(millis)) > 0 ? millis + 1 : millis;
     }
 
     private FarMap open(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {

@@ -23,6 +23,7 @@ final class Reconnects {
     private static final long MOST_BACKOFF_NANOS = 1_000_000_000;
     /** A connection that has lasted for so long was a good one. */
     private static final long GOOD_NANOS = 1_000_000_000;
+
     /** The connection to one server. */
     private static final class Line {
 
@@ -34,7 +35,7 @@ final class Reconnects {
         /** When it was connected last. */
         private long since = System.nanoTime() - GOOD_NANOS;
 
-        /** How often in succession it failed and no request had gone on since it was connected. */
+        /** How often in succession it failed before any request made progress over it. */
         private int inVain;
 
         private long retryAt;
@@ -76,7 +77,7 @@ final class Reconnects {
     }
 
     private final RemoteQueue queue;
-    /** Tells all servers that the session may post to. */
+    /** Passes each server that the session may post to. */
     private final Consumer<Consumer<RemoteServer>> servers;
 
     private final List<Line> lines = new ArrayList<>();
@@ -84,7 +85,7 @@ final class Reconnects {
     private int down;
     /** Whether there is a server whose lease is lost. */
     private boolean gone;
-    /** Something has failed since it was looked which connections have. */
+    /** Something has failed since the connections were last looked at. */
     private boolean failed;
 
     private boolean unproven;
@@ -103,7 +104,7 @@ final class Reconnects {
     /** A posting to a server was refused, for want of a connection. */
     void refused(RemoteServer server) {
         if (server.lost() != null) {
-            // Nothing is to be hoped for.
+            // It is not connected again.
             gone = true;
             return;
         }
@@ -111,7 +112,7 @@ final class Reconnects {
         failed |= line == null || !line.down;
     }
 
-    /** Whether nothing is to be made again, as far as is known; then nothing lands late. */
+    /** Whether no connection is to be made again, as far as is known; then nothing lands late. */
     boolean up() {
         return !failed && down == 0;
     }
@@ -150,7 +151,7 @@ final class Reconnects {
         down = 0;
         for (int i = 0; i < lines.size(); i++) {
             Line line = lines.get(i);
-            // What a lost lease leaves is not connected again, and its server lets nothing of it land.
+            // A server whose lease is lost is not connected again, and lets nothing land that was posted under it.
             if (line.down && line.server.lost() != null) {
                 line.down = false;
                 gone = true;
@@ -181,7 +182,7 @@ final class Reconnects {
         return unproven;
     }
 
-    /** A request has gone on. */
+    /** A request has made progress. */
     void worked() {
         unproven = false;
         for (Line line : lines) {

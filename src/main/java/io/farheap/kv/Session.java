@@ -55,7 +55,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
     private final Room room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
-    private final OwnerThread owner = new OwnerThread();
+    private final OwnerThread owner = new OwnerThread("session");
     /** A poll is under way, of which a callback may be a part. */
     private boolean polling;
 

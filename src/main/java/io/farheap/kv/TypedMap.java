@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -163,11 +162,7 @@ public final class TypedMap<K, V> implements AutoCloseable {
             throw new IllegalArgumentException(
                     "an object that lives for " + life + "; say more, or 0 for one that lives for ever");
         }
-        long millis = TimeUnit.MILLISECONDS.convert(life);
-        if (millis == Long.MAX_VALUE) {
-            return FOR_EVER.toMillis();
-        }
-        return life.compareTo(Duration.ofMillis(millis)) > 0 ? millis + 1 : millis;
+        return Lifetimes.millis(life, FOR_EVER.toMillis());
     }
 
     private static <T> byte[] encode(Codec<T> codec, T value) {

@@ -304,11 +304,13 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         return claimed(() -> !closed && uses(buffer));
     }
 
-    /** Asks with the gate claimed. Another thread than the owner. */
-    final boolean claimed(BooleanSupplier question) {
+    /** The same. One of some regions that an operation uses, or null. */
+    final @Nullable RemoteRegion used(List<RemoteRegion> regions) {
         claim();
         try {
-            return question.getAsBoolean();
+            return closed
+                    ? null
+                    : regions.stream().filter(this::uses).findFirst().orElse(null);
         } finally {
             unclaim();
         }
@@ -319,16 +321,14 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
      * inside the gate; of a queue that is closed none is.
      */
     public final boolean isUsing(RemoteRegion region) {
-        return used(List.of(region)) != null;
+        return claimed(() -> !closed && uses(region));
     }
 
-    /** The same. One of some regions that an operation uses, or null. */
-    final @Nullable RemoteRegion used(List<RemoteRegion> regions) {
+    /** Asks with the gate claimed. Another thread than the owner. */
+    final boolean claimed(BooleanSupplier question) {
         claim();
         try {
-            return closed
-                    ? null
-                    : regions.stream().filter(this::uses).findFirst().orElse(null);
+            return question.getAsBoolean();
         } finally {
             unclaim();
         }

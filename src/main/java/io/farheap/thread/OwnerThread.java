@@ -4,8 +4,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/** The thread that a session belongs to: the first that uses it, until it is released or that thread has ended. */
-public final class OwnerThread {
+/**
+ * The thread that something belongs to, a session or a handle: the first that uses it, until it is released or that
+ * thread has ended.
+ */
+public class OwnerThread {
 
     private static final VarHandle OWNER;
 
@@ -17,14 +20,31 @@ public final class OwnerThread {
         }
     }
 
+    private final String owned;
     private @Nullable Thread owner;
 
+    /** @param owned a noun for messages, such as "session" */
+    public OwnerThread(String owned) {
+        this.owned = owned;
+    }
+
+    /** Whether the calling thread is the owner. */
+    public final boolean isCurrent() {
+        return owner == Thread.currentThread();
+    }
+
+    /** The owner's name for messages. Any thread. */
+    public final String name() {
+        Thread thread = (Thread) OWNER.getAcquire(this);
+        return thread == null ? "none" : thread.toString();
+    }
+
     /**
-     * Makes the calling thread the owner. Costs a load where it is.
+     * Makes the calling thread the owner. Costs a load if it is.
      *
-     * @throws IllegalStateException where another has it, and lives
+     * @throws IllegalStateException if another thread is the owner, and lives
      */
-    public void own() {
+    public final void own() {
         Thread current = Thread.currentThread();
         if (owner != current) {
             own(current);
@@ -37,13 +57,13 @@ public final class OwnerThread {
             return;
         }
         if (previous.isAlive() || OWNER.compareAndExchange(this, previous, current) != previous) {
-            throw new IllegalStateException("the session belongs to thread " + previous.getName()
-                    + "; it must call release() before " + current.getName() + " may use the session");
+            throw new IllegalStateException("the " + owned + " belongs to thread " + previous.getName()
+                    + "; it must call release() before " + current.getName() + " may use the " + owned);
         }
     }
 
-    /** Another may be the owner from now on. */
-    public void disown() {
+    /** Another thread may become the owner from now on. */
+    public final void disown() {
         OWNER.setRelease(this, null);
     }
 }

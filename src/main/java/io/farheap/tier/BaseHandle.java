@@ -1,21 +1,10 @@
 package io.farheap.tier;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import io.farheap.thread.OwnerThread;
 import org.jspecify.annotations.Nullable;
 
 /** What handles have in common: whose they are, what they refuse, and how they call back. */
 abstract class BaseHandle implements DeviceHandle {
-
-    private static final VarHandle OWNER;
-
-    static {
-        try {
-            OWNER = MethodHandles.lookup().findVarHandle(BaseHandle.class, "owner", Thread.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     /** Where it, and the memory of its requests, is registered. */
     interface Registry extends OwnedMemory.Registry {
@@ -32,7 +21,7 @@ abstract class BaseHandle implements DeviceHandle {
     private final int unaligned;
     private final int unalignedRead;
 
-    private @Nullable Thread owner;
+    private final OwnerThread owner = new OwnerThread("handle");
     private boolean inCallback;
     private boolean closing;
     private boolean closed;
@@ -125,7 +114,7 @@ abstract class BaseHandle implements DeviceHandle {
     public final void release() {
         enterOutsideCallback();
         released();
-        OWNER.setRelease(this, null);
+        owner.disown();
     }
 
     /** The owner lets go of it. */
@@ -231,10 +220,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     private void enter() {
-        Thread current = Thread.currentThread();
-        if (owner != current) {
-            own(current);
-        }
+        owner.own();
         if (closing) {
             throw new IllegalStateException(closed ? "the handle is closed" : "the handle is closing");
         }
@@ -245,17 +231,6 @@ abstract class BaseHandle implements DeviceHandle {
         if (inCallback) {
             throw new IllegalStateException(
                     "a callback may make requests, but not poll, wait for, release or close its handle");
-        }
-    }
-
-    private void own(Thread current) {
-        Thread previous = (Thread) OWNER.compareAndExchange(this, null, current);
-        if (previous == null || previous == current) {
-            return;
-        }
-        if (previous.isAlive() || OWNER.compareAndExchange(this, previous, current) != previous) {
-            throw new IllegalStateException("the handle belongs to thread " + previous.getName()
-                    + "; it must call release() before " + current.getName() + " may use the handle");
         }
     }
 

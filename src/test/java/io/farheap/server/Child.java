@@ -4,7 +4,6 @@ import io.farheap.testing.TestDevice;
 import io.farheap.time.TimeLimit;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,10 +26,7 @@ final class Child implements AutoCloseable {
     Child(String... mainAndArguments) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        // The command line's tests have an ahead-of-time cache, with which a JVM starts at two thirds of the cost.
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> flag.startsWith("-XX:AOTCache=") || flag.startsWith("-Xlog:aot"))
-                .forEach(command::add);
+        command.addAll(TestDevice.aheadOfTimeFlags());
         command.addAll(List.of(
                 "-Xmx64m",
                 "-XX:+UseSerialGC",

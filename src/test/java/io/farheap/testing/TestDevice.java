@@ -1,6 +1,8 @@
 package io.farheap.testing;
 
 import io.farheap.time.TimeLimit;
+import java.lang.management.ManagementFactory;
+import java.util.List;
 
 /**
  * Where the tests run: which device is whose, and how fast the machine is. The guest's suite sets the properties;
@@ -26,6 +28,16 @@ public final class TestDevice {
      */
     public static String compilerFlag() {
         return Effort.isFull() && !inGuest() ? "-XX:+TieredCompilation" : "-XX:TieredStopAtLevel=1";
+    }
+
+    /**
+     * This JVM's flags for JVMs that tests start: the command line's tests have an ahead-of-time cache, with which a
+     * JVM starts at two thirds of the cost.
+     */
+    public static List<String> aheadOfTimeFlags() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith("-XX:AOTCache=") || flag.startsWith("-Xlog:aot"))
+                .toList();
     }
 
     public static boolean inGuest() {

@@ -1,10 +1,10 @@
 package io.farheap.cli;
 
+import io.farheap.command.ProcessText;
 import io.farheap.kv.Versioned;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -67,10 +67,7 @@ final class KvGetCommand implements Callable<Integer> {
     /** What it prints, and nothing else in its place. */
     private static String text(byte[] value) {
         try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(value))
-                    .toString();
+            return ProcessText.utf8(value);
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException(
                     "the value, " + value.length + " bytes, is not text in UTF-8; write it to a file with --to FILE",

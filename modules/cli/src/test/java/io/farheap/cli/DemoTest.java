@@ -8,7 +8,6 @@ import io.farheap.testing.TestDevice;
 import io.farheap.time.TimeLimit;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -131,9 +130,7 @@ class DemoTest {
     private Process demo(String... options) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> flag.startsWith("-XX:AOTCache=") || flag.startsWith("-Xlog:aot"))
-                .forEach(command::add);
+        command.addAll(TestDevice.aheadOfTimeFlags());
         command.addAll(List.of(
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",

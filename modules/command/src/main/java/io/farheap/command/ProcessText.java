@@ -97,13 +97,22 @@ public final class ProcessText {
                     + ", and its bytes cannot be told any more; set LC_ALL=C.UTF-8");
         }
         try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes))
-                    .toString();
+            return utf8(bytes);
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException(what + ", " + printable(bytes) + ", is not UTF-8; write it in UTF-8", e);
         }
+    }
+
+    /**
+     * The text that bytes are in UTF-8.
+     *
+     * @throws CharacterCodingException if they are none
+     */
+    public static String utf8(byte[] bytes) throws CharacterCodingException {
+        return StandardCharsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes))
+                .toString();
     }
 
     private static String printable(byte[] bytes) {
