@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How the requests of a cache's sessions travel, and the change of that. Sessions are listed while others are, and
- * never while {@code alone} is held: so each session is seen by a change, or sees it. Nobody waits for a server with
- * it.
+ * never while {@code alone} is held: so each session is seen by a change, or sees it. No thread waits for a server
+ * while it holds that.
  */
 final class CachePaths implements AutoCloseable {
 
@@ -56,8 +56,8 @@ final class CachePaths implements AutoCloseable {
     }
 
     /**
-     * A session is listed, with {@code alone} shared. Whoever opens it while the configuration changes prepares it
-     * then: else new ones could keep the change from coming to an end.
+     * A session is listed, with {@code alone} shared. The thread that opens it while the configuration changes prepares
+     * it then: else new sessions could keep the change from ending.
      *
      * @return what {@link Reconfiguration#prepare prepares} it, or null
      */

@@ -6,19 +6,18 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cache's manager wants of the cache, and the thread that does it, one thing after the other, which is there
- * while there is something to do. What is thrown on the way is logged, and keeps nothing later from being done. Any
- * thread.
+ * The alerts of a cache's manager, and the thread that follows them one after the other, which lives while there are
+ * some. An exception of one is logged, and does not keep the thread from the next. Any thread may call.
  */
 final class Reclaims {
 
-    /** What is done, on that thread. */
+    /** The work, on that thread. */
     interface Work {
 
-        /** The manager is to hear what the cache is now. */
+        /** Tells the manager of the cache as it is now. */
         void tell();
 
-        /** The cache is to leave a server. */
+        /** Moves the cache off a server. */
         void move(Reclaim alert);
     }
 
@@ -30,9 +29,9 @@ final class Reclaims {
     private final Deque<Reclaim> alerts = new ArrayDeque<>();
 
     private @Nullable Thread mover;
-    /** There is a cache that can move. */
+    /** Whether there is a cache that can move. */
     private boolean begun;
-    /** The manager is to hear where the cache is. */
+    /** Whether the manager has yet to learn where the cache is. */
     private boolean changed;
 
     private boolean closed;
@@ -43,7 +42,7 @@ final class Reclaims {
         this.work = work;
     }
 
-    /** From now on what is wanted is done, and what was wanted meanwhile. */
+    /** From now on alerts are followed, and those that came before. */
     synchronized void begin() {
         begun = true;
         start();
@@ -56,7 +55,7 @@ final class Reclaims {
         start();
     }
 
-    /** Has the manager hear soon what the cache is. */
+    /** Lets the thread tell the manager of the cache soon. */
     synchronized void changed() {
         changed = true;
         start();
@@ -85,7 +84,7 @@ final class Reclaims {
         try {
             while (hasNext()) {
                 if (takeChanged()) {
-                    guarded(work::tell, "its manager does not hear what it is");
+                    guarded(work::tell, "its manager does not learn what it is");
                 }
                 Reclaim alert = next();
                 if (alert != null) {
@@ -105,7 +104,7 @@ final class Reclaims {
         }
     }
 
-    /** Where there is nothing more, whoever brings something starts another thread. */
+    /** If there is nothing more, the next alert starts another thread. */
     private synchronized boolean hasNext() {
         if (closed || alerts.isEmpty() && !changed) {
             mover = null;
@@ -114,7 +113,7 @@ final class Reclaims {
         return true;
     }
 
-    /** However it has ended, it is not the one that others rely on. */
+    /** However it has ended, the next alert starts another thread. */
     private synchronized void ended() {
         if (mover == Thread.currentThread()) {
             mover = null;
@@ -132,9 +131,9 @@ final class Reclaims {
     }
 
     /**
-     * Nothing more is begun; what is under way is interrupted, and ends by itself.
+     * Begins nothing more, and interrupts the move that is under way, which ends by itself.
      *
-     * @return false where it was closed before
+     * @return false if it was closed before
      */
     boolean close() {
         Thread moving;

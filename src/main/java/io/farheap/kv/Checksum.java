@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The 64-bit hash of a block's bytes, which says whether all of it is there. It is fast for long values, and no defence
- * against those who want a collision: keys have {@link KeyHash}.
+ * against constructed collisions: keys have {@link KeyHash}.
  */
 final class Checksum {
 

@@ -25,12 +25,14 @@ final class Doubts {
         return operations.hasTrouble(place, Operations.SWAP_UNKNOWN);
     }
 
-    /** It has turned out what the request's compare-and-swap has done. */
+    /** The effect of the request's compare-and-swap is known now. */
     void swapKnown(int place) {
         operations.isOver(place, Operations.SWAP_UNKNOWN);
     }
 
-    /** A request goes on whose last compare-and-swap, where it is not known, has taken out nothing that it needs. */
+    /**
+     * A request continues whose last compare-and-swap, if its effect is unknown, has taken out nothing that it needs.
+     */
     void leave(int place) {
         if (swapUnknown(place)) {
             posts.keepEra(operations.era(place));
@@ -48,13 +50,13 @@ final class Doubts {
         }
     }
 
-    /** The request goes on with another block: its own lies where it cannot be reached. No slot names it. */
+    /** The request continues with another block, since the server of its own is not reached. No slot names that. */
     void drop(int place) {
         end(operations.writing(place), false, operations.hasTrouble(place, Operations.WRITE_UNKNOWN));
         operations.writes(place, SlotWord.EMPTY);
     }
 
-    /** The request ends, as it cannot go on. */
+    /** The request ends, as it cannot continue. */
     void lost(int place) {
         boolean mayLand = operations.hasTrouble(place, Operations.WRITE_UNKNOWN);
         boolean mayBeNamed = swapUnknown(place) && operations.naming[place];
@@ -76,7 +78,7 @@ final class Doubts {
         if (mayBeNamed) {
             allocator.keepUnknown(block);
         } else if (mayLand && !posts.reach().block(block)) {
-            // Where a lease is lost, nothing lands any more, and its server knows that the block is free.
+            // If the lease is lost, nothing lands any more, and its server knows that the block is free.
             if (posts.reach().blockLater(block)) {
                 unfenced.add(block);
             }
@@ -85,7 +87,7 @@ final class Doubts {
         }
     }
 
-    /** Connections were made again: what nothing can land in any more is free. */
+    /** Connections were made again: blocks in which no WRITE can land any more are free. */
     void fenced() {
         if (posts.reach().fenced()) {
             posts.fenced();

@@ -6,8 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 
 /**
- * The 64-bit hash of a map's keys, which says a key's bucket and fingerprint: SipHash-1-3. Its 128 bits are drawn when
- * the map is made, and told to all who open it. So who chooses keys, and does not know them, cannot choose hashes.
+ * The 64-bit hash of a map's keys, which says a key's bucket and fingerprint: SipHash-1-3. Its key, 128 bits, is drawn
+ * when the map is made, and is in the descriptor that each client of the map reads. A client that chooses the map's
+ * keys without that cannot choose their hashes.
  */
 public record KeyHash(long first, long second) {
 
@@ -65,7 +66,7 @@ public record KeyHash(long first, long second) {
         return (int) (hash >>> 56);
     }
 
-    /** Without its numbers: they are for those alone who have the map open. */
+    /** Without its key, which only clients of the map may know. */
     @Override
     public String toString() {
         return "a hash of keys";

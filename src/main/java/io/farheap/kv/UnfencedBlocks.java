@@ -23,8 +23,8 @@ final class UnfencedBlocks {
     }
 
     /**
-     * Hands on those whose server is reached by a connection that was made since. They are there and here for a moment,
-     * so that who looks at what is held finds them.
+     * Hands on the blocks whose server is reached by a connection that was made since. For a moment they are in both
+     * places, so that a thread that counts held blocks finds them.
      */
     void free(LongPredicate reached, LongConsumer to) {
         long[] kept = Arrays.stream(words).filter(reached.negate()).toArray();

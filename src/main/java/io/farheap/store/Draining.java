@@ -40,8 +40,8 @@ final class Draining {
     }
 
     /**
-     * Polls until no update is pending, whatever callbacks and updates throw, or for so long; what they have thrown
-     * comes out then. By whoever has claimed the reads, of a session that nobody uses any more.
+     * Polls until no update is pending or the time is up, whatever callbacks and updates throw, and throws that then.
+     * By the thread that has claimed the reads, of a session that no other thread uses any more.
      */
     static void updates(DeviceReads device, Duration patience) {
         List<AutoCloseable> ends = new ArrayList<>();

@@ -158,8 +158,8 @@ final class SessionGate {
     }
 
     /**
-     * Calls back. An operation that the callback would begin of a session that ends is refused to it, and what has
-     * become of its own operation has been told: so that is no failure of the end.
+     * Calls back. If the session ends, an operation that the callback would begin is refused, and the callback has had
+     * its own operation's outcome: so the refusal is no failure of the end.
      *
      * @param ending whether the session ends
      */

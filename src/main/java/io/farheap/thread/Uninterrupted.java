@@ -2,13 +2,13 @@ package io.farheap.thread;
 
 import java.util.function.Supplier;
 
-/** What an interrupt would end, and is done all the same. The interrupt is there afterwards, for the caller. */
+/** Does work that an interrupt would end. The thread is interrupted again afterwards, for its caller. */
 public final class Uninterrupted {
 
     private Uninterrupted() {}
 
     /**
-     * @param work is done again where an interrupt that came meanwhile has ended it, so it leaves nothing behind when
+     * @param work is done again if an interrupt that came meanwhile has ended it, so it must leave nothing behind when
      *     it throws
      */
     public static <T> T call(Supplier<T> work) {
