@@ -16,13 +16,14 @@ final class LastPage {
     private LastPage() {}
 
     /**
-     * Writes zeros from the end of what the device has to the end of that page, if it has less.
+     * Writes zeros from the block behind the checkpoint's end to the end of its page. The device's own end does not say
+     * whether that page is whole: a power cut may leave a later segment, and of this one a part.
      *
      * @throws StoreException where the device does not take them
      */
     static void complete(Checkpoint checkpoint, Device device) {
         long alignment = device.alignment();
-        long from = Math.max(device.end(), checkpoint.end()) + alignment - 1 & -alignment;
+        long from = checkpoint.end() + alignment - 1 & -alignment;
         long bytes = checkpoint.next() - from;
         if (bytes <= 0) {
             return;

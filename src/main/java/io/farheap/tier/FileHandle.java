@@ -53,8 +53,14 @@ abstract class FileHandle extends BaseHandle {
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
         FileSegment segment = log.find(address);
-        int missing = segment == null ? IoStatus.FAILED : IoStatus.OK;
-        return start(slot, segment, address < log.begin() ? IoStatus.GONE : missing);
+        int status = IoStatus.OK;
+        if (address < log.begin()) {
+            status = IoStatus.GONE;
+        } else if (segment == null) {
+            log.missing(address);
+            status = IoStatus.FAILED;
+        }
+        return start(slot, segment, status);
     }
 
     private boolean start(int slot, @Nullable FileSegment segment, int status) {
@@ -156,6 +162,10 @@ abstract class FileHandle extends BaseHandle {
         long next = whole == slots.length[slot] ? whole : whole & -alignment;
         if (next == done[slot] && slots.kind[slot] != RequestSlots.APPEND) {
             // The file ends within a block, which a power cut may leave: again it would be the same.
+            FileSegment segment = segments[slot];
+            if (segment != null) {
+                log.refused("read", segment, 0);
+            }
             slots.status[slot] = IoStatus.FAILED;
             return false;
         }

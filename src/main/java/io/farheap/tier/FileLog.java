@@ -81,6 +81,11 @@ final class FileLog {
         refusal = "cannot " + what + " segment " + segment.number + " in " + storage.name() + ": " + why;
     }
 
+    /** A read of an address in no segment that is there is refused. */
+    void missing(long address) {
+        refusal = "cannot read segment " + address / segmentBytes + " in " + storage.name() + ": it is not there";
+    }
+
     @Nullable
     FileSegment find(long address) {
         return segments.get(address / segmentBytes);

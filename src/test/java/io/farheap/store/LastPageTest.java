@@ -3,24 +3,33 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.memory.SharedMemory;
+import io.farheap.tier.DeviceCall;
+import io.farheap.tier.DeviceHandle;
+import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.FileDevice;
 import io.farheap.tier.FileOptions;
+import io.farheap.tier.IoStatus;
 import io.farheap.tier.RecordingStorage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A log whose last page was short when it was recovered: the file ends with it, and not where its page would. */
 class LastPageTest {
 
-    private static final int PAGE = 8192;
+    private static final int BLOCK = 4096;
+    private static final int PAGE = 2 * BLOCK;
+    private static final int SEGMENT = 1 << 14;
     private static final int EXPECTED = 600;
 
     /** Records of the last page: few, to the middle where a block ends, to the end, and one more. */
     static IntStream records() {
-        int block = 4096 / 32;
+        int block = BLOCK / 32;
         return IntStream.concat(
                 IntStream.range(0, 4),
                 IntStream.concat(
@@ -31,19 +40,67 @@ class LastPageTest {
     @ParameterizedTest
     @MethodSource("records")
     void itIsReadScannedAndCompacted(int records) {
+        itIsReadScannedAndCompacted(records, false);
+    }
+
+    /** A power cut leaves the file of a later segment, so the device's end is beyond the short page. */
+    @ParameterizedTest
+    @MethodSource("records")
+    void soItIsWithALaterSegmentThere(int records) {
+        itIsReadScannedAndCompacted(records, true);
+    }
+
+    @ParameterizedTest
+    @EnumSource(CheckpointKind.class)
+    void aLogThatWasEmptyIsCompactedOnceItIsNot(CheckpointKind kind) {
+        RecordingStorage before = new RecordingStorage();
+        try (FileDevice device = device(before);
+                FarStore store = how(before, device).pageBytes(BLOCK).checkpoints(kind).open()) {
+            store.checkpoint();
+            before.stopAfter(0);
+        } catch (StoreException e) {
+            // The close has no checkpoint, as the power is cut.
+        }
+        RecordingStorage storage = before.cut(new Random(1));
+        try (Arena arena = Arena.ofConfined();
+                FileDevice device = device(storage)) {
+            MemorySegment memory = arena.allocate(EXPECTED);
+            FarStoreBuilder how = how(storage, device).pageBytes(BLOCK).checkpoints(kind);
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession("a")) {
+                store.compact(store.logBytes());
+                int keys = 0;
+                while (store.logBytes() < 2 * PAGE) {
+                    put(session, memory, keys++);
+                }
+                store.checkpoint();
+                store.compact(store.logBytes());
+                assertAll(session, memory, keys);
+            }
+        }
+    }
+
+    private static FileDevice device(RecordingStorage storage) {
+        return FileDevice.open(storage, SEGMENT, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER));
+    }
+
+    private static FarStoreBuilder how(RecordingStorage storage, FileDevice device) {
+        return FarStore.builder()
+                .device(device)
+                .files(new StorageFiles(storage))
+                .pageBytes(PAGE)
+                .memory(8 * PAGE)
+                .expectedKeys(64)
+                // More is read at once than a record has.
+                .records(8, EXPECTED);
+    }
+
+    private static void itIsReadScannedAndCompacted(int records, boolean later) {
         RecordingStorage storage = new RecordingStorage();
         try (Arena arena = Arena.ofConfined();
-                FileDevice device =
-                        FileDevice.open(storage, 1 << 14, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER))) {
+                FileDevice device = device(storage)) {
             MemorySegment memory = arena.allocate(EXPECTED);
-            FarStoreBuilder how = FarStore.builder()
-                    .device(device)
-                    .files(new StorageFiles(storage))
-                    .pageBytes(PAGE)
-                    .memory(8 * PAGE)
-                    .expectedKeys(64)
-                    // More is read at once than a record has.
-                    .records(8, EXPECTED);
+            FarStoreBuilder how = how(storage, device);
             int keys = 0;
             try (FarStore store = how.open();
                     StoreSession session = store.openSession("a")) {
@@ -52,6 +109,9 @@ class LastPageTest {
                     put(session, memory, keys++);
                 }
                 store.checkpoint();
+            }
+            if (later) {
+                appendOneBlock(device, 3 * SEGMENT);
             }
             for (int life = 0; life < 2; life++) {
                 try (FarStore store = how.open();
@@ -69,6 +129,14 @@ class LastPageTest {
                     store.checkpoint();
                 }
             }
+        }
+    }
+
+    private static void appendOneBlock(FileDevice device, long address) {
+        try (SharedMemory memory = SharedMemory.allocate("last-page-test", BLOCK);
+                DeviceMemory registered = device.register(memory.segment());
+                DeviceHandle handle = device.open()) {
+            assertEquals(IoStatus.OK, new DeviceCall(handle).append(address, registered, 0, BLOCK));
         }
     }
 
