@@ -36,6 +36,7 @@ final class JoinServer {
             }
             RemoteServer server = servers.remote().attach(hostPort);
             try {
+                refuseTwice(server, before);
                 make(server, before, regions);
             } catch (Throwable e) {
                 servers.remote().detach(server);
@@ -45,6 +46,16 @@ final class JoinServer {
             byte[] address = hostPort.getBytes(StandardCharsets.UTF_8);
             return memory.tell(before, new Layout.Growth(before.servers(), 0, regions), address);
         });
+    }
+
+    /** By another of its addresses, too: a map on one server process twice would lose more with it than it says. */
+    private void refuseTwice(RemoteServer server, Layout before) {
+        for (MapServer each : servers.all()) {
+            if (!before.hasLeft(each.number()) && each.space().server().isSameProcess(server)) {
+                throw new IllegalArgumentException("server " + server + " is in the map already, as " + each.address()
+                        + "; let the map grow by memory alone");
+            }
+        }
     }
 
     private void make(RemoteServer server, Layout before, int regions) {

@@ -20,6 +20,7 @@ import io.farheap.control.SpacePlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
+import io.farheap.testing.ControlCable;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.time.Duration;
@@ -356,6 +357,33 @@ class JoinDrainTest {
             assertEquals(1, found(session, 0, 10));
             assertThrows(MapException.class, () -> servers.named(second).open());
             assertSound(map);
+        }
+    }
+
+    @Test
+    void aServerProcessIsInAMapOnceWhateverItsAddresses() throws Exception {
+        String first = start(4);
+        String second = start(8);
+        try (ControlCable toFirst = new ControlCable(first);
+                ControlCable toSecond = new ControlCable(second);
+                FarMap map = servers.named(first)
+                        .memory(2 * REGION_BYTES)
+                        .objects(100)
+                        .create()) {
+            map.addServer(second, 2 * REGION_BYTES);
+            for (ControlCable again : List.of(toFirst, toSecond)) {
+                String why = assertThrows(
+                                IllegalArgumentException.class, () -> map.addServer(again.address(), REGION_BYTES))
+                        .getMessage();
+                assertTrue(why.contains(again.address()) && why.contains("already"), why);
+            }
+            assertEquals(List.of(first, second), map.servers());
+            assertEquals(List.of(2, 6), List.of(servers.freeRegions(0), servers.freeRegions(1)));
+            map.drain(second, LONG);
+            servers.awaitFree(1, 8);
+            map.addServer(toSecond.address(), REGION_BYTES);
+            assertEquals(List.of(first, toSecond.address()), map.servers());
+            map.drain(toSecond.address(), LONG);
         }
     }
 
