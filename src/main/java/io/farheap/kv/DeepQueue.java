@@ -8,9 +8,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
 import io.farheap.remote.VerbCounts;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,12 +43,12 @@ final class DeepQueue implements AutoCloseable {
 
     /**
      * @param depth postings that are under way at most
-     * @param servers tells all servers that it may post to
+     * @param space says which servers there are
      */
-    DeepQueue(RemoteMemory remote, int depth, Consumer<Consumer<RemoteServer>> servers) {
+    DeepQueue(RemoteMemory remote, int depth, SpaceMemory space) {
         int deviceDepth = Math.min(depth, remote.maxQueueDepth());
         queue = remote.openQueue(QueueOptions.DEFAULT.withDepth(deviceDepth));
-        reconnects = new Reconnects(queue, servers);
+        reconnects = new Reconnects(queue, space);
         int room = deviceDepth == depth ? 1 : Integer.highestOneBit(depth) << 1;
         mask = room - 1;
         kinds = new byte[room];
@@ -68,7 +66,7 @@ final class DeepQueue implements AutoCloseable {
     int read(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         int posting = waiting() ? Posting.FULL : queue.read(region, offset, buffer, at, bytes, tag);
         return posting != Posting.FULL
-                ? told(posting, region)
+                ? told(posting, region, tag)
                 : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
@@ -76,7 +74,7 @@ final class DeepQueue implements AutoCloseable {
     int write(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         int posting = waiting() ? Posting.FULL : queue.write(region, offset, buffer, at, bytes, tag);
         return posting != Posting.FULL
-                ? told(posting, region)
+                ? told(posting, region, tag)
                 : later(WRITE, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
@@ -84,7 +82,7 @@ final class DeepQueue implements AutoCloseable {
     int executeRead(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         int posting = waiting() ? Posting.FULL : queue.execute(false, region, offset, buffer, at, bytes, tag);
         return posting != Posting.FULL
-                ? told(posting, region)
+                ? told(posting, region, tag)
                 : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
@@ -93,7 +91,7 @@ final class DeepQueue implements AutoCloseable {
             RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
         int posting = waiting() ? Posting.FULL : queue.compareAndSwap(region, offset, expected, value, old, at, tag);
         return posting != Posting.FULL
-                ? told(posting, region)
+                ? told(posting, region, tag)
                 : later(SWAP, region, offset, old, at, Long.BYTES, expected, value, tag);
     }
 
@@ -101,13 +99,15 @@ final class DeepQueue implements AutoCloseable {
     int fetchAndAdd(RemoteRegion region, long offset, long delta, RegisteredBuffer old, long at, long tag) {
         int posting = waiting() ? Posting.FULL : queue.fetchAndAdd(region, offset, delta, old, at, tag);
         return posting != Posting.FULL
-                ? told(posting, region)
+                ? told(posting, region, tag)
                 : later(ADD, region, offset, old, at, Long.BYTES, delta, 0, tag);
     }
 
-    private int told(int posting, RemoteRegion region) {
+    private int told(int posting, RemoteRegion region, long tag) {
         if (posting == Posting.LOST) {
             reconnects.refused(region.server());
+        } else if (reconnects.unproven()) {
+            reconnects.posted(region.server(), tag);
         }
         return posting;
     }
@@ -124,6 +124,9 @@ final class DeepQueue implements AutoCloseable {
             long tag) {
         if (tail - head > mask) {
             return Posting.FULL;
+        }
+        if (reconnects.unproven()) {
+            reconnects.posted(region.server(), tag);
         }
         int i = (int) tail++ & mask;
         kinds[i] = kind;

@@ -279,10 +279,11 @@ final class Pipeline {
         while (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
             if (operations.lost[place]) {
                 operations.lost[place] = false;
+                reconnects.failed(place);
                 stallOrAbandon(place, steps.of(operations.kind[place]));
             } else {
                 if (reconnects.unproven()) {
-                    reconnects.worked();
+                    reconnects.worked(place);
                 }
                 steps.of(operations.kind[place]).advance(place);
             }
@@ -356,7 +357,7 @@ final class Pipeline {
     /** As {@link Session#poll}. */
     int poll(KvHandler to) {
         allocator.letGoOfEmptying();
-        if (!reconnects.up()) {
+        if (reconnects.hasWork()) {
             mend();
         }
         pollQueue();

@@ -5,8 +5,8 @@ import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +38,9 @@ final class Reconnects {
         /** How often in succession it failed before any request made progress over it. */
         private int inVain;
 
+        /** Requests whose present step has posted something on the connection since it was made again. */
+        private final BitSet tried = new BitSet();
+
         private long retryAt;
         private long backoff = FIRST_BACKOFF_NANOS;
 
@@ -68,6 +71,7 @@ final class Reconnects {
             repairing = false;
             down = !connected;
             unreachable = !connected;
+            tried.clear();
             if (connected) {
                 since = now;
             } else {
@@ -77,23 +81,26 @@ final class Reconnects {
     }
 
     private final RemoteQueue queue;
-    /** Passes each server that the session may post to. */
-    private final Consumer<Consumer<RemoteServer>> servers;
+    /** Says which servers the session may post to. */
+    private final SpaceMemory space;
 
     private final List<Line> lines = new ArrayList<>();
     /** Lines that are down. */
     private int down;
-    /** Whether there is a server whose lease is lost. */
+    /** Whether there is a server whose lease is lost. It may leave the map, as the layout says then. */
     private boolean gone;
+
+    private Layout layout;
     /** Something has failed since the connections were last looked at. */
     private boolean failed;
 
     private boolean unproven;
     private int begun;
 
-    Reconnects(RemoteQueue queue, Consumer<Consumer<RemoteServer>> servers) {
+    Reconnects(RemoteQueue queue, SpaceMemory space) {
         this.queue = queue;
-        this.servers = servers;
+        this.space = space;
+        this.layout = space.layout();
     }
 
     /** An operation has ended otherwise than done. */
@@ -140,13 +147,20 @@ final class Reconnects {
         return false;
     }
 
+    /** Whether {@link #mend} is to be called. */
+    boolean hasWork() {
+        return !up() || gone && layout != space.layout();
+    }
+
     /** Begins what is to be done. Not inside the queue's poll. */
     void mend() {
         long now = System.nanoTime();
-        if (failed) {
+        Layout present = space.layout();
+        if (failed || layout != present) {
             failed = false;
             gone = false;
-            servers.accept(server -> look(server, now));
+            layout = present;
+            space.servers(server -> look(server, now));
         }
         down = 0;
         for (int i = 0; i < lines.size(); i++) {
@@ -167,7 +181,7 @@ final class Reconnects {
 
     private void reconnect(Line line, long tag) {
         boolean[] present = {false};
-        servers.accept(server -> present[0] |= server == line.server);
+        space.servers(server -> present[0] |= server == line.server);
         // Else it has left the map.
         line.down = present[0];
         if (line.down) {
@@ -182,13 +196,37 @@ final class Reconnects {
         return unproven;
     }
 
-    /** A request has made progress. */
-    void worked() {
+    /** While a connection is unproven: a request has posted something to a server. */
+    void posted(RemoteServer server, long tag) {
+        Line line = tag < Posts.INDEX_TAG ? find(server) : null;
+        if (line != null) {
+            line.tried.set((int) (tag & Posts.PLACE_MASK));
+        }
+    }
+
+    /** A request's step has failed, so it says of no connection that it works. */
+    void failed(int place) {
+        for (Line line : lines) {
+            line.tried.clear(place);
+        }
+    }
+
+    /** A request has made progress, over the connections that its step has posted on. */
+    void worked(int place) {
         unproven = false;
         for (Line line : lines) {
-            line.inVain = line.down ? line.inVain : 0;
+            if (line.tried.get(place) && !line.down && queue.connected(line.server)) {
+                line.inVain = 0;
+            }
+            line.tried.clear(place);
             unproven |= line.inVain > 0;
         }
+    }
+
+    /** How often in succession the connection to a server has failed before any request made progress over it. */
+    int inVain(RemoteServer server) {
+        Line line = find(server);
+        return line == null ? 0 : line.inVain;
     }
 
     /** How often a connection was to be made again. */

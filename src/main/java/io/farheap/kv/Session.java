@@ -7,6 +7,7 @@ import io.farheap.remote.VerbCounts;
 import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * Requests to a map, from one thread at a time: the first that uses it, until that has {@linkplain #release released}
@@ -82,7 +83,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
                     + ValueReader.WINDOW
                     + ValueWriter.WINDOW
                     + 1;
-            queue = stack.add(new DeepQueue(remote, depth, space::servers));
+            queue = stack.add(new DeepQueue(remote, depth, space));
             memory = stack.add(new KeptBuffer(remote, Operations.memoryBytes(requests)));
             probeMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
             hintMemory = stack.add(new KeptBuffer(remote, (long) Posts.HINTS * Posts.HINT_BYTES));
@@ -396,13 +397,17 @@ public final class Session extends BlockingSession implements AutoCloseable {
         return counts;
     }
 
-    /** How often it was tried to make one of its connections again. */
-    int reconnects() {
-        return queue.reconnects().begun();
+    Reconnects connections() {
+        return queue.reconnects();
     }
 
-    ValueReader reader() {
-        return reader;
+    Operations operations() {
+        return operations;
+    }
+
+    /** For values in pieces that are stored, and for those that are read. */
+    List<GrowingMemory> grown() {
+        return List.of(writer.memory, reader.memory);
     }
 
     BlockAllocator allocator() {

@@ -31,7 +31,7 @@ final class ValueWriter implements AutoCloseable {
     private final Operations operations;
     private final Posts posts;
     private final BlockAllocator allocator;
-    private final GrowingMemory memory;
+    final GrowingMemory memory;
     private final int extensionBytes;
     /** Pieces as they will be, {@link Operations#MOST_BLOCK_BYTES} apart. */
     private @Nullable RegisteredBuffer blocks;

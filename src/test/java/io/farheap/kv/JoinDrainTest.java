@@ -437,6 +437,15 @@ class JoinDrainTest {
             int there = found(theirs, 0, 1500);
             servers.stop(1);
             long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            while (session.connections().all() || !session.connections().up()) {
+                assertTrue(System.nanoTime() - deadline < 0, "the session does not see that the server is lost");
+                try {
+                    found(session, 0, 1500);
+                } catch (MapException e) {
+                    // What was there.
+                    LockSupport.parkNanos(100_000);
+                }
+            }
             MapDrain drained = null;
             while (drained == null && System.nanoTime() - deadline < 0) {
                 try {
@@ -454,6 +463,8 @@ class JoinDrainTest {
             fill(session, 0, 1500);
             assertTrue(found(theirs, 0, 1500) > 1000);
             assertEquals(List.of(first), other.servers());
+            // It has left, so the session has a connection to each.
+            assertTrue(session.connections().all());
             assertSound(map);
             try (FarMap late = servers.named(first).open();
                     Session lates = late.openSession()) {

@@ -3,8 +3,10 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.remote.RemoteServer;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
@@ -58,7 +60,7 @@ class ReconnectTest {
                 step(session, expected, random, "step " + i + ", seed " + seed);
             }
             Softverbs.set("qp_error_after=0");
-            assertTrue(session.reconnects() > 0, "nothing has failed");
+            assertTrue(session.connections().begun() > 0, "nothing has failed");
             for (int number = 0; number < KEYS; number++) {
                 assertArrayEquals(expected.get(number), session.get(key(number)), "seed " + seed);
             }
@@ -152,7 +154,7 @@ class ReconnectTest {
             long evicted =
                     session.counts().of(Counts.EVICTED) + session.counts().of(Counts.CROWDED_OUT);
             assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted");
-            assertTrue(session.reconnects() > 0, "nothing has failed");
+            assertTrue(session.connections().begun() > 0, "nothing has failed");
             Softverbs.set("qp_error_after=0");
             // A block of which it is not known is the session's, and may be live.
             MapAudit audit = space.map.audit();
@@ -191,7 +193,7 @@ class ReconnectTest {
                 found[0] = new byte[bytes];
                 MemorySegment.copy(memory, at, MemorySegment.ofArray(found[0]), 0, bytes);
             };
-            while (session.reconnects() == 0) {
+            while (session.connections().begun() == 0) {
                 session.poll(handler);
                 session.await(1_000_000);
             }
@@ -201,6 +203,50 @@ class ReconnectTest {
             assertArrayEquals(key(2), found[0]);
             session.set(key(1), key(3));
             assertArrayEquals(key(3), session.get(key(1)));
+        }
+    }
+
+    /** A connection that fails whenever it is made is tried as seldom as if it were the only one. */
+    @Test
+    void progressAtOneServerSaysNothingOfAnother() {
+        try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
+                Session session = space.map.openSession(8)) {
+            List<byte[]> near = new ArrayList<>();
+            List<byte[]> far = new ArrayList<>();
+            for (int number = 0; near.size() < 3 || far.isEmpty(); number++) {
+                byte[] key = key(number);
+                int region = space.shape.bucketRegion(TestKeys.hash(key));
+                (space.space.layout().serverOf(region) == 0 ? near : far).add(key);
+            }
+            byte[] key = far.getFirst();
+            Operations operations = session.operations();
+            int bytes = 0;
+            // A size of which it has blocks there.
+            do {
+                bytes += 200;
+                session.set(key, new byte[bytes]);
+            } while (space.space.serverOf(operations.block[operations.first()]) == 0);
+            RemoteServer server = space.spaces.get(1).server();
+            KvHandler handler = (tag, status, found, at, length) ->
+                    assertEquals(tag == 0 ? KvStatus.DONE : KvStatus.ABSENT, status);
+            int place = operations.first();
+            // The READ of the bucket is done, and the WRITE of the block is not.
+            Softverbs.set("qp_error_after=1");
+            assertTrue(session.set(MemorySegment.ofArray(key), MemorySegment.ofArray(new byte[bytes]), 0));
+            for (int round = 1; round <= 3; round++) {
+                while (operations.failures[place] < round) {
+                    session.poll(handler);
+                    session.await(100_000);
+                }
+                Softverbs.set("qp_error_after=0");
+                assertTrue(session.get(MemorySegment.ofArray(near.get(round - 1)), round));
+                assertEquals(round - 1, session.connections().inVain(server));
+                Softverbs.set("qp_error_after=1");
+            }
+            Softverbs.set("qp_error_after=0");
+            session.awaitAll(handler);
+            assertEquals(0, session.connections().inVain(server));
+            assertArrayEquals(new byte[bytes], session.get(key));
         }
     }
 
