@@ -1,8 +1,10 @@
 package io.farheap.kv;
 
 import io.farheap.lifetime.Closing;
+import io.farheap.posix.PosixException;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongFunction;
@@ -23,7 +25,11 @@ final class GrowingMemory implements AutoCloseable {
         this.buffers = bytes -> new KeptBuffer(remote, bytes);
     }
 
-    /** At least so many bytes, which may be others than before. */
+    /**
+     * At least so many bytes, which may be others than before; null if this process has no memory for them. It does not
+     * throw: what comes out of a poll ends no request, and the one that needs the memory would stay, and all behind it.
+     */
+    @Nullable
     RegisteredBuffer atLeast(long bytes) {
         KeptBuffer present = memory;
         if (present != null && present.buffer().bytes() >= bytes) {
@@ -32,7 +38,12 @@ final class GrowingMemory implements AutoCloseable {
         long rounded = bytes > STEP_BYTES
                 ? Math.ceilDiv(bytes, STEP_BYTES) * STEP_BYTES
                 : Long.highestOneBit(Math.max(1, 2 * bytes - 1));
-        KeptBuffer larger = buffers.apply(rounded);
+        KeptBuffer larger;
+        try {
+            larger = buffers.apply(rounded);
+        } catch (IllegalArgumentException | PosixException | VerbsException | OutOfMemoryError e) {
+            return null;
+        }
         if (present != null) {
             outgrown.add(present);
         }

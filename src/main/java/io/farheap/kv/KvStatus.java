@@ -23,7 +23,7 @@ public final class KvStatus {
     public static final int CHANGED = 5;
     /** An increment of a value that does not have 8 bytes. */
     public static final int NOT_A_NUMBER = 6;
-    /** A get of a value in pieces, for which this process has no memory. */
+    /** A value in pieces is to be read or stored, and this process has no memory for it. The map is as before. */
     public static final int NO_MEMORY = 7;
 
     private KvStatus() {}

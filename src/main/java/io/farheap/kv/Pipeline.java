@@ -112,31 +112,37 @@ final class Pipeline {
 
     private void issueBatch(Batch of) {
         posts.beginList();
-        while (!of.issuedAll()
-                && !operations.full()
-                && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
-            int place = operations.next();
-            ofBatch[place] = true;
-            if (of.stores()) {
-                prepareStore(
-                        place,
-                        of.keyMemory(),
-                        of.keyAt(),
-                        of.keyBytes(),
-                        of.storedMemory(),
-                        of.storedAt(),
-                        of.storedBytes(),
-                        of.lifeMillis);
-                operations.argument[place] = 0;
-                of.issued++;
-                add(place, Operations.SET, 0);
-            } else {
-                prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
-                of.issued++;
-                add(place, Operations.GET, 0);
+        try {
+            while (!of.issuedAll()
+                    && !operations.full()
+                    && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
+                issueNext(of, operations.next());
             }
+        } finally {
+            posts.endList();
         }
-        posts.endList();
+    }
+
+    private void issueNext(Batch of, int place) {
+        ofBatch[place] = true;
+        if (!of.stores()) {
+            prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
+            of.issued++;
+            add(place, Operations.GET, 0, true);
+            return;
+        }
+        boolean prepared = prepareStore(
+                place,
+                of.keyMemory(),
+                of.keyAt(),
+                of.keyBytes(),
+                of.storedMemory(),
+                of.storedAt(),
+                of.storedBytes(),
+                of.lifeMillis);
+        operations.argument[place] = 0;
+        of.issued++;
+        add(place, Operations.SET, 0, prepared);
     }
 
     /** @return false where too many requests are in flight */
@@ -148,7 +154,7 @@ final class Pipeline {
         ofBatch[place] = false;
         prepareKey(place, key, 0, keyBytes);
         operations.argument[place] = argument;
-        add(place, kind, tag);
+        add(place, kind, tag, true);
         return true;
     }
 
@@ -173,9 +179,9 @@ final class Pipeline {
         }
         int place = operations.next();
         ofBatch[place] = false;
-        prepareStore(place, key, 0, keyBytes, value, 0, valueBytes, lifeMillis);
+        boolean prepared = prepareStore(place, key, 0, keyBytes, value, 0, valueBytes, lifeMillis);
         operations.argument[place] = argument;
-        add(place, kind, tag);
+        add(place, kind, tag, prepared);
         return true;
     }
 
@@ -190,11 +196,12 @@ final class Pipeline {
         operations.hash[place] = word;
         operations.argument[place] = slot;
         operations.word[place] = word;
-        add(place, kind, tag);
+        add(place, kind, tag, true);
         return true;
     }
 
-    private void prepareStore(
+    /** @return false if this process has no memory for the value */
+    private boolean prepareStore(
             int place,
             MemorySegment key,
             long keyFrom,
@@ -205,13 +212,14 @@ final class Pipeline {
             long lifeMillis) {
         long at = operations.blockCopy(place) + changes.keyAt();
         Keys.store(key, keyFrom, keyBytes, at);
-        if (inPieces(keyBytes, valueBytes)) {
-            writer.begin(place, value, valueFrom, valueBytes);
-        } else {
-            MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
-        }
         hash(place, at, keyBytes);
+        if (!inPieces(keyBytes, valueBytes)) {
+            MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+        } else if (!writer.begin(place, value, valueFrom, valueBytes)) {
+            return false;
+        }
         changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+        return true;
     }
 
     private boolean inPieces(int keyBytes, int valueBytes) {
@@ -239,14 +247,17 @@ final class Pipeline {
         operations.hash[place] = keyHash.of(ALL, key, keyBytes);
     }
 
-    private void add(int place, int kind, long tag) {
+    /** @param prepared false if this process has no memory for the request, which ends at once then */
+    private void add(int place, int kind, long tag, boolean prepared) {
         operations.kind[place] = kind;
         operations.tag[place] = tag;
         operations.pending[place] = 0;
         operations.lost[place] = false;
         boolean wait = operations.mayHave(operations.hash[place]) && mustWait(place, operations.inUse());
         operations.add(operations.hash[place]);
-        if (wait) {
+        if (!prepared) {
+            changes.ending.end(place, KvStatus.NO_MEMORY);
+        } else if (wait) {
             operations.step[place] = Operations.HELD;
             held++;
         } else {

@@ -3,10 +3,8 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.memory.NativeMemory;
-import io.farheap.posix.PosixException;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -93,12 +91,11 @@ final class ValueReader implements AutoCloseable {
         }
         bytes = (int) valueBytes;
         read = 0;
-        try {
-            blocks = memory.atLeast(at(count));
-        } catch (IllegalArgumentException | PosixException | VerbsException | OutOfMemoryError e) {
-            // What comes out of a poll ends no request: this one would stay, and all behind it.
+        RegisteredBuffer into = memory.atLeast(at(count));
+        if (into == null) {
             return NO_MEMORY;
         }
+        blocks = into;
         return BEGUN;
     }
 

@@ -60,10 +60,17 @@ final class ValueWriter implements AutoCloseable {
         return place == request;
     }
 
-    /** Copies the value of a request that is about to be issued. */
-    void begin(int request, MemorySegment value, long from, int valueBytes) {
+    /**
+     * Copies the value of a request that is about to be issued.
+     *
+     * @return false if this process has no memory for it; the writer is as before then
+     */
+    boolean begin(int request, MemorySegment value, long from, int valueBytes) {
         int pieceCount = Pieces.count(extensionBytes, valueBytes);
         RegisteredBuffer into = memory.atLeast((long) pieceCount * Operations.MOST_BLOCK_BYTES);
+        if (into == null) {
+            return false;
+        }
         for (int i = 0; i < pieceCount; i++) {
             MemorySegment.copy(
                     value,
@@ -81,6 +88,7 @@ final class ValueWriter implements AutoCloseable {
         count = pieceCount;
         taken = 0;
         written = 0;
+        return true;
     }
 
     private static long at(int number) {

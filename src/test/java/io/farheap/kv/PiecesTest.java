@@ -204,7 +204,7 @@ class PiecesTest {
                 Session session = space.map.openSession(8)) {
             writer.set(key(1), large);
             writer.set(key(2), value(100));
-            GrowingMemory memory = session.reader().memory;
+            GrowingMemory memory = session.grown().getLast();
             LongFunction<KeptBuffer> buffers = memory.buffers;
             List<LongFunction<KeptBuffer>> refusals = List.of(
                     bytes -> {
@@ -226,6 +226,41 @@ class PiecesTest {
             memory.buffers = buffers;
             assertArrayEquals(large, session.get(key(1)));
         }
+    }
+
+    /** Of a batch too, whose other keys are stored. */
+    @Test
+    void setsThatHaveNoMemoryEndAlone() {
+        space = new TestSpace(1, 2, 8L * MIB, 1000);
+        byte[] large = value(3 * MIB);
+        byte[] small = value(100);
+        try (Session session = space.map.openSession(2)) {
+            GrowingMemory memory = session.grown().getFirst();
+            LongFunction<KeptBuffer> buffers = memory.buffers;
+            memory.buffers = bytes -> {
+                throw new OutOfMemoryError("refused");
+            };
+            List<byte[]> keys = List.of(key(1), key(2), key(3), key(4));
+            Batch batch = Batch.of(keys, List.of(large, small, large, small));
+            for (int round = 0; round < 2; round++) {
+                List<Integer> ends = new ArrayList<>();
+                assertTrue(session.setAll(batch, 0, 7));
+                session.awaitAll((tag, status, found, at, bytes) -> ends.add(status));
+                assertEquals(List.of(round == 0 ? KvStatus.NO_MEMORY : KvStatus.DONE), ends);
+                for (int i = 0; i < keys.size(); i++) {
+                    boolean is = i % 2 == 1 || round == 1;
+                    assertEquals(is ? KvStatus.DONE : KvStatus.NO_MEMORY, batch.status(i));
+                    assertArrayEquals(is ? i % 2 == 1 ? small : large : null, session.get(keys.get(i)));
+                }
+                if (round == 0) {
+                    assertThrows(MapException.class, () -> session.set(key(5), large));
+                    assertNull(session.get(key(5)));
+                    memory.buffers = buffers;
+                }
+            }
+            keys.forEach(session::delete);
+        }
+        assertAllIsFreeOrNamed(0);
     }
 
     /** One is stored and one is read at a time; the others wait, and all come in their order. */
