@@ -11,7 +11,7 @@ abstract class BlockingSession implements Waiting.Polled {
     /** The time to live of an object that stays until it is evicted. */
     static final long NEVER = 0;
 
-    private final Waiting waiting = new Waiting(this);
+    private final Waiting waiting = new Waiting(this, this::trouble);
 
     public abstract boolean get(MemorySegment key, long tag);
 
@@ -28,6 +28,9 @@ abstract class BlockingSession implements Waiting.Polled {
     abstract boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag);
 
     public abstract int inFlight();
+
+    /** As {@link Reconnects#trouble}. */
+    abstract String trouble();
 
     /**
      * The value of a key, or null where the map does not have it. This and the other methods with byte arrays wait, as

@@ -221,7 +221,7 @@ public final class FutureSession implements AutoCloseable {
     private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {
         Request request = issued.remove();
         if (MapException.isOf(status)) {
-            request.future.completeExceptionally(MapException.of(status));
+            request.future.completeExceptionally(MapException.of(status, session.trouble()));
             return;
         }
         byte[] value = null;

@@ -19,6 +19,11 @@ public final class MapException extends RuntimeException {
 
     /** @param status one of {@link KvStatus}, of a request */
     static MapException of(int status) {
+        return of(status, "");
+    }
+
+    /** @param trouble what is known to be wrong with the map's servers, as {@link Reconnects#trouble} says it */
+    static MapException of(int status, String trouble) {
         return new MapException(
                 switch (status) {
                     case KvStatus.NO_ROOM ->
@@ -27,9 +32,9 @@ public final class MapException extends RuntimeException {
                     case KvStatus.NOT_A_NUMBER ->
                         "the value that was to be added to does not have 8 bytes; store a number of 8 bytes there first";
                     case KvStatus.NO_MEMORY ->
-                        "this process has no memory to read the value into, which is in the map as before; give it"
+                        "this process has no memory for a value in pieces, and the map is as before; give the process"
                                 + " more";
-                    default -> "a server that the request needs is lost: whether it took effect is not known";
+                    default -> "a server that the request needs is lost: whether it took effect is not known" + trouble;
                 });
     }
 }

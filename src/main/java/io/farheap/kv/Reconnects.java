@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.control.ControlException;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
@@ -232,6 +233,25 @@ final class Reconnects {
     /** How often a connection was to be made again. */
     int begun() {
         return begun;
+    }
+
+    /** What is known to be wrong with the map's servers, for a message; empty if nothing is. */
+    String trouble() {
+        StringBuilder said = new StringBuilder();
+        space.servers(server -> {
+            ControlException cause = server.lost();
+            if (cause != null) {
+                said.append("; the lease on ").append(server).append(" is lost: ").append(cause.getMessage());
+            } else if (!queue.connected(server)) {
+                said.append("; there is no connection to ").append(server);
+            }
+        });
+        if (begun > 0) {
+            said.append("; connections that had failed were made again, or are to be, ")
+                    .append(begun)
+                    .append(" times");
+        }
+        return said.toString();
     }
 
     private void look(RemoteServer server, long now) {

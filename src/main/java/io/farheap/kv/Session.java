@@ -279,6 +279,11 @@ public final class Session extends BlockingSession implements AutoCloseable {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
 
+    @Override
+    String trouble() {
+        return queue.reconnects().trouble();
+    }
+
     /** Whether nothing is under way, of what nobody waits for either, nor waits for a connection. */
     boolean rests() {
         return operations.inUse() == 0 && reclaimer.isEmpty() && posts.oldestEra() == Long.MAX_VALUE;

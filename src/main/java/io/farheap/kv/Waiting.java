@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Waits for the only request of a session, and keeps what it finds. The session's thread. */
@@ -13,6 +14,9 @@ final class Waiting {
     private static final long SLEEP_NANOS = 1_000_000;
 
     private final Polled session;
+    /** As {@link Reconnects#trouble}. */
+    private final Supplier<String> trouble;
+
     private final KvHandler handler = this::take;
     private boolean ended;
     private int status;
@@ -32,8 +36,9 @@ final class Waiting {
         boolean settled();
     }
 
-    Waiting(Polled session) {
+    Waiting(Polled session, Supplier<String> trouble) {
         this.session = session;
+        this.trouble = trouble;
     }
 
     /** The value that was found; null where there was none. */
@@ -78,7 +83,7 @@ final class Waiting {
             session.poll(handler);
         }
         if (MapException.isOf(status)) {
-            throw MapException.of(status);
+            throw MapException.of(status, trouble.get());
         }
         return status;
     }

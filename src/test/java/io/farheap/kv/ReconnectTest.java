@@ -277,6 +277,10 @@ class ReconnectTest {
                 }
             }
             assertEquals(5 * lost.size(), failed);
+            String why = assertThrows(MapException.class, () -> session.set(lost.getFirst(), new byte[1]))
+                    .getMessage();
+            String server = space.spaces.get(1).server().address();
+            assertTrue(why.contains(server), why);
             assertEquals(evicted, session.counts().of(Counts.EVICTED));
             assertTrue(session.allocator().knowsAll());
             living.forEach(key -> assertTrue(has(session, key)));
