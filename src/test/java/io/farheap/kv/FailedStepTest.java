@@ -1,0 +1,312 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Requests whose connection fails at a certain operation, while another session does something before they go on. What
+ * a device executes without an acknowledgement the test does in its place.
+ */
+@Needs(Need.SOFTVERBS)
+class FailedStepTest {
+
+    private static final int HIGHER_SLOT = 9;
+    private static final int LARGE_BYTES = 16_000;
+    private static final int SMALL_BYTES = 4000;
+    /** So often a request has met a connection that failed: it does not wait for another. */
+    private static final int OFTEN = 1000;
+
+    private static final KvHandler NOTHING = (tag, status, found, at, bytes) -> {};
+
+    @AfterEach
+    void heal() {
+        Softverbs.set("qp_error_after=0");
+    }
+
+    /** Keys of different fingerprints. */
+    private static List<byte[]> keys(int count) {
+        List<byte[]> keys = new ArrayList<>();
+        Set<Integer> fingerprints = new HashSet<>();
+        for (int number = 0; keys.size() < count; number++) {
+            byte[] key = TestKeys.bytes(number);
+            if (fingerprints.add(KeyHash.fingerprint(TestKeys.hash(key)))) {
+                keys.add(key);
+            }
+        }
+        return keys;
+    }
+
+    private static MemorySegment segment(byte[] bytes) {
+        return MemorySegment.ofArray(bytes);
+    }
+
+    private static byte[] bytes(long word) {
+        return ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(word)
+                .array();
+    }
+
+    private static void pollUntil(Session session, KvHandler handler, BooleanSupplier what) {
+        long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+        while (!what.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, "it does not come so far");
+            if (session.poll(handler) == 0) {
+                session.await(100_000);
+            }
+        }
+    }
+
+    /** A session's next operation succeeds, and the one after it fails; at most one is under way. */
+    private static void passOne(Session session, byte[] missing) {
+        session.poll(NOTHING);
+        session.poll(NOTHING);
+        Softverbs.set("qp_error_after=1");
+        assertNull(session.get(missing));
+        Softverbs.set("qp_error_after=0");
+        assertEquals(0, session.connections().begun());
+    }
+
+    /** A session whose next operation was {@linkplain #passOne let pass} posts what fails. */
+    private static void failNext(Session session, int place) {
+        Softverbs.set("qp_error_after=1");
+        pollUntil(session, NOTHING, () -> session.operations().failures[place] == 1);
+        Softverbs.set("qp_error_after=0");
+    }
+
+    private static int await(Session session) {
+        int[] ended = {-1};
+        pollUntil(session, (tag, status, found, at, bytes) -> ended[0] = status, () -> session.inFlight() == 0);
+        return ended[0];
+    }
+
+    /** Where a session's free blocks are; each is there once. */
+    private static Set<Long> freePlaces(Session session) {
+        Set<Long> places = new HashSet<>();
+        session.allocator()
+                .forEachFree(block ->
+                        assertTrue(places.add(SlotWord.place(block)), "a block is twice among a session's free ones"));
+        return places;
+    }
+
+    /** It was executed, and another has deleted the object and has its block. */
+    @Test
+    void anInsertionWhoseSlotIsEmptyAgainIsLost() {
+        List<byte[]> keys = keys(2);
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session first = bucket.space.map.openSession();
+                Session second = bucket.space.map.openSession()) {
+            first.set(keys.get(0), new byte[] {1});
+            first.delete(keys.get(0));
+            passOne(first, keys.get(1));
+            assertTrue(first.set(segment(keys.get(0)), segment(new byte[] {2}), 0));
+            Operations operations = first.operations();
+            int place = operations.first();
+            failNext(first, place);
+            long block = operations.block[place];
+            assertEquals(SlotWord.EMPTY, bucket.word(operations.slot[place]));
+            bucket.write(operations.slot[place], bytes(block));
+            assertArrayEquals(new byte[] {2}, second.get(keys.get(0)));
+            assertTrue(second.delete(keys.get(0)));
+            assertEquals(KvStatus.LOST, await(first));
+            assertNull(first.get(keys.get(0)));
+            assertTrue(freePlaces(second).contains(SlotWord.place(block)));
+            assertFalse(freePlaces(first).contains(SlotWord.place(block)), "two sessions have it");
+            assertFalse(first.allocator().knowsAll());
+        }
+    }
+
+    /** An update by the hash alone was an insertion, as the block says that it replaced. */
+    @Test
+    void anUpdateOfAnothersSlotThatWasExecutedIsAnInsertion() {
+        long[] alike = TestKeys.of(2, true);
+        byte[] mine = TestKeys.bytes(alike[0]);
+        byte[] other = TestKeys.bytes(alike[1]);
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session first = bucket.space.map.openSession();
+                Session second = bucket.space.map.openSession()) {
+            second.set(mine, new byte[] {0});
+            second.delete(mine);
+            first.set(mine, new byte[] {1});
+            byte[] older = bucket.slot();
+            bucket.write(0, new byte[Slot.BYTES]);
+            first.set(other, new byte[] {2});
+            // As if its session had not written the metadata yet.
+            byte[] stale = bucket.slot();
+            System.arraycopy(older, Slot.HASH, stale, Slot.HASH, Long.BYTES);
+            bucket.write(0, stale);
+            second.poll(NOTHING);
+            second.poll(NOTHING);
+            assertTrue(second.set(segment(mine), segment(new byte[] {3}), 0));
+            int place = second.operations().first();
+            // The READ of what it replaces is done, and the compare-and-swap is not.
+            failNext(second, place);
+            long block = second.operations().block[place];
+            assertEquals(0, second.operations().slot[place]);
+            bucket.write(0, bytes(block));
+            // It was there before.
+            bucket.write(HIGHER_SLOT, older);
+            assertEquals(KvStatus.DONE, await(second));
+            assertEquals(block, bucket.word(0));
+            assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT));
+            assertEquals(1, second.counts().of(Counts.CROWDED_OUT));
+            assertArrayEquals(new byte[] {3}, first.get(mine));
+            assertNull(first.get(other));
+        }
+    }
+
+    /** Another has stored a larger object meanwhile, so it looks for room for a larger block. */
+    @Test
+    void aTouchThatIsLostWhileItLooksForRoomFreesItsBlockOnce() {
+        List<byte[]> keys = keys(17);
+        try (TestSpace space = new TestSpace(1, 1, 256 << 10, 100);
+                Session first = space.map.openSession();
+                Session second = space.map.openSession()) {
+            // Of a segment so few blocks are left that it keeps what it has.
+            for (int i = 0; i < 10; i++) {
+                first.set(keys.get(i), new byte[SMALL_BYTES]);
+            }
+            for (int i = 10; i < 17; i++) {
+                second.set(keys.get(i), new byte[LARGE_BYTES]);
+            }
+            assertTrue(first.touch(segment(keys.get(0)), 0, 0));
+            Operations operations = first.operations();
+            int place = operations.first();
+            long own = operations.block[place];
+            assertTrue(own != BlockAllocator.NONE, "it has written its block");
+            second.set(keys.get(0), new byte[LARGE_BYTES]);
+            pollUntil(first, NOTHING, () -> operations.block[place] != own);
+            assertEquals(BlockAllocator.NONE, operations.block[place], "there is room for all");
+            space.stop(0);
+            assertEquals(KvStatus.LOST, await(first));
+            assertTrue(freePlaces(first).contains(SlotWord.place(own)));
+        }
+    }
+
+    /** Who gives all back is not kept by what cannot be reached: it goes by the keeper. */
+    @Test
+    void blocksOfAServerThatIsNotReachedGoBack() {
+        try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
+                Session session = space.map.openSession()) {
+            List<byte[]> missing = new ArrayList<>();
+            int[] there = new int[2];
+            for (int number = 0; there[1] == 0 || missing.size() < 2; number++) {
+                byte[] key = TestKeys.bytes(number);
+                if (space.space.layout().serverOf(space.shape.bucketRegion(TestKeys.hash(key))) == 1
+                        && missing.size() < 2) {
+                    missing.add(key);
+                    continue;
+                }
+                session.set(key, new byte[LARGE_BYTES]);
+                there[1] = 0;
+                session.allocator().forEachFree(block -> there[space.space.serverOf(block)]++);
+            }
+            passOne(session, missing.get(0));
+            Softverbs.set("qp_error_after=1");
+            assertTrue(session.get(segment(missing.get(1)), 0));
+            failNext(session, session.operations().first());
+            int[] unreached = {0};
+            session.allocator()
+                    .forEachFree(
+                            block -> unreached[0] += session.connections()
+                                            .reaches(space.space.regionOf(SlotWord.place(block)))
+                                    ? 0
+                                    : 1);
+            assertTrue(unreached[0] > 0, "the connection stands");
+            session.allocator().giveOthersBack(-1);
+            assertFalse(session.allocator().holdsAny(), "it keeps blocks that are to go back");
+            assertEquals(KvStatus.ABSENT, await(session));
+        }
+    }
+
+    /** Its claim was made in place of an object, whose block is the session's then. */
+    @Test
+    void anAddThatIsAbandonedWithItsClaimHasWhatItCrowdedOut() {
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session first = bucket.space.map.openSession();
+                Session second = bucket.space.map.openSession()) {
+            List<byte[]> keys = keys(SpaceShape.BUCKET_SLOTS + 1);
+            byte[] added = keys.getLast();
+            first.set(added, new byte[] {1});
+            first.delete(added);
+            keys.removeLast();
+            keys.forEach(key -> second.set(key, new byte[] {2}));
+            List<Long> before = words(bucket);
+            assertTrue(before.stream().allMatch(SlotWord::isLive), "the bucket is full");
+            first.poll(NOTHING);
+            first.poll(NOTHING);
+            assertTrue(first.add(segment(added), segment(new byte[] {3}), 0, 0));
+            first.operations().failures[first.operations().first()] = OFTEN;
+            // The compare-and-swap is done, and the READ behind it is not.
+            Softverbs.set("qp_error_after=1");
+            assertEquals(KvStatus.LOST, await(first));
+            Softverbs.set("qp_error_after=0");
+            List<Long> after = words(bucket);
+            int slot = 0;
+            while (after.get(slot).equals(before.get(slot))) {
+                slot++;
+            }
+            assertTrue(SlotWord.isClaim(after.get(slot)));
+            assertEquals(1, first.counts().of(Counts.CROWDED_OUT));
+            // Its block is somebody's.
+            Audit.of(bucket.space, List.of(first, second));
+        }
+    }
+
+    private static List<Long> words(OneBucket bucket) {
+        List<Long> words = new ArrayList<>();
+        for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
+            words.add(bucket.word(slot));
+        }
+        return words;
+    }
+
+    /** Its last compare-and-swap was done, so the slot has its block. */
+    @Test
+    void anAddThatIsAbandonedWhenItIsDoneHasNoBlockAnyMore() {
+        List<byte[]> keys = keys(2);
+        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
+                Session first = bucket.space.map.openSession();
+                Session second = bucket.space.map.openSession()) {
+            first.set(keys.get(1), new byte[] {1});
+            first.delete(keys.get(1));
+            first.poll(NOTHING);
+            first.poll(NOTHING);
+            assertTrue(first.add(segment(keys.get(0)), segment(new byte[] {2}), 0, 0));
+            Operations operations = first.operations();
+            int place = operations.first();
+            int begun = operations.step[place];
+            pollUntil(first, NOTHING, () -> operations.step[place] != begun);
+            long block = operations.block[place];
+            operations.failures[place] = OFTEN;
+            // Metadata and compare-and-swap are done, and the READ behind them is not.
+            Softverbs.set("qp_error_after=2");
+            assertEquals(KvStatus.LOST, await(first));
+            Softverbs.set("qp_error_after=0");
+            assertTrue(words(bucket).contains(block));
+            // What a slot names is free nowhere.
+            Audit.of(bucket.space, List.of(first, second));
+            first.set(keys.get(1), new byte[] {3});
+            assertArrayEquals(new byte[] {2}, second.get(keys.get(0)));
+            assertArrayEquals(new byte[] {3}, second.get(keys.get(1)));
+        }
+    }
+}
