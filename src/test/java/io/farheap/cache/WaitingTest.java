@@ -198,6 +198,47 @@ class WaitingTest {
         }
     }
 
+    /** It connects to servers one after another, and one of them is left before its turn comes. */
+    @Test
+    void anOpeningBesideAServerThatIsLeftGoesOnWithoutIt() throws Exception {
+        String left = cluster.add(1);
+        try (ControlCable cable = new ControlCable(cluster.add(1));
+                Cache cache = cache(cluster.address(0))) {
+            cache.addServer(cable.address());
+            cache.addServer(left);
+            cable.cut();
+            CompletableFuture<Session> opened = new CompletableFuture<>();
+            Thread opening = Thread.ofPlatform().start(() -> {
+                try {
+                    opened.complete(cache.openSession());
+                } catch (Throwable e) {
+                    opened.completeExceptionally(e);
+                }
+            });
+            while (!isIn(opening.getStackTrace(), CacheServers.class, "connect")) {
+                assertFalse(opened.isDone(), "a server is silent");
+                Thread.onSpinWait();
+            }
+            cache.retire(left, _ -> {});
+            assertFalse(opened.isDone(), "a server is silent");
+            cable.mend();
+            try (Session session = opened.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                    Buffer buffer = cache.allocate(64)) {
+                buffer.segment().set(JAVA_LONG, 0, 5);
+                session.writeBlocking(0, buffer, 0, 8);
+                session.readBlocking(0, buffer, 8, 8);
+                assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
+            }
+            assertEquals(List.of(cluster.address(0), cable.address()), cache.servers());
+        }
+    }
+
+    private static boolean isIn(StackTraceElement[] stack, Class<?> type, String method) {
+        return Arrays.stream(stack)
+                .anyMatch(each -> each.getClassName().equals(type.getName())
+                        && each.getMethodName().equals(method));
+    }
+
     @Test
     void anOpeningEndsWhenTheCacheIsClosed() throws Exception {
         try (ControlCable cable = new ControlCable(cluster.address(1))) {
