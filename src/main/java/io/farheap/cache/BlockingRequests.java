@@ -132,6 +132,11 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
 
     /** As {@link Session#awaitProgress}. */
     void awaitProgress() {
+        awaitProgress(0);
+    }
+
+    /** @param most as for {@link #sleep} */
+    void awaitProgress(long most) {
         // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
         boolean interrupted = Thread.interrupted();
         try {
@@ -139,7 +144,7 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
                 // To interrupt a thread is to unpark it too, and it is interrupted anew each time.
                 LockSupport.parkNanos(this, 1);
             }
-            pollOrSleep(interrupted ? INTERRUPTED_NANOS : 0);
+            pollOrSleep(interrupted ? INTERRUPTED_NANOS : most);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

@@ -107,7 +107,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
     public int round() {
         int done = 0;
         for (TakenRequests requests : rings) {
-            if (requests.hasWork() || requests.hasDeferred()) {
+            if (requests.hasWork() || requests.hasMore()) {
                 done += worker.core().take(requests);
             }
         }

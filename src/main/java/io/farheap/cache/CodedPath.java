@@ -201,6 +201,11 @@ final class CodedPath implements RequestPath, CodedCompletion {
     }
 
     @Override
+    public void abandon(Completion whose, long since) {
+        session.abandon(slot -> requests.get((int) slot).completion == whose, since);
+    }
+
+    @Override
     public int pending() {
         return requests.pending();
     }

@@ -29,7 +29,10 @@ public final class FutureSession implements AutoCloseable {
     private static final long UNSETTLED_NANOS = 1_000_000;
     /** So long a close waits for the next request to end. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** Of that at most so much a poll: time in which this did not run does not count. */
+    /**
+     * Of that at most so much a poll: time in which this did not run does not count. It sleeps no longer while
+     * something is pending, so that a close is not overlooked by who waits for what never comes.
+     */
     private static final long MOST_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Consumer<FutureSession> onClose;
@@ -217,7 +220,7 @@ public final class FutureSession implements AutoCloseable {
 
     private void await() {
         if (session.pending() > 0 || session.core().owes() || !deferred.isEmpty()) {
-            session.awaitProgress();
+            session.awaitProgress(MOST_STEP_NANOS);
         } else if (submitted.isEmpty() && !submitted.closing() && session.core().unsettled()) {
             LockSupport.parkNanos(this, UNSETTLED_NANOS);
         } else if (submitted.isEmpty() && !submitted.closing()) {
@@ -239,7 +242,7 @@ public final class FutureSession implements AutoCloseable {
                     return false;
                 }
                 before = issued.size();
-                session.awaitProgress();
+                session.awaitProgress(MOST_STEP_NANOS);
             }
         } catch (RuntimeException | InternalError e) {
             // The latter is how the JVM says that a mapped file has become shorter.

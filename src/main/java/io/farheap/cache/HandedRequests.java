@@ -261,7 +261,7 @@ final class HandedRequests implements RequestPath {
     @Override
     public void resumeHeld() {}
 
-    /** What the client thread has not taken yet is ended; it finishes what it has. */
+    /** What the client thread has not taken yet is ended; it finishes what it has, or gives that up in the end. */
     @Override
     public void abandonUnposted() {
         handOver.abandoned = true;

@@ -97,6 +97,11 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
     }
 
     @Override
+    public void abandon(Completion whose, long since) {
+        path.abandon(whose, since);
+    }
+
+    @Override
     public int pending() {
         return path.pending();
     }

@@ -135,6 +135,15 @@ interface RequestPath {
     /** Ends what has not been sent: it is called back as {@link Status#CLOSED}. */
     void abandonUnposted();
 
+    /**
+     * Ends requests of another session, which is to be closed, by their completion: those that have nothing on their
+     * way and, once a close takes too long, all; they are called back as {@link Status#CLOSED}. To be called again and
+     * again until they have ended. Where requests end by themselves it does nothing.
+     *
+     * @param since when that close began, by {@link System#nanoTime}
+     */
+    default void abandon(Completion whose, long since) {}
+
     /** Requests between issue and callback. */
     int pending();
 

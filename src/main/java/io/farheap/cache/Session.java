@@ -192,6 +192,11 @@ public final class Session implements AutoCloseable {
         core.awaitProgress();
     }
 
+    /** The same, for so many ns at most. */
+    void awaitProgress(long most) {
+        core.awaitProgress(most);
+    }
+
     /**
      * Sends what waits for others to fill a batch, or a list of work requests. A poll does so only when nothing else of
      * the session is on its way to that server.
@@ -397,8 +402,9 @@ public final class Session implements AutoCloseable {
 
     /**
      * Finishes what has been posted, ends the rest with {@link Status#CLOSED}, runs all callbacks, and closes. Requests
-     * that callbacks issue meanwhile are refused with {@link IllegalStateException}. Idempotent. Exceptions of
-     * callbacks come out of it after the session is closed.
+     * that callbacks issue meanwhile are refused with {@link IllegalStateException}. In a coded cache what has not
+     * ended within ten seconds ends with CLOSED too. Idempotent. Exceptions of callbacks come out of it after the
+     * session is closed.
      *
      * @throws IllegalStateException where the session belongs to another thread, which has not called {@link #release}
      *     and runs: nothing has changed then

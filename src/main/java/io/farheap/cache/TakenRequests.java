@@ -38,6 +38,10 @@ final class TakenRequests implements Completion {
     private final long[] addresses;
     /** There is something of which the session has not been told. */
     private boolean news;
+    /** Whether the session is to be closed, and since when. */
+    private boolean closing;
+
+    private long closingSince;
 
     /** @param wakeSession makes the session's thread poll, if it sleeps */
     TakenRequests(HandOver handOver, Runnable wakeSession) {
@@ -60,6 +64,7 @@ final class TakenRequests implements Completion {
     int issueTo(RequestPath path) {
         if (handOver.abandoned) {
             endUntaken(Status.CLOSED);
+            abandonTaken(path);
         }
         int count = deferredCount > 0 ? issueDeferred(path) : 0;
         boolean send = handOver.sending;
@@ -82,6 +87,14 @@ final class TakenRequests implements Completion {
             path.send();
         }
         return count;
+    }
+
+    private void abandonTaken(RequestPath path) {
+        if (!closing) {
+            closing = true;
+            closingSince = System.nanoTime();
+        }
+        path.abandon(this, closingSince);
     }
 
     /**
@@ -276,9 +289,9 @@ final class TakenRequests implements Completion {
         }
     }
 
-    /** Whether something waits for room in its session. */
-    boolean hasDeferred() {
-        return deferredCount > 0;
+    /** Whether something waits for room in its session, or is to end since its own is being closed. */
+    boolean hasMore() {
+        return deferredCount > 0 || closing;
     }
 
     /** Whether something has been handed over. */

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 
 /**
  * Reads and writes of a {@link CodedSpace}, of any length at any address, by one thread at a time. A request takes
@@ -287,6 +288,28 @@ public final class CodedSession implements AutoCloseable {
         }
         requests.closeUncut();
         ops.abandonUnposted();
+    }
+
+    /**
+     * The same of requests with some tokens, while the session's others go on: ends now what of them has nothing on its
+     * way and, where ten seconds are over, all of them, which are called back with this then, earlier ones of others or
+     * not. To be called again and again until they have ended. Writes whose splits are on their way go on all the same:
+     * others of their pages wait for them.
+     *
+     * @param since when they were first to end, by {@link System#nanoTime}
+     */
+    public void abandon(LongPredicate tokens, long since) {
+        boolean all = space.isCloseOver(since);
+        requests.closeUncut(tokens);
+        ops.abandon(tokens, all);
+        if (all) {
+            inCallback = true;
+            try {
+                requests.callBack(tokens);
+            } finally {
+                inCallback = false;
+            }
+        }
     }
 
     /** Operations that it has posted since it was opened: splits, those that came late included. Its thread. */

@@ -2,6 +2,7 @@ package io.farheap.resilience;
 
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
+import java.util.function.LongPredicate;
 
 /**
  * A session's operations on pages: made of its requests in their order, each goes on when its splits come back, when it
@@ -248,7 +249,26 @@ final class PageOps implements CompletionHandler {
 
     private void abandonWaiting() {
         for (PageOp op : ops) {
-            if (op.state == PageOp.WAITING || op.state == PageOp.STARVED || op.state == PageOp.STRICT) {
+            if (hasNothingOnItsWay(op)) {
+                abandon(op);
+            }
+        }
+    }
+
+    private static boolean hasNothingOnItsWay(PageOp op) {
+        return op.state == PageOp.WAITING || op.state == PageOp.STARVED || op.state == PageOp.STRICT;
+    }
+
+    /**
+     * Ends those of requests with some tokens as {@link CodedStatus#CLOSED}: what has nothing on its way now, or all of
+     * them, as {@link #abandonAll} does.
+     */
+    void abandon(LongPredicate tokens, boolean all) {
+        for (PageOp op : ops) {
+            boolean wanted = op.active && op.request >= 0 && tokens.test(requestOf(op).token);
+            if (wanted && all) {
+                abandonOrDetach(op);
+            } else if (wanted && hasNothingOnItsWay(op)) {
                 abandon(op);
             }
         }
@@ -260,12 +280,16 @@ final class PageOps implements CompletionHandler {
      */
     void abandonAll() {
         for (PageOp op : ops) {
-            if (op.state != PageOp.SENDING) {
-                abandon(op);
-            } else if (op.active && op.request >= 0) {
-                requests.ended(op.request, CodedStatus.CLOSED);
-                op.request = -1;
-            }
+            abandonOrDetach(op);
+        }
+    }
+
+    private void abandonOrDetach(PageOp op) {
+        if (op.state != PageOp.SENDING) {
+            abandon(op);
+        } else if (op.active && op.request >= 0) {
+            requests.ended(op.request, CodedStatus.CLOSED);
+            op.request = -1;
         }
     }
 

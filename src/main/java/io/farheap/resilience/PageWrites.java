@@ -96,7 +96,8 @@ final class PageWrites {
             return gatherFirst(op, slot, request);
         }
         if (op.state == PageOp.STRICT) {
-            return awaitSlabs(op);
+            // Once its session has given its request up, nobody waits for the slabs.
+            return op.request < 0 ? end(op, CodedStatus.CLOSED) : awaitSlabs(op);
         }
         if (slot == null) {
             return NOT_YET;

@@ -1,6 +1,7 @@
 package io.farheap.resilience;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** A session's requests between issue and callback, in the order of issue, in a ring. */
@@ -127,6 +128,32 @@ final class Requests {
             }
         }
         uncut = end;
+    }
+
+    /** The same of those with some tokens. */
+    void closeUncut(LongPredicate tokens) {
+        for (long i = uncut; i < end; i++) {
+            Request request = ring[(int) i & mask];
+            if (request.cut < request.length && tokens.test(request.token)) {
+                request.cut = request.length;
+                request.status = CodedStatus.CLOSED;
+            }
+        }
+    }
+
+    /**
+     * Calls back those with some tokens, which have ended, in the order of issue: also before earlier ones of others.
+     */
+    void callBack(LongPredicate tokens) {
+        for (long i = first; i < end; i++) {
+            Request request = ring[(int) i & mask];
+            CodedCompletion completion = request.completion;
+            if (completion != null && tokens.test(request.token)) {
+                request.memory = null;
+                request.completion = null;
+                completion.completed(request.token, request.status);
+            }
+        }
     }
 
     /** Whether one that is pending uses some memory. */

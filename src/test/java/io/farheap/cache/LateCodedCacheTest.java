@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.function.ThrowingConsumer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -151,29 +152,39 @@ class LateCodedCacheTest {
         }
     }
 
+    static List<CacheConfiguration> ownAndClientThreads() {
+        return List.of(Configurations.DIRECT, Configurations.HANDED_OVER);
+    }
+
     /** Their leases hold. */
-    @Test
-    void aCacheIsClosedThoughMoreServersAreCutOffThanTheCodeSurvives() {
+    @ParameterizedTest
+    @MethodSource("ownAndClientThreads")
+    void aCacheIsClosedThoughMoreServersAreCutOffThanTheCodeSurvives(CacheConfiguration how) {
+        onFourDevices(each -> closesWhileThreeAreCutOff(each, how));
+    }
+
+    private static void onFourDevices(ThrowingConsumer<Cluster> steps) {
         int servers = 4;
         Softverbs.devices(servers + 1);
         try (Cluster each = new Cluster()) {
             for (int server = 0; server < servers; server++) {
                 each.add(1, device(server));
             }
-            inTime(() -> closesWhileThreeAreCutOff(each));
+            inTime(() -> steps.accept(each));
         } finally {
             Softverbs.devices(1);
         }
     }
 
-    private static void closesWhileThreeAreCutOff(Cluster each) throws Exception {
+    private static void closesWhileThreeAreCutOff(Cluster each, CacheConfiguration how) throws Exception {
         MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
         List<CompletableFuture<Void>> writes = new ArrayList<>();
         try (DeviceFaults first = DeviceFaults.of(device(0));
                 DeviceFaults second = DeviceFaults.of(device(1));
                 DeviceFaults third = DeviceFaults.of(device(2));
                 Cache cache = builder(each, "soft0", Resilience.failureRecovery(2, 2))
-                        .capacity(4 * PAGE)
+                        .capacity(5 * PAGE)
+                        .configuration(how)
                         .create()) {
             Session session = cache.openSession();
             session.writeBlocking(0, memory);
@@ -182,11 +193,89 @@ class LateCodedCacheTest {
             for (int page = 1; page < 4; page++) {
                 writes.add(cache.openFutureSession().write((long) page * PAGE, memory));
             }
+            Session blocks = cache.openSession();
+            CompletableFuture<Void> blocking = new CompletableFuture<>();
+            Thread blocked = Thread.ofPlatform().start(() -> {
+                try {
+                    blocks.writeBlocking(4 * PAGE, memory);
+                    blocking.complete(null);
+                } catch (Throwable e) {
+                    blocking.completeExceptionally(e);
+                }
+            });
+            writes.add(blocking);
+            while (blocked.getState() != Thread.State.TIMED_WAITING && blocked.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
             cache.close();
         }
         for (CompletableFuture<Void> write : writes) {
             assertThrows(ExecutionException.class, write::get);
         }
+    }
+
+    /** While a session that their client thread serves too has a request on its way, which goes on. */
+    @Test
+    void sessionsOfAClientThreadAreClosedThoughMoreServersAreCutOffThanTheCodeSurvives() {
+        onFourDevices(LateCodedCacheTest::closesSessionsWhileThreeAreCutOff);
+    }
+
+    private static void closesSessionsWhileThreeAreCutOff(Cluster each) throws Exception {
+        MemorySegment ones = filled(1);
+        MemorySegment twos = filled(2);
+        List<Integer> closed = new ArrayList<>();
+        List<Integer> stayed = new ArrayList<>();
+        try (DeviceFaults first = DeviceFaults.of(device(0));
+                DeviceFaults second = DeviceFaults.of(device(1));
+                DeviceFaults third = DeviceFaults.of(device(2));
+                Cache cache = builder(each, "soft0", Resilience.failureRecovery(2, 2))
+                        .capacity(4 * PAGE)
+                        .configuration(Configurations.HANDED_OVER)
+                        .create();
+                Session stays = cache.openSession();
+                Session leaves = cache.openSession();
+                FutureSession futures = cache.openFutureSession()) {
+            stays.writeBlocking(0, filled(0));
+            List<DeviceFaults> cut = List.of(first, second, third);
+            cut.forEach(DeviceFaults::cut);
+            assertTrue(stays.write(0, ones, (token, status) -> stayed.add(status), 0));
+            Completion whenClosed = (token, status) -> closed.add(status);
+            assertTrue(leaves.write(PAGE, twos, whenClosed, 0));
+            // It waits for the other session's write.
+            assertTrue(leaves.write(0, twos, whenClosed, 0));
+            assertTrue(leaves.read(3 * PAGE, filled(0), whenClosed, 0));
+            CompletableFuture<Void> write = futures.write(2 * PAGE, twos);
+            while (!leaves.core().describe().contains("has taken all")) {
+                Thread.onSpinWait();
+            }
+            Thread closing = Thread.ofPlatform().start(futures::close);
+            leaves.close();
+            assertEquals(List.of(Status.CLOSED, Status.CLOSED, Status.CLOSED), closed);
+            closing.join();
+            assertThrows(ExecutionException.class, write::get);
+            stays.poll();
+            assertEquals(List.of(), stayed);
+            assertEquals(0, cache.health().voidSlabs());
+            cut.forEach(DeviceFaults::heal);
+            stays.drain();
+            assertEquals(List.of(Status.OK), stayed);
+            assertHas(stays, 0, ones);
+            // What was on its way when its session was closed has gone on.
+            assertHas(stays, PAGE, twos);
+            assertHas(stays, 2 * PAGE, twos);
+            stays.writeBlocking(PAGE, ones);
+            assertHas(stays, PAGE, ones);
+        }
+    }
+
+    private static MemorySegment filled(int value) {
+        return MemorySegment.ofArray(new byte[PAGE]).fill((byte) value);
+    }
+
+    private static void assertHas(Session session, long address, MemorySegment expected) {
+        MemorySegment read = filled(0);
+        session.readBlocking(address, read);
+        assertEquals(-1, read.mismatch(expected));
     }
 
     private static int free(Cluster each) {
