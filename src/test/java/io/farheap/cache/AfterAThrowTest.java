@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.Pause;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -186,6 +189,57 @@ class AfterAThrowTest {
                 assertEquals(0, session.pending());
                 assertWorks(session, buffer, round);
             }
+        }
+    }
+
+    /** A migration has held them, and nothing resumes them once more after it. */
+    @Test
+    void heldRequestsGoOnBehindOneThatCannotBePosted() throws Exception {
+        try (Cluster cluster = new Cluster(1, 1);
+                Cache cache = cache(cluster, REGION, Configurations.DIRECT);
+                Session session = cache.openSession();
+                Buffer buffer = cache.allocate(64)) {
+            String to = cluster.address(cache.serverOf(0).equals(cluster.address(0)) ? 1 : 0);
+            cluster.pulls().shut();
+            CompletableFuture<Void> moved = CompletableFuture.runAsync(
+                    () -> cache.migrate(List.of(0), to, MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+            cluster.pulls().awaitPull();
+            List<Integer> statuses = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                assertTrue(session.write(64 * i, buffer, 0, 8, (_, status) -> statuses.add(status), 0));
+            }
+            assertEquals(3, session.held());
+            cluster.pulls().open();
+            moved.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            ((SessionEngine) session.core().path()).barrier(new ThrowsOnce());
+            assertThrows(IllegalStateException.class, session::poll);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (session.pending() > 0) {
+                assertTrue(System.nanoTime() - deadline < 0, "what is behind it stays held");
+                session.poll();
+            }
+            assertEquals(List.of(Status.LOST, Status.OK, Status.OK), statuses);
+            assertWorks(session, buffer, 1);
+        }
+    }
+
+    /** In the way of a request to the cache's beginning, in a way that nothing foresees. */
+    private static final class ThrowsOnce implements PartPoster.Barrier {
+
+        private boolean thrown;
+
+        @Override
+        public boolean present() {
+            return true;
+        }
+
+        @Override
+        public boolean blocks(long address, long length) {
+            if (address == 0 && !thrown) {
+                thrown = true;
+                throw new IllegalStateException("it cannot be posted");
+            }
+            return false;
         }
     }
 
