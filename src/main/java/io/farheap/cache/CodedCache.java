@@ -4,12 +4,14 @@ import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
 import io.farheap.migration.Capacity;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteServer;
 import io.farheap.resilience.CodedSession;
 import io.farheap.resilience.CodedSpace;
@@ -35,8 +37,10 @@ final class CodedCache extends Cache {
     private final DataPaths paths;
     /** Null where it has no objective. */
     private final @Nullable SloWatch watch;
-    /** Held by who raises the capacity or takes a server out; before {@code openings}, which a close waits for. */
+    /** Held by who raises the capacity or takes a server out. A close does not wait for it. */
     private final ReentrantLock changing = new ReentrantLock();
+
+    private final MoveNews news = new MoveNews(changing);
     /** Held by who closes it: another waits. */
     private final ReentrantLock ending = new ReentrantLock();
 
@@ -141,10 +145,9 @@ final class CodedCache extends Cache {
 
     @Override
     public void addServer(String address) {
+        refuseInListener();
         checkOpen();
-        openings.readLock().lock();
         try {
-            checkOpen();
             RemoteServer server = attach(address);
             if (server.description().regionBytes() < space.slabBytes()) {
                 // No slab has been placed there: it is too small.
@@ -156,19 +159,19 @@ final class CodedCache extends Cache {
             // What cannot be connected now is later, by whoever has a slab there or needs one.
             memory.connectQueues(server);
         } catch (ControlException e) {
+            checkOpen();
             throw new CacheException(
                     "not all sessions reach memory server " + address + " yet, they will try again: " + e.getMessage(),
                     e);
-        } finally {
-            openings.readLock().unlock();
         }
         forgetLost(address);
     }
 
     @Override
     public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        refuseInListener();
         checkOpen();
-        SlabMoves moves = new SlabMoves(space.slabBytes(), moved);
+        SlabMoves moves = new SlabMoves(space.slabBytes(), result -> news.tell(moved, result));
         changing.lock();
         try {
             RemoteServer server = CacheServers.get(memory.servers(), address);
@@ -184,10 +187,9 @@ final class CodedCache extends Cache {
 
     @Override
     public void reshape(long bytes) {
+        refuseInListener();
         checkOpen();
-        refuseInCallback();
         changing.lock();
-        openings.readLock().lock();
         try {
             checkOpen();
             if (bytes < capacity.bytes()) {
@@ -197,9 +199,9 @@ final class CodedCache extends Cache {
             space.grow(bytes);
             capacity.set(bytes);
         } catch (IllegalArgumentException | ControlException e) {
+            checkOpen();
             throw new CacheException("the cache stays as it is: " + e.getMessage(), e);
         } finally {
-            openings.readLock().unlock();
             changing.unlock();
         }
     }
@@ -244,16 +246,27 @@ final class CodedCache extends Cache {
 
     @Override
     Session open(@Nullable OperationLatency recorder) {
+        // First, as it takes as long as servers take to answer: nothing else waits for that, nor does a close.
+        RemoteQueue connected = configuration().clientThreads() > 0 ? null : calling(space::connect);
         openings.readLock().lock();
         try {
             checkOpen();
             Session session = new Session(inside, capacity, recorder, false);
-            session.core().use(paths.open(session, recorder));
+            session.core().use(connected == null ? paths.open(session, recorder) : path(connected, recorder));
             sessions.add(session);
             return session;
+        } catch (Throwable e) {
+            Closing.after(e, connected);
+            throw e;
         } finally {
             openings.readLock().unlock();
         }
+    }
+
+    private DataPath path(RemoteQueue connected, @Nullable OperationLatency recorder) {
+        CodedSession coded = space.openSession(options.requests(), connected);
+        CodedPath path = new CodedPath(coded, recorder, options.requests());
+        return new DataPath(path, Links.NONE, null, path::close, ignored -> {});
     }
 
     @Override
@@ -273,6 +286,11 @@ final class CodedCache extends Cache {
     @Override
     void beginClosing() {
         space.beginClosing();
+    }
+
+    @Override
+    void refuseInListener() {
+        news.refuseInListener();
     }
 
     @Override
@@ -337,9 +355,7 @@ final class CodedCache extends Cache {
 
         @Override
         public DataPath ownPath(Session session, @Nullable OperationLatency recorder, CacheConfiguration how) {
-            CodedSession coded = calling(() -> space.openSession(options.requests()));
-            CodedPath path = new CodedPath(coded, recorder, options.requests());
-            return new DataPath(path, Links.NONE, null, path::close, ignored -> {});
+            return path(calling(space::connect), recorder);
         }
 
         /** Nothing moves. */

@@ -34,8 +34,8 @@ final class Relocation {
     private final @Nullable Management management;
     /** One migration, or change of servers or of how requests travel, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
-    /** A listener is being told of a region, on the thread that has the lock. */
-    private volatile boolean telling;
+
+    private final MoveNews news = new MoveNews(moving);
 
     Relocation(
             Owner cache,
@@ -72,11 +72,7 @@ final class Relocation {
 
     /** Throws where the calling thread is in a listener of a move: the cache is in the middle of that. */
     void refuseInListener() {
-        if (telling && moving.isHeldByCurrentThread()) {
-            throw new IllegalStateException("a listener that is told of a region that has moved may not change, move or"
-                    + " close its cache: do so when the move has returned, or on another thread that it does not wait"
-                    + " for");
-        }
+        news.refuseInListener();
     }
 
     /** The same, of a cache that is open. */
@@ -210,18 +206,9 @@ final class Relocation {
     MigrationResult leave(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
         return changing(() -> {
             RemoteServer source = servers.get(address);
-            MigrationResult total = moves.offServer(source, how, result -> tell(moved, result));
+            MigrationResult total = moves.offServer(source, how, result -> news.tell(moved, result));
             detach(source);
             return total;
         });
-    }
-
-    private void tell(Consumer<MigrationResult> listener, MigrationResult result) {
-        telling = true;
-        try {
-            listener.accept(result);
-        } finally {
-            telling = false;
-        }
     }
 }

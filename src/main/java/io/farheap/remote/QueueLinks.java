@@ -75,7 +75,8 @@ final class QueueLinks<E extends ServerEnd> {
     /** By the server's index. Guarded by {@code changing}. */
     private final Int2ObjectHashMap<E> ends = new Int2ObjectHashMap<>();
 
-    private boolean closed;
+    /** Set before {@code changing} is taken: what waits for that is not made any more. */
+    private volatile boolean closed;
     /** Of ends that were closed and are not gone yet. Guarded by {@code changing}. */
     private final List<CompletableFuture<Void>> late = new ArrayList<>();
 
@@ -331,9 +332,9 @@ final class QueueLinks<E extends ServerEnd> {
 
     /** Ends all connections, after what is being changed. */
     void close() {
+        closed = true;
         changing.lock();
         try {
-            closed = true;
             events.remove(eventsToken);
             Closing.all(ends.values());
         } finally {

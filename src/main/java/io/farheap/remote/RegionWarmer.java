@@ -23,6 +23,7 @@ final class RegionWarmer implements AutoCloseable {
     private final CompletionQueue completions;
     private RegisteredMemory scratch;
     private ServerConnection connection;
+    private boolean closed;
 
     /** @param connect to the regions' server */
     RegionWarmer(ProtectionDomain domain, Function<Connection, ServerConnection> connect) {
@@ -44,6 +45,9 @@ final class RegionWarmer implements AutoCloseable {
 
     /** @param region its name, for messages */
     synchronized void warm(String region, long address, int remoteKey) {
+        if (closed) {
+            throw new VerbsException("its server is not used any more, so nobody reads from " + region);
+        }
         if (connection.connection().failed()) {
             connection.close();
             connection = connect();
@@ -69,6 +73,7 @@ final class RegionWarmer implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        closed = true;
         Closing.all(connection, scratch, completions);
     }
 }

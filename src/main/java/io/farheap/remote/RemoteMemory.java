@@ -343,7 +343,11 @@ public final class RemoteMemory implements AutoCloseable {
             List<RemoteServer> joined = List.of();
             // Some may come meanwhile.
             for (List<RemoteServer> now = List.copyOf(servers); !joined.containsAll(now); now = List.copyOf(servers)) {
-                now.forEach(server -> tolerating(() -> queue.join(server)));
+                for (RemoteServer server : now) {
+                    // Each may be silent, and who closes this waits for one of them at most.
+                    checkOpen();
+                    tolerating(() -> queue.join(server));
+                }
                 joined = now;
             }
             checkOpen();

@@ -72,17 +72,19 @@ public final class CodedSession implements AutoCloseable {
         }
     };
 
-    /** @param most requests between issue and callback, a power of two */
-    CodedSession(SpaceState space, int most, long seed) {
+    /**
+     * @param queue of {@link #connect}, its own from now on
+     * @param most requests between issue and callback, a power of two
+     */
+    CodedSession(SpaceState space, RemoteQueue queue, int most, long seed) {
         this.space = space;
+        this.queue = queue;
         this.requests = new Requests(most);
         Resilience resilience = space.resilience;
         int slots = PageOps.CAPACITY + LATE_SLOTS;
         int splits = resilience.splits();
-        int depth = Math.min(PageOps.CAPACITY, space.memory.maxQueueDepth());
         try (CloseStack opened = new CloseStack()) {
-            this.queue = opened.add(space.memory.openQueue(
-                    new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes())));
+            opened.add(queue);
             RegisteredBuffer buffer =
                     opened.add(space.memory.register((long) slots * splits * resilience.splitBytes()));
             this.parts = new Parts(space, queue, buffer, slots, seed);
@@ -93,6 +95,12 @@ public final class CodedSession implements AutoCloseable {
         space.sessions.add(parts.lines);
         space.counts.add(parts.counts);
         space.words.add(waker);
+    }
+
+    /** What a session posts to, connected to all servers; takes as long as these take to answer. */
+    static RemoteQueue connect(SpaceState space) {
+        int depth = Math.min(PageOps.CAPACITY, space.memory.maxQueueDepth());
+        return space.memory.openQueue(new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes()));
     }
 
     /**

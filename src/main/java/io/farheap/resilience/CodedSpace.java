@@ -2,7 +2,9 @@ package io.farheap.resilience;
 
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import java.util.List;
@@ -40,7 +42,8 @@ public final class CodedSpace implements AutoCloseable {
     /** Had by who takes a server out, or makes the space larger. */
     private final ReentrantLock changes = new ReentrantLock();
 
-    private boolean closed;
+    /** Set with this one's monitor. */
+    private volatile boolean closed;
 
     private CodedSpace(SpaceState space, Placement placement, Keeper keeper) {
         this.space = space;
@@ -150,21 +153,56 @@ public final class CodedSpace implements AutoCloseable {
      * @throws IllegalStateException where the space is closed
      */
     public CodedSession openSession(int requests) {
-        if (Integer.bitCount(requests) != 1) {
-            throw new IllegalArgumentException(requests + " requests; it must be a power of two");
+        return openSession(requests, connect());
+    }
+
+    /**
+     * The part of opening a session that waits for servers, as long as these take to answer; the space may be closed
+     * meanwhile.
+     *
+     * @return for {@link #openSession(int, RemoteQueue)}
+     * @throws IllegalStateException where the space is closed
+     */
+    public RemoteQueue connect() {
+        if (closed) {
+            throw closedAlready();
         }
-        synchronized (this) {
-            if (closed) {
-                throw new IllegalStateException("the space is closed; sessions are opened before");
+        return CodedSession.connect(space);
+    }
+
+    /**
+     * The rest of {@link #openSession(int)}, which waits for no server.
+     *
+     * @param connected the session's from now on; closed where this throws
+     */
+    public CodedSession openSession(int requests, RemoteQueue connected) {
+        try {
+            if (Integer.bitCount(requests) != 1) {
+                throw new IllegalArgumentException(requests + " requests; it must be a power of two");
             }
-            space.open.incrementAndGet();
+            countSession();
+        } catch (Throwable e) {
+            Closing.after(e, connected);
+            throw e;
         }
         try {
-            return new CodedSession(space, requests, ThreadLocalRandom.current().nextLong());
+            return new CodedSession(
+                    space, connected, requests, ThreadLocalRandom.current().nextLong());
         } catch (Throwable e) {
             space.open.decrementAndGet();
             throw e;
         }
+    }
+
+    private synchronized void countSession() {
+        if (closed) {
+            throw closedAlready();
+        }
+        space.open.incrementAndGet();
+    }
+
+    private static IllegalStateException closedAlready() {
+        return new IllegalStateException("the space is closed; sessions are opened before");
     }
 
     /** Where a split of the page at an address is now, for those who show it. */
@@ -271,16 +309,23 @@ public final class CodedSpace implements AutoCloseable {
             int more = ranges(bytes, rangeBytes, space.resilience) - before;
             if (more > 0) {
                 List<Slab> slabs = placement.takeAll(
-                        space.memory.servers(),
-                        space.resilience,
-                        before,
-                        more,
-                        keeper::isNoPlace,
-                        space.table::slabsOf);
+                        space.memory.servers(), space.resilience, before, more, this::isNoPlace, space.table::slabsOf);
                 append(slabs);
             }
         } finally {
             changes.unlock();
+        }
+    }
+
+    /** Asked before each server is: who closes the space does not wait for all of them. */
+    private boolean isNoPlace(RemoteServer server) {
+        requireGrowing();
+        return keeper.isNoPlace(server);
+    }
+
+    private void requireGrowing() {
+        if (closed) {
+            throw new IllegalStateException("the space is closed; it does not grow any more");
         }
     }
 
@@ -289,9 +334,7 @@ public final class CodedSpace implements AutoCloseable {
             slabs.forEach(slab -> taken.add(() -> space.memory.release(slab.region())));
             slabs.stream().map(slab -> slab.region().server()).distinct().forEach(space.memory::connectQueues);
             synchronized (this) {
-                if (closed) {
-                    throw new IllegalStateException("the space is closed; it does not grow any more");
-                }
+                requireGrowing();
                 space.table.append(slabs);
             }
             taken.keep();

@@ -1,0 +1,39 @@
+package io.farheap.cache;
+
+import io.farheap.migration.MigrationResult;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * Tells listeners of what has moved, on the thread that has the lock of changes, which they may not use: what they did
+ * would happen within the move.
+ */
+final class MoveNews {
+
+    private final ReentrantLock changing;
+    /** A listener is being told, on the thread that has the lock. */
+    private volatile boolean telling;
+
+    /** @param changing held by the thread that moves something */
+    MoveNews(ReentrantLock changing) {
+        this.changing = changing;
+    }
+
+    void tell(Consumer<MigrationResult> listener, MigrationResult result) {
+        telling = true;
+        try {
+            listener.accept(result);
+        } finally {
+            telling = false;
+        }
+    }
+
+    /** Throws where the calling thread is in a listener of a move: the cache is in the middle of that. */
+    void refuseInListener() {
+        if (telling && changing.isHeldByCurrentThread()) {
+            throw new IllegalStateException("a listener that is told of a region that has moved may not change, move or"
+                    + " close its cache: do so when the move has returned, or on another thread that it does not wait"
+                    + " for");
+        }
+    }
+}
