@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
+import io.farheap.memory.MappedFaults;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 import java.lang.foreign.MemorySegment;
@@ -130,6 +131,7 @@ final class BatchCallbacks {
         }
         try {
             connection.copyTo(entry, segment);
+            MappedFaults.raise(segment);
             return Status.OK;
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             // As where data bounce: the segment was closed, or its file cut.

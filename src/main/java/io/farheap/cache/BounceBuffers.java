@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.ProtectionDomain;
@@ -69,6 +70,8 @@ final class BounceBuffers implements AutoCloseable {
     private static boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
         try {
             MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            MappedFaults.raise(from);
+            MappedFaults.raise(to);
             return true;
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             // The last is how the JVM says that a mapped file has become shorter.

@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.procedure.Call;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -115,6 +116,7 @@ abstract sealed class FutureRequest {
         boolean issue(Session session, Consumer<FutureRequest> ended) {
             MemorySegment memory = memory();
             MemorySegment.copy(arguments, 0, memory, 0, arguments.byteSize());
+            MappedFaults.raise(arguments);
             return session.core()
                     .make(
                             procedure,
@@ -149,6 +151,7 @@ abstract sealed class FutureRequest {
         private void finish(int status, int code, int bytes) {
             try {
                 MemorySegment.copy(memory(), arguments.byteSize(), result, 0, bytes);
+                MappedFaults.raise(result);
                 future.complete(new CallResult(status, code, bytes));
             } catch (RuntimeException | InternalError e) {
                 // The segment is gone, or may not be written, or its file was cut.

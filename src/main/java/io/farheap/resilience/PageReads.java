@@ -1,5 +1,6 @@
 package io.farheap.resilience;
 
+import io.farheap.memory.MappedFaults;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
@@ -116,6 +117,7 @@ final class PageReads {
         }
         try {
             copy(op, slot, made, memory, at);
+            MappedFaults.raise(memory);
             return CodedStatus.OK;
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             // The last is how the JVM says that a mapped file has become shorter.

@@ -1,5 +1,6 @@
 package io.farheap.resilience;
 
+import io.farheap.memory.MappedFaults;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -166,6 +167,7 @@ final class PageWrites {
             } else {
                 MemorySegment.copy(memory, request.at + op.memoryAt, parts.memory, slot.at + op.pageFrom, op.bytes);
             }
+            MappedFaults.raise(memory);
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             // The last is how the JVM says that a mapped file has become shorter.
             return end(op, CodedStatus.SEGMENT_GONE);

@@ -3,6 +3,7 @@ package io.farheap.rpc;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -145,6 +146,7 @@ final class OpenBatch {
         int padded = BatchFormat.padded(bytes);
         // Copied first: a segment that cannot be accessed must leave the batch as it is.
         MemorySegment.copy(source, 0, out, at + BatchFormat.REQUEST_BYTES, bytes);
+        MappedFaults.raise(source);
         for (int i = bytes; i < padded; i++) {
             out.set(JAVA_BYTE, at + BatchFormat.REQUEST_BYTES + i, (byte) 0);
         }

@@ -1,0 +1,56 @@
+package io.farheap.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MappedFaultsTest {
+
+    private static final int BYTES = 512;
+    /** After so many calls a method is compiled, by the optimising compiler where there is one. */
+    private static final int CALLS = 50_000;
+
+    private static boolean copies(MemorySegment from, MemorySegment to) {
+        try {
+            MemorySegment.copy(from, 0, to, 0, BYTES);
+            MappedFaults.raise(from);
+            MappedFaults.raise(to);
+            return true;
+        } catch (InternalError e) {
+            return false;
+        }
+    }
+
+    private static int copied(int times, MemorySegment from, MemorySegment to) {
+        int copied = 0;
+        for (int i = 0; i < times; i++) {
+            copied += copies(from, to) ? 1 : 0;
+        }
+        return copied;
+    }
+
+    @Test
+    void aFaultOfACutFileIsCaughtWhereTheCopyIs(@TempDir Path directory) throws IOException {
+        try (Arena arena = Arena.ofShared();
+                FileChannel channel = FileChannel.open(
+                        directory.resolve("cut"),
+                        StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE)) {
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
+            MemorySegment memory = MemorySegment.ofArray(new byte[BYTES]);
+            assertEquals(CALLS, copied(CALLS, mapped, memory));
+            assertEquals(CALLS, copied(CALLS, memory, mapped));
+            channel.truncate(0);
+            assertEquals(0, copied(100, mapped, memory));
+            assertEquals(0, copied(100, memory, mapped));
+        }
+    }
+}
