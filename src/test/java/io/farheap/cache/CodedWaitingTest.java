@@ -60,7 +60,7 @@ class CodedWaitingTest {
         return cache(cluster.address(0), cable(1).address(), cable(2).address());
     }
 
-    /** Begins something, and returns when it waits. */
+    /** Begins something, and returns when it waits for a server's answer. */
     private static <T> CompletableFuture<T> begin(Callable<T> steps) {
         CompletableFuture<T> ended = new CompletableFuture<>();
         Thread thread = Thread.ofPlatform().start(() -> {
@@ -70,12 +70,17 @@ class CodedWaitingTest {
                 ended.completeExceptionally(e);
             }
         });
-        List<Thread.State> waiting = Arrays.asList(Thread.State.WAITING, Thread.State.TIMED_WAITING);
-        while (!waiting.contains(thread.getState())) {
+        List<Thread.State> waiting = List.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
+        while (!waiting.contains(thread.getState()) || !isCalling(thread)) {
             assertTrue(thread.isAlive(), "it has ended");
             Thread.onSpinWait();
         }
         return ended;
+    }
+
+    private static boolean isCalling(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals("io.farheap.control.CallChannel"));
     }
 
     private static void closeInTime(Cache cache) throws Exception {
