@@ -23,6 +23,8 @@ public final class Debts implements AutoCloseable {
     private final ArrayDeque<Debt> owed = new ArrayDeque<>();
     private boolean paying;
     private boolean closed;
+    /** The server let the latest call pass its deadline. */
+    private volatile boolean silent;
 
     /**
      * @param owing told when something is owed that has not been offered or has been in vain: {@link #offer} is to be
@@ -34,10 +36,10 @@ public final class Debts implements AutoCloseable {
         this.owing = owing;
     }
 
-    /** Gives a region back: now, or else later. */
+    /** Gives a region back: now, or later where that fails, or where the server has just not answered another call. */
     public void release(int regionId, long allocationId) {
         Debt debt = new Debt(allocationId, regionId);
-        if (!settled(debt)) {
+        if (silent || !settled(debt)) {
             owe(debt);
         }
     }
@@ -105,8 +107,10 @@ public final class Debts implements AutoCloseable {
             } else {
                 plane.release(leaseId, debt.regionId, debt.allocationId);
             }
+            silent = false;
             return true;
         } catch (ControlException e) {
+            silent = e.code() == ControlException.Code.DEADLINE_EXCEEDED;
             return switch (e.code()) {
                 case NOT_FOUND, LEASE_EXPIRED, INVALID_ARGUMENT, PROTOCOL_MISMATCH -> true;
                 default -> false;

@@ -47,15 +47,20 @@ class DebtsTest {
         plane.failWith = new ControlException(code, "not now");
         debts.release(3, 7);
         debts.release(4, 8);
+        // Of a server that does not answer only the first has waited for that.
+        int tried = code == Code.DEADLINE_EXCEEDED ? 1 : 2;
+        assertEquals(tried, plane.count("release"));
         debts.offer();
-        await(() -> plane.count("release") == 3);
+        await(() -> plane.count("release") == tried + 1);
         plane.failWith = null;
         debts.abandon(99);
         awaitOffers();
 
-        assertEquals(5, plane.count("release"));
-        assertEquals(List.of("release", LEASE, 3, 7L), plane.calls.get(3));
-        assertEquals(List.of("release", LEASE, 4, 8L), plane.calls.get(4));
+        assertEquals(tried + 3, plane.count("release"));
+        assertEquals(List.of("release", LEASE, 3, 7L), plane.calls.get(tried + 1));
+        assertEquals(List.of("release", LEASE, 4, 8L), plane.calls.get(tried + 2));
+        debts.release(5, 9);
+        assertEquals(List.of("release", LEASE, 5, 9L), plane.calls.getLast());
     }
 
     @ParameterizedTest
