@@ -16,14 +16,18 @@ final class LastPage {
     private LastPage() {}
 
     /**
-     * Writes zeros from the block behind the checkpoint's end to the end of its page. The device's own end does not say
-     * whether that page is whole: a power cut may leave a later segment, and of this one a part.
+     * Writes zeros from the block behind what the checkpoint has to the end of its page. The device's own end does not
+     * say whether that page is whole: a power cut may leave a later segment, and of this one a part. The last extent
+     * may go on behind the checkpoint's end, as the page was written while sessions went on: its checksum is of that
+     * too, so it stays.
      *
      * @throws StoreException where the device does not take them
      */
     static void complete(Checkpoint checkpoint, Device device) {
         long alignment = device.alignment();
-        long from = checkpoint.end() + alignment - 1 & -alignment;
+        long there =
+                checkpoint.extents().stream().mapToLong(Checkpoint.Extent::to).reduce(checkpoint.end(), Math::max);
+        long from = there + alignment - 1 & -alignment;
         long bytes = checkpoint.next() - from;
         if (bytes <= 0) {
             return;

@@ -3,32 +3,55 @@ package io.farheap.store;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Effort;
+import io.farheap.tier.Device;
 import io.farheap.tier.FileDevice;
 import io.farheap.tier.FileOptions;
+import io.farheap.tier.MemoryDevice;
 import io.farheap.tier.RecordingStorage;
 import io.farheap.tier.StorageException;
+import io.farheap.tier.TieredDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Power cuts under a store that is used, its log and its checkpoints in one storage: nothing is lost that a checkpoint
- * has acknowledged, each session's prefix holds, and no record is torn. {@code -Dfarheap.powerCuts=N} makes N.
+ * has acknowledged, each session's prefix holds, and no record is torn. {@code -Dfarheap.powerCuts=N} makes N. A seed
+ * repeats a life but for what a checkpoint meets that is made beside the load.
  */
 class StorePowerCutTest {
 
     private static final int SESSIONS = 2;
+    private static final int SEGMENT = 1 << 14;
     private static final int LIES = Effort.either(15, 40);
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final int cuts = Effort.asked("farheap.powerCuts", 6, 100);
 
     private int acknowledged;
+
+    /**
+     * How a store is used, beside what a case says.
+     *
+     * @param commit of tiers, memory and the file; negative where there is the file alone
+     * @param beside whether sessions go on while a checkpoint is made
+     */
+    private record Use(boolean general, int commit, boolean beside, double mutableShare) {
+
+        private static final Use PLAIN = new Use(false, -1, false, 0.9);
+
+        private Use(Random random) {
+            this(random.nextBoolean(), random.nextInt(3) - 1, random.nextBoolean(), random.nextInt(3) * 0.45);
+        }
+    }
 
     @ParameterizedTest
     @CsvSource({"FOLD_OVER, false", "FOLD_OVER, true", "SNAPSHOT, false", "SNAPSHOT, true", "INCREMENTAL, true"})
@@ -54,7 +77,7 @@ class StorePowerCutTest {
             storage.dropSyncs(name -> name.startsWith("segment"));
             storage.stopAfter(100 + random.nextInt(150));
             long[] durable = new long[SESSIONS];
-            live(storage, false, durable, random, CheckpointKind.FOLD_OVER, false);
+            live(storage, Use.PLAIN, durable, random, CheckpointKind.FOLD_OVER, false);
             lost += keeps(storage.cut(random), durable) ? 0 : 1;
         }
         assertTrue(lost > 0, "nothing was lost in " + LIES + " cuts, seed " + seed);
@@ -62,8 +85,8 @@ class StorePowerCutTest {
 
     /** What is there is right in any case. */
     private static boolean keeps(RecordingStorage storage, long[] durable) {
-        try (FileDevice device = device(storage);
-                FarStore store = how(storage, device, false).open()) {
+        try (Device device = device(storage, Use.PLAIN);
+                FarStore store = how(storage, device, Use.PLAIN).open()) {
             long[] there = new PrefixLoad(false, SESSIONS).verify(store);
             return there[0] >= durable[0] && there[1] >= durable[1];
         } catch (StoreException | StorageException e) {
@@ -73,17 +96,17 @@ class StorePowerCutTest {
 
     /** @return how many cuts there were */
     private int lives(Random random, CheckpointKind kind, boolean index) {
-        boolean general = random.nextBoolean();
+        Use use = new Use(random);
         RecordingStorage storage = new RecordingStorage();
         long[] durable = new long[SESSIONS];
         int lives = 1 + random.nextInt(4);
         for (int life = 0; life < lives; life++) {
             storage.stopAfter(random.nextInt(250));
-            live(storage, general, durable, random, kind, index);
+            live(storage, use, durable, random, kind, index);
             storage = storage.cut(random);
-            try (FileDevice device = device(storage);
-                    FarStore store = how(storage, device, general).open()) {
-                long[] there = new PrefixLoad(general, SESSIONS).verify(store);
+            try (Device device = device(storage, use);
+                    FarStore store = how(storage, device, use).open()) {
+                long[] there = new PrefixLoad(use.general, SESSIONS).verify(store);
                 for (int i = 0; i < there.length; i++) {
                     assertTrue(there[i] >= durable[i], Arrays.toString(there) + " of " + Arrays.toString(durable));
                 }
@@ -93,33 +116,33 @@ class StorePowerCutTest {
         return lives;
     }
 
-    private static FileDevice device(RecordingStorage storage) {
-        return FileDevice.open(storage, 1 << 14, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER));
+    private static Device device(RecordingStorage storage, Use use) {
+        FileDevice file = FileDevice.open(storage, SEGMENT, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER));
+        // The memory has some pages more than the store.
+        return use.commit < 0
+                ? file
+                : new TieredDevice(List.of(new MemoryDevice(SEGMENT, 512, 32, 4 * SEGMENT), file), use.commit);
     }
 
-    private static FarStoreBuilder how(RecordingStorage storage, FileDevice device, boolean general) {
+    private static FarStoreBuilder how(RecordingStorage storage, Device device, Use use) {
         FarStoreBuilder how = FarStore.builder()
                 .device(device)
                 .files(new StorageFiles(storage))
                 .pageBytes(4096)
                 .memory(8 * 4096)
+                .mutableShare(use.mutableShare)
                 .expectedKeys(64)
                 .patience(Duration.ofMinutes(1))
                 .pending(16);
-        return general ? how.records(8, 24) : how;
+        return use.general ? how.records(8, 24) : how;
     }
 
     /** Until the power is gone. */
     private void live(
-            RecordingStorage storage,
-            boolean general,
-            long[] durable,
-            Random random,
-            CheckpointKind kind,
-            boolean index) {
-        PrefixLoad load = new PrefixLoad(general, SESSIONS);
-        try (FileDevice device = device(storage);
-                FarStore store = how(storage, device, general)
+            RecordingStorage storage, Use use, long[] durable, Random random, CheckpointKind kind, boolean index) {
+        PrefixLoad load = new PrefixLoad(use.general, SESSIONS);
+        try (Device device = device(storage, use);
+                FarStore store = how(storage, device, use)
                         .checkpoints(kind)
                         .indexInCheckpoints(index)
                         .open();
@@ -139,7 +162,18 @@ class StorePowerCutTest {
                 if (random.nextInt(4) == 0) {
                     store.compact(store.logBytes() / 2);
                 }
-                store.checkpoint();
+                if (use.beside) {
+                    checkpointBeside(store, () -> {
+                        if (!storage.isCut()) {
+                            int number = random.nextInt(SESSIONS);
+                            load.next(sessions[number], number, memory);
+                        }
+                        first.drain();
+                        second.drain();
+                    });
+                } else {
+                    store.checkpoint();
+                }
                 for (int i = 0; i < SESSIONS; i++) {
                     durable[i] = sessions[i].durableSerial();
                 }
@@ -149,6 +183,26 @@ class StorePowerCutTest {
             if (!storage.isCut()) {
                 throw e;
             }
+        }
+    }
+
+    private static void checkpointBeside(FarStore store, Runnable operation) {
+        CompletableFuture<Void> made = CompletableFuture.runAsync(store::checkpoint);
+        try {
+            while (!made.isDone()) {
+                operation.run();
+            }
+        } finally {
+            // The next step would be made beside it otherwise, also where this one has thrown.
+            made.handle((done, failure) -> done).join();
+        }
+        try {
+            made.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException failed) {
+                throw failed;
+            }
+            throw e;
         }
     }
 }
