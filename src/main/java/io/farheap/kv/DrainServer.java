@@ -2,10 +2,10 @@ package io.farheap.kv;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.service.MapCalls;
+import io.farheap.thread.Uninterrupted;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -154,7 +154,7 @@ final class DrainServer {
                                 + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s that " + line.space.server()
                                 + " is to leave it; nothing has changed, try again when that process goes on or its lease ends");
             }
-            LockSupport.parkNanos(LOOK_NANOS);
+            Uninterrupted.parkNanos(this, LOOK_NANOS);
         }
     }
 

@@ -7,9 +7,9 @@ import io.farheap.control.SpacePlane;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
+import io.farheap.thread.Uninterrupted;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /** Adds a memory server to a map while it is used. Any thread, one at a time. */
 final class JoinServer {
@@ -96,7 +96,7 @@ final class JoinServer {
                 if (e.code() != Code.OUT_OF_MEMORY || System.nanoTime() - deadline > 0) {
                     throw e;
                 }
-                LockSupport.parkNanos(LOOK_NANOS);
+                Uninterrupted.parkNanos(JoinServer.class, LOOK_NANOS);
             }
         }
     }

@@ -4,6 +4,7 @@ import io.farheap.kv.service.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteSpace;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.time.TimeLimit;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -105,7 +106,7 @@ final class Keeper implements AutoCloseable {
             each.beat(this::report);
             // Where a connection was lost, it is made anew.
             while (mayLeave && !each.heard() && System.nanoTime() - deadline < 0) {
-                LockSupport.parkNanos(ASK_AGAIN_NANOS);
+                Uninterrupted.parkNanos(this, ASK_AGAIN_NANOS);
                 each.beat(this::report);
             }
             if (mayLeave && !each.heard()) {

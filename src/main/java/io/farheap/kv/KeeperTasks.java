@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.thread.Uninterrupted;
 import io.farheap.time.TimeLimit;
 import java.util.Optional;
 import java.util.Queue;
@@ -10,7 +11,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 
 /** What other threads ask of a map's keeper, whose thread makes all calls. Any thread, but for {@link #run}. */
 final class KeeperTasks implements AutoCloseable {
@@ -103,7 +103,7 @@ final class KeeperTasks implements AutoCloseable {
                         + TimeUnit.NANOSECONDS.toSeconds(ASK_NANOS) + " s, or a process that has the map open has not; "
                         + "try again later");
             }
-            LockSupport.parkNanos(ASK_AGAIN_NANOS);
+            Uninterrupted.parkNanos(this, ASK_AGAIN_NANOS);
         }
     }
 

@@ -4,10 +4,10 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.service.MapCalls;
 import io.farheap.kv.service.Texts;
 import io.farheap.remote.RemoteSpace;
+import io.farheap.thread.Uninterrupted;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
@@ -126,7 +126,7 @@ final class MoreMemory {
                         + "that within " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS)
                         + " s; it takes effect as soon as that process goes on or its lease ends");
             }
-            LockSupport.parkNanos(LOOK_NANOS);
+            Uninterrupted.parkNanos(this, LOOK_NANOS);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.lifetime.CloseOnce;
 import io.farheap.thread.OwnerGate;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.verbs.CompletionChannel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -102,8 +103,8 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     }
 
     /**
-     * Sleeps until something may have ended, the thread is unparked or interrupted, or a time has passed. It may return
-     * early: poll then. A virtual thread parks. The owner.
+     * Sleeps until something may have ended, the thread is unparked or interrupted, or a time has passed; 1 ms at most
+     * where it is interrupted already. It may return early: poll then. A virtual thread parks. The owner.
      *
      * @param nanos the most to sleep
      */
@@ -118,7 +119,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
                 exit();
             }
             if (most > 0) {
-                LockSupport.parkNanos(this, most);
+                Uninterrupted.parkNanos(this, most);
             }
         } finally {
             sleeper = null;

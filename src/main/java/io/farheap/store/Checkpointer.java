@@ -2,6 +2,7 @@ package io.farheap.store;
 
 import io.farheap.store.Checkpoint.IndexImage;
 import io.farheap.store.SnapshotFiles.Snapshot;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.tier.Device;
 import io.farheap.tier.DeviceCall;
 import io.farheap.tier.DeviceHandle;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -248,7 +248,7 @@ final class Checkpointer {
                         + "\" has updates pending, and was not polled until they ended for "
                         + options.patience().toSeconds() + " s: poll it, or close it. No checkpoint was made");
             }
-            LockSupport.parkNanos(NAP_NANOS);
+            Uninterrupted.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -270,7 +270,7 @@ final class Checkpointer {
             if (stopped) {
                 throw new StoreException("the store is being closed: no checkpoint was made");
             }
-            LockSupport.parkNanos(NAP_NANOS);
+            Uninterrupted.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -290,7 +290,7 @@ final class Checkpointer {
                 throw new StoreException("no checkpoint was made: the device has written nothing for "
                         + options.patience().toSeconds() + " s");
             }
-            LockSupport.parkNanos(NAP_NANOS);
+            Uninterrupted.parkNanos(this, NAP_NANOS);
         }
     }
 

@@ -2,11 +2,11 @@ package io.farheap.store;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.SharedMemory;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.tier.Device;
 import io.farheap.tier.DeviceCall;
 import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoStatus;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Gives the oldest part of a log back, beside the load: what is the newest of its key there is copied to the tail, then
@@ -100,7 +100,7 @@ final class Compactor {
                 if (!parts.log().hasSpare()) {
                     break;
                 }
-                LockSupport.parkNanos(NAP_NANOS);
+                Uninterrupted.parkNanos(this, NAP_NANOS);
             }
         }
         if (outcome != StoreStatus.PENDING) {

@@ -4,13 +4,13 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.memory.SharedMemory;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.tier.Device;
 import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoCompletion;
 import io.farheap.tier.IoStatus;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 
 /**
@@ -442,7 +442,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         } else if (pending.toTry() > 0) {
             if (Thread.currentThread().isVirtual()) {
                 // Those that do nothing but yield can keep others from being run.
-                LockSupport.parkNanos(NAP_NANOS);
+                Uninterrupted.parkNanos(this, NAP_NANOS);
             } else {
                 Thread.yield();
             }

@@ -1,9 +1,9 @@
 package io.farheap.store;
 
 import io.farheap.posix.AsymmetricFence;
+import io.farheap.thread.Uninterrupted;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Who is inside an operation, and since when (FASTER, section 2.4). A session stores the present epoch when it enters
@@ -90,7 +90,7 @@ final class Epochs {
     void awaitAll() {
         long epoch = advance();
         while (!passed(epoch)) {
-            LockSupport.parkNanos(NAP_NANOS);
+            Uninterrupted.parkNanos(this, NAP_NANOS);
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.store;
 
-import java.util.concurrent.locks.LockSupport;
+import io.farheap.thread.Uninterrupted;
 
 /** How a thread waits for what another does in some instructions, unless it has lost its core. */
 final class Spin {
@@ -19,7 +19,7 @@ final class Spin {
             Thread.yield();
         } else {
             // Virtual threads that do nothing but yield can keep one that was blocked from ever being run.
-            LockSupport.parkNanos(NAP_NANOS);
+            Uninterrupted.parkNanos(Spin.class, NAP_NANOS);
         }
         return rounds + 1;
     }

@@ -1,8 +1,8 @@
 package io.farheap.store;
 
+import io.farheap.thread.Uninterrupted;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -348,7 +348,7 @@ public final class StoreSession implements AutoCloseable {
         if (pending() > 0) {
             await();
         } else {
-            LockSupport.parkNanos(this, NAP_NANOS);
+            Uninterrupted.parkNanos(this, NAP_NANOS);
         }
     }
 

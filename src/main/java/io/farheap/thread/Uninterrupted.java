@@ -1,9 +1,13 @@
 package io.farheap.thread;
 
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Does work that an interrupt would end. The thread is interrupted again afterwards, for its caller. */
+/** Does what an interrupt would end. The thread is interrupted again afterwards, for its caller. */
 public final class Uninterrupted {
+
+    /** For which one that is interrupted sleeps at most: what would have woken it may have gone with the interrupt. */
+    private static final long INTERRUPTED_NANOS = 1_000_000;
 
     private Uninterrupted() {}
 
@@ -28,6 +32,25 @@ public final class Uninterrupted {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /**
+     * Parks the calling thread as {@link LockSupport#parkNanos(Object, long)} does, which returns at once to a thread
+     * that is interrupted: so one that waits would use a whole core. One that is interrupted already parks for 1 ms at
+     * most; one that is interrupted meanwhile goes on.
+     */
+    public static void parkNanos(Object blocker, long nanos) {
+        if (!Thread.interrupted()) {
+            LockSupport.parkNanos(blocker, nanos);
+            return;
+        }
+        try {
+            // To interrupt a thread is to unpark it too, and it is interrupted anew each time.
+            LockSupport.parkNanos(blocker, 1);
+            LockSupport.parkNanos(blocker, Math.min(nanos, INTERRUPTED_NANOS));
+        } finally {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.tier;
 
 import io.farheap.thread.Joining;
+import io.farheap.thread.Uninterrupted;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -170,7 +171,7 @@ final class FileThreads implements FileEngine {
             sleeper = Thread.currentThread();
             VarHandle.fullFence();
             if (!performed.hasNext()) {
-                LockSupport.parkNanos(FileThreads.this, AWAIT_NANOS);
+                Uninterrupted.parkNanos(FileThreads.this, AWAIT_NANOS);
             }
             sleeper = null;
         }

@@ -1,8 +1,8 @@
 package io.farheap.tier;
 
+import io.farheap.thread.Uninterrupted;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Requests of one thread to a {@link MemoryDevice}. */
@@ -203,7 +203,7 @@ final class MemoryHandle extends BaseHandle {
     @Override
     void sleep() {
         if (readyCount == 0 && faults.held()) {
-            LockSupport.parkNanos(NAP_NANOS);
+            Uninterrupted.parkNanos(this, NAP_NANOS);
         }
     }
 }

@@ -1,9 +1,9 @@
 package io.farheap.tier;
 
 import io.farheap.lifetime.Closing;
+import io.farheap.thread.Uninterrupted;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -440,7 +440,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
             only.await();
         } else {
             // No one event tells of several tiers.
-            LockSupport.parkNanos(NAP_NANOS);
+            Uninterrupted.parkNanos(this, NAP_NANOS);
         }
     }
 

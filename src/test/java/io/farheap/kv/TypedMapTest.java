@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Interrupts;
 import io.farheap.testing.TestDevice;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -312,6 +314,20 @@ class TypedMapTest {
             assertInstanceOf(MapException.class, met.get());
             go.countDown();
             assertEquals("value", loader.get());
+        }
+    }
+
+    @Test
+    void anInterruptedThreadSleepsWhileItWaits() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        try (Session session = space.map.openSession()) {
+            Interrupts.assertSleeps(
+                    () -> {
+                        while (!stop.get()) {
+                            session.await(TimeUnit.SECONDS.toNanos(1));
+                        }
+                    },
+                    () -> stop.set(true));
         }
     }
 

@@ -7,14 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Cluster;
 import io.farheap.kv.Codec;
+import io.farheap.testing.Interrupts;
 import io.farheap.tier.Device;
 import io.farheap.tier.FarDevice;
 import io.farheap.tier.FileDevice;
+import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -133,5 +138,87 @@ class InterruptedThreadTest {
             interrupted(store[0]::close);
             interrupted(device::close);
         }
+    }
+
+    private static FarStoreBuilder inMemory(MemoryDevice device) {
+        return how(device).files(new MemoryFiles());
+    }
+
+    /** A checkpoint, and what waits for operations that are under way. */
+    @Test
+    void whatWaitsForASessionSleeps() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
+                FarStore store = inMemory(device).open()) {
+            try (StoreSession session = store.openSession()) {
+                new BlockingSession(session).upsert(1, memory, 0, 8);
+            }
+            List<Runnable> waits = List.of(store::checkpoint, () -> store.scan((s, k, kb, v, vb) -> true));
+            for (Runnable wait : waits) {
+                CountDownLatch made = new CountDownLatch(1);
+                CountDownLatch go = new CountDownLatch(1);
+                Thread inside = Thread.ofPlatform().start(() -> {
+                    try (StoreSession session = store.openSession()) {
+                        new BlockingSession(session).update(1, new StandingStill(made, go), 0);
+                    }
+                });
+                made.await();
+                Interrupts.assertSleeps(wait, go::countDown);
+                inside.join();
+            }
+        }
+    }
+
+    @Test
+    void whatWaitsForADeviceSleeps() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
+                FarStore store = inMemory(device).open()) {
+            try (StoreSession session = store.openSession()) {
+                for (long key = 0; key < KEYS; key++) {
+                    new BlockingSession(session).upsert(key, memory, 0, 8);
+                }
+            }
+            device.faults().hold();
+            Interrupts.assertSleeps(
+                    () -> {
+                        try (StoreSession session = store.openSession();
+                                Arena own = Arena.ofConfined()) {
+                            MemorySegment value = own.allocate(64);
+                            int outcome = session.read(1, value, 0, 64, (token, status, bytes) -> {}, 0);
+                            assertEquals(StoreStatus.PENDING, outcome);
+                            session.drain();
+                        }
+                    },
+                    device.faults()::letGo);
+        }
+    }
+
+    /** As who waits for the log's thread to make room. */
+    @Test
+    void whatWaitsForTheLogSleeps() throws Exception {
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
+                FarStore store = inMemory(device).open()) {
+            AtomicBoolean stop = new AtomicBoolean();
+            Interrupts.assertSleeps(
+                    () -> {
+                        try (StoreSession session = store.openSession()) {
+                            while (!stop.get()) {
+                                session.awaitProgress();
+                            }
+                        }
+                    },
+                    () -> stop.set(true));
+        }
+    }
+
+    @Test
+    void whatSpinsForLongSleeps() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        Interrupts.assertSleeps(
+                () -> {
+                    for (int rounds = 0; !stop.get(); ) {
+                        rounds = Spin.wait(rounds);
+                    }
+                },
+                () -> stop.set(true));
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Interrupts;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,24 @@ class OwnerGateTest {
         assertTrue(gate.inside());
         gate.exit();
         assertFalse(gate.inside());
+    }
+
+    @Test
+    void anInterruptedOwnerOrClaimerSleepsWhileItWaits() throws Exception {
+        gate.claim();
+        Interrupts.assertSleeps(
+                () -> {
+                    gate.enter();
+                    gate.exit();
+                },
+                gate::unclaim);
+        gate.enter();
+        Interrupts.assertSleeps(
+                () -> {
+                    gate.claim();
+                    gate.unclaim();
+                },
+                gate::exit);
     }
 
     @Test
