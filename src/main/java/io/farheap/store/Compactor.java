@@ -47,13 +47,18 @@ final class Compactor {
             DeviceMemory registered = resources.add(device.register(memory.segment()));
             DeviceCall call = new DeviceCall(resources.add(device.open()));
             for (long page = log.page(marks.begin()); log.startOf(page) < end; page++) {
-                read(call, registered, log.startOf(page));
-                move(session, memory, Math.max(log.startOf(page), marks.begin()), log.startOf(page + 1));
-                session.drain();
+                long next = log.startOf(page + 1);
+                long first = parts.gaps().endOf(Math.max(log.startOf(page), marks.begin()));
+                // What a gap covers the device may never have had.
+                if (first < next) {
+                    read(call, registered, log.startOf(page));
+                    move(session, memory, first, next);
+                    session.drain();
+                }
                 if (failure != 0) {
                     throw new StoreException("the log could not be compacted: " + StoreStatus.describe(failure));
                 }
-                begin(log.startOf(page + 1));
+                begin(next);
             }
         }
         return marks.begin();

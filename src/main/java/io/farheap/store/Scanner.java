@@ -78,8 +78,12 @@ final class Scanner {
 
     /** @return where to go on: behind the page; -1 where the visitor has enough */
     private long onDevice(long from, long pageEnd) {
+        long at = parts.gaps().endOf(from);
+        if (at >= pageEnd) {
+            // What a gap covers the device may never have had.
+            return at;
+        }
         readPage(log.page(from));
-        long at = from;
         while (at + Layout.LEAST_RECORD <= pageEnd) {
             long gapEnd = parts.gaps().endOf(at);
             if (gapEnd > at) {

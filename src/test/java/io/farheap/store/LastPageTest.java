@@ -1,6 +1,8 @@
 package io.farheap.store;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.memory.SharedMemory;
@@ -13,8 +15,12 @@ import io.farheap.tier.IoStatus;
 import io.farheap.tier.RecordingStorage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -55,7 +61,8 @@ class LastPageTest {
     void aLogThatWasEmptyIsCompactedOnceItIsNot(CheckpointKind kind) {
         RecordingStorage before = new RecordingStorage();
         try (FileDevice device = device(before);
-                FarStore store = how(before, device).pageBytes(BLOCK).checkpoints(kind).open()) {
+                FarStore store =
+                        how(before, device).pageBytes(BLOCK).checkpoints(kind).open()) {
             store.checkpoint();
             before.stopAfter(0);
         } catch (StoreException e) {
@@ -80,8 +87,112 @@ class LastPageTest {
         }
     }
 
+    /** A page that was written beside the load has records behind the end, which its checksum is of. */
+    @Test
+    void whatACheckpointHasBehindItsEndStays() {
+        RecordingStorage storage = new RecordingStorage();
+        try (FileDevice device = device(storage);
+                SharedMemory memory = SharedMemory.allocate("last-page-test", PAGE);
+                DeviceMemory registered = device.register(memory.segment());
+                DeviceHandle handle = device.open()) {
+            DeviceCall call = new DeviceCall(handle);
+            int written = BLOCK + 48;
+            memory.segment().fill((byte) 7);
+            assertEquals(IoStatus.OK, call.append(0, registered, 0, PAGE));
+            List<Checkpoint.Extent> extents = List.of(new Checkpoint.Extent(HybridLog.FIRST, written, 0));
+            LastPage.complete(checkpoint(112, extents), device);
+            memory.segment().fill((byte) 1);
+            assertEquals(IoStatus.OK, call.read(0, registered, 0, PAGE));
+            byte[] page = memory.segment().toArray(JAVA_BYTE);
+            byte[] expected = new byte[PAGE];
+            Arrays.fill(expected, 0, PAGE, (byte) 7);
+            assertArrayEquals(expected, page, "the page has a block more, in which the extent ends");
+            LastPage.complete(checkpoint(112, List.of(new Checkpoint.Extent(HybridLog.FIRST, 112, 0))), device);
+            assertEquals(IoStatus.OK, call.read(0, registered, 0, PAGE));
+            Arrays.fill(expected, BLOCK, PAGE, (byte) 0);
+            assertArrayEquals(expected, memory.segment().toArray(JAVA_BYTE));
+        }
+    }
+
+    private static Checkpoint checkpoint(long end, List<Checkpoint.Extent> extents) {
+        return new Checkpoint(
+                1,
+                1,
+                Layout.COMPACT,
+                Integer.numberOfTrailingZeros(PAGE),
+                HybridLog.FIRST,
+                end,
+                PAGE,
+                HybridLog.FIRST,
+                Map.of(),
+                List.of(),
+                IndexFiles.none(64),
+                extents,
+                end,
+                List.of());
+    }
+
+    /** As of a log that was empty, by a release that let it begin where it ended. */
+    @Test
+    void aPageThatAGapCoversIsNotRead() throws Exception {
+        RecordingStorage storage = new RecordingStorage();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(EXPECTED);
+            try (FileDevice device = device(storage, BLOCK)) {
+                FarStoreBuilder how = how(storage, device).pageBytes(BLOCK);
+                try (FarStore store = how.open()) {
+                    store.checkpoint();
+                }
+                try (FarStore store = how.open();
+                        StoreSession session = store.openSession("a")) {
+                    for (int key = 0; key < 50; key++) {
+                        put(session, memory, key);
+                    }
+                    store.checkpoint();
+                }
+            }
+            CheckpointFiles files = new CheckpointFiles(new StorageFiles(storage));
+            files.write(beginning(files.read(2)));
+            try (FileDevice device = device(storage, BLOCK);
+                    FarStore store = how(storage, device).pageBytes(BLOCK).open();
+                    StoreSession session = store.openSession("a")) {
+                assertEquals("checkpoint 2 is recovered", store.recovery());
+                assertAll(session, memory, 50);
+                int[] visited = {0};
+                store.scan((segment, key, keyBytes, value, valueBytes) -> ++visited[0] > 0);
+                assertEquals(50, visited[0]);
+                store.compact(store.logBytes());
+                assertAll(session, memory, 50);
+            }
+        }
+    }
+
+    /** The same from the log's first address on, where there is nothing up to its first page. */
+    private static Checkpoint beginning(Checkpoint of) {
+        assertEquals(BLOCK, of.begin());
+        return new Checkpoint(
+                of.number(),
+                of.version(),
+                of.layout(),
+                of.pageBits(),
+                HybridLog.FIRST,
+                of.end(),
+                of.next(),
+                of.passing(),
+                of.sessions(),
+                List.of(new Checkpoint.Gap(HybridLog.FIRST, BLOCK, -1)),
+                of.index(),
+                of.extents(),
+                of.aside(),
+                of.pieces());
+    }
+
     private static FileDevice device(RecordingStorage storage) {
-        return FileDevice.open(storage, SEGMENT, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER));
+        return device(storage, SEGMENT);
+    }
+
+    private static FileDevice device(RecordingStorage storage, int segment) {
+        return FileDevice.open(storage, segment, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER));
     }
 
     private static FarStoreBuilder how(RecordingStorage storage, FileDevice device) {
