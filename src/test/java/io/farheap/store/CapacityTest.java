@@ -24,6 +24,8 @@ class CapacityTest {
     private static final int PAGE = 4096;
     private static final int PAGES = 64;
     private static final int RECORDS_A_PAGE = PAGE / 24;
+    /** Of a value: three records are in a page, and no room is left. */
+    private static final int THIRD = 1300;
 
     /** What hangs fails. */
     private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(60_000_000_000L));
@@ -146,6 +148,67 @@ class CapacityTest {
             }
             assertEquals(16, ends.size());
         });
+    }
+
+    /**
+     * A move that has read what is in front of its record finds no room, which nothing but its compaction could make.
+     */
+    @Test
+    void aCompactionThatHasUsedUpItsPagesEnds() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            MemorySegment value = arena.allocate(THIRD);
+            try (FarStore store = how().records(8, THIRD)
+                            .expectedKeys(1)
+                            .growingIndex(false)
+                            .open();
+                    StoreSession session = store.openSession()) {
+                long moved = 1;
+                long inFront = moved + 1;
+                while (CompactionTest.tag(inFront) != CompactionTest.tag(moved)) {
+                    inFront++;
+                }
+                new BlockingSession(session).upsert(moved, value, 0, THIRD);
+                long last = inFront;
+                while (store.logBytes() < 2 * PAGE) {
+                    last = otherThan(moved, last);
+                    new BlockingSession(session).upsert(last, value, 0, THIRD);
+                }
+                new BlockingSession(session).upsert(inFront, value, 0, THIRD);
+                int outcome = StoreStatus.DONE;
+                while (outcome == StoreStatus.DONE || outcome == StoreStatus.FULL) {
+                    last = otherThan(moved, last);
+                    outcome = session.upsert(last, value, 0, THIRD);
+                }
+                assertEquals(StoreStatus.FAILED, outcome);
+                useUpSpare(store, last + 1, value);
+                assertThrows(StoreException.class, () -> store.compact(PAGE));
+                assertEquals(THIRD, new BlockingSession(session).read(moved, value, 0, THIRD));
+                assertTrue(store.failure().isEmpty());
+            }
+        });
+    }
+
+    private static long otherThan(long key, long last) {
+        long next = last + 1;
+        while (CompactionTest.tag(next) == CompactionTest.tag(key)) {
+            next++;
+        }
+        return next;
+    }
+
+    /** As a compaction does whose copies are in vain, since others are faster. */
+    private static void useUpSpare(FarStore store, long first, MemorySegment value)
+            throws ReflectiveOperationException {
+        StoreParts parts = (StoreParts) IndexGrowthTest.field(store, "parts");
+        LogThread logThread = (LogThread) IndexGrowthTest.field(store, "logThread");
+        SessionOptions options = (SessionOptions) IndexGrowthTest.field(store, "options");
+        try (StoreSession spare = new StoreSession("", 0, ended -> {}, parts, logThread, options.forCompaction())) {
+            long key = first;
+            while (spare.upsert(key++, value, 0, THIRD) == StoreStatus.DONE
+                    || parts.log().hasSpare()) {
+                spare.awaitProgress();
+            }
+        }
     }
 
     private void fill(FarStore store, StoreSession session) {

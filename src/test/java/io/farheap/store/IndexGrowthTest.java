@@ -144,7 +144,7 @@ class IndexGrowthTest {
         return ((StoreParts) field(store, "parts")).index();
     }
 
-    private static Object field(FarStore store, String name) throws ReflectiveOperationException {
+    static Object field(FarStore store, String name) throws ReflectiveOperationException {
         Field field = FarStore.class.getDeclaredField(name);
         field.setAccessible(true);
         return field.get(store);
