@@ -12,6 +12,15 @@ public final class FakeMap {
      * @param servers 0 or 1: one alone
      */
     public static MapDescriptor descriptor(int regions, int servers, long regionBytes) {
+        return descriptor(regions, servers, regionBytes, 0);
+    }
+
+    /** Of a map of one region, whose blocks of 64 bytes are segments of their own. */
+    public static MapDescriptor ofSmallBlocks(long regionBytes) {
+        return descriptor(1, 1, regionBytes, regionBytes / 64);
+    }
+
+    private static MapDescriptor descriptor(int regions, int servers, long regionBytes, long mostBlocks) {
         return new MapDescriptor(
                 1,
                 0,
@@ -20,7 +29,7 @@ public final class FakeMap {
                 regionBytes,
                 100,
                 0,
-                0,
+                mostBlocks,
                 new KeyHash(1, 2),
                 CachePolicy.ADAPTIVE.name());
     }

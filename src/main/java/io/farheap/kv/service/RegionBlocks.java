@@ -5,12 +5,16 @@ import io.farheap.kv.SizeClasses;
 import io.farheap.kv.SlotWord;
 import io.farheap.kv.SpaceShape;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The segments of one region: of which class each is, which of their blocks are in the pools, and during a collection
  * which may be lost. A bit for each unit of 64 bytes; a block's is that of its first. One thread at a time.
+ *
+ * <p>How large a region is a client says. So nothing is made for what has not been handed out, and if each block is a
+ * segment of its own, a segment of 64 bytes has 3 bytes and two bits here, and room for as much again.
  */
 final class RegionBlocks {
 
@@ -19,24 +23,34 @@ final class RegionBlocks {
     /** In place of a class + 1: all blocks are in the pool, and are to be others. */
     private static final byte RETIRED = -1;
 
+    private static final int LEAST_ROOM = 64;
+
     private final int index;
     private final int region;
     private final SpaceShape shape;
     private final long segmentsAt;
     private final int segmentUnits;
     private final int segments;
+    /** Of segments that are one block each. */
+    private final boolean single;
+
+    // Those by segment have room for those that have been handed out, and those by unit for their units.
+
     /** Of each that has been handed out its class + 1. */
-    private final byte[] classes;
+    private byte[] classes = {};
 
     /** A bit for each block that is in a pool, or worn out. */
-    private final long[] pooled;
+    private long[] pooled = {};
 
-    /** How many of a segment's are, and how many of these are not worn out. */
-    private final int[] pooledCount;
+    /** How many of a segment's are, and how many of these are not worn out. Not of single ones, whose bits say it. */
+    private int[] pooledCount = {};
 
-    private final int[] usableCount;
-    /** By segment with blocks in a pool: by block the incarnation to be used next. */
-    private final char[] @Nullable [] incarnations;
+    private int[] usableCount = {};
+    /** By segment with blocks in a pool: by block the incarnation to be used next. Not of single ones. */
+    private char[] @Nullable [] incarnations = {};
+
+    /** Of single ones: by segment the incarnation of its block to be used next, if it is in a pool; else 0. */
+    private char[] incarnation = {};
 
     private long @Nullable [] suspects;
     /** Segments that are being emptied. */
@@ -55,11 +69,7 @@ final class RegionBlocks {
         segmentsAt = shape.segmentsAt(region) / BlockFormat.UNIT_BYTES;
         segmentUnits = shape.segmentBytes() / BlockFormat.UNIT_BYTES;
         segments = Math.toIntExact(shape.segments(region));
-        classes = new byte[segments];
-        pooled = new long[words()];
-        pooledCount = new int[segments];
-        usableCount = new int[segments];
-        incarnations = new char[segments][];
+        single = segmentUnits == 1;
     }
 
     int index() {
@@ -70,8 +80,20 @@ final class RegionBlocks {
         return region;
     }
 
-    private int words() {
-        return Math.toIntExact(Math.ceilDiv(shape.regionBytes() / BlockFormat.UNIT_BYTES, Long.SIZE));
+    private void makeRoom(int count) {
+        if (count <= classes.length) {
+            return;
+        }
+        int room = (int) Math.min(segments, Math.max(LEAST_ROOM, 2L * count));
+        classes = Arrays.copyOf(classes, room);
+        pooled = Arrays.copyOf(pooled, Math.ceilDiv(firstUnit(room), Long.SIZE));
+        if (single) {
+            incarnation = Arrays.copyOf(incarnation, room);
+        } else {
+            pooledCount = Arrays.copyOf(pooledCount, room);
+            usableCount = Arrays.copyOf(usableCount, room);
+            incarnations = Arrays.copyOf(incarnations, room);
+        }
     }
 
     int left() {
@@ -88,6 +110,7 @@ final class RegionBlocks {
      * @return the place of the first
      */
     long handOut(int sizeClass, int count) {
+        makeRoom(handedOut + count);
         long unit = segmentsAt + (long) handedOut * segmentUnits;
         for (int i = 0; i < count; i++) {
             classes[handedOut++] = (byte) (sizeClass + 1);
@@ -144,6 +167,10 @@ final class RegionBlocks {
     boolean addPooled(int unit, int incarnation) {
         int segment = segmentOf(unit);
         pooled[unit >>> 6] |= 1L << unit;
+        if (single) {
+            this.incarnation[segment] = (char) incarnation;
+            return incarnation != 0;
+        }
         pooledCount[segment]++;
         if (incarnation == 0) {
             return false;
@@ -159,7 +186,17 @@ final class RegionBlocks {
 
     /** Blocks of a segment that can be taken. */
     int usable(int segment) {
+        if (single) {
+            return incarnation[segment] != 0 ? 1 : 0;
+        }
         return usableCount[segment];
+    }
+
+    private int pooled(int segment) {
+        if (single) {
+            return get(pooled, firstUnit(segment)) ? 1 : 0;
+        }
+        return pooledCount[segment];
     }
 
     /**
@@ -169,6 +206,9 @@ final class RegionBlocks {
      * @return how many
      */
     int takePooled(int segment, int most, long[] words, int at) {
+        if (single) {
+            return takeSingle(segment, most, words, at);
+        }
         char[] next = incarnations[segment];
         int n = 0;
         int units = SizeClasses.units(classes[segment] - 1);
@@ -188,9 +228,20 @@ final class RegionBlocks {
         return n;
     }
 
+    private int takeSingle(int segment, int most, long[] words, int at) {
+        if (incarnation[segment] == 0 || most < 1) {
+            return 0;
+        }
+        int unit = firstUnit(segment);
+        words[at] = SlotWord.live(place(unit), incarnation[segment], 0, 1);
+        incarnation[segment] = 0;
+        pooled[unit >>> 6] &= ~(1L << unit);
+        return 1;
+    }
+
     /** Whether all blocks of a segment are in the pool or worn out. */
     boolean full(int segment) {
-        return classes[segment] > 0 && pooledCount[segment] == blocksOf(segment);
+        return classes[segment] > 0 && pooled(segment) == blocksOf(segment);
     }
 
     int classOf(int segment) {
@@ -203,12 +254,12 @@ final class RegionBlocks {
 
     /** Blocks of a segment that are in no pool, and not worn out: named, held, or lost. */
     int out(int segment) {
-        return blocksOf(segment) - pooledCount[segment];
+        return blocksOf(segment) - pooled(segment);
     }
 
     /** Blocks of a segment that are worn out. */
     int worn(int segment) {
-        return pooledCount[segment] - usableCount[segment];
+        return pooled(segment) - usable(segment);
     }
 
     /** Whether a segment is of a class now. */
@@ -246,9 +297,13 @@ final class RegionBlocks {
         for (int unit = first; unit < first + segmentUnits; unit++) {
             pooled[unit >>> 6] &= ~(1L << unit);
         }
-        pooledCount[segment] = 0;
-        usableCount[segment] = 0;
-        incarnations[segment] = null;
+        if (single) {
+            incarnation[segment] = 0;
+        } else {
+            pooledCount[segment] = 0;
+            usableCount[segment] = 0;
+            incarnations[segment] = null;
+        }
         classes[segment] = (byte) (sizeClass + 1);
         // So that incarnations begin anew.
         memory.asSlice((long) first * BlockFormat.UNIT_BYTES, shape.segmentBytes())
@@ -265,8 +320,9 @@ final class RegionBlocks {
             return 0;
         }
         long[] bits = suspects;
-        if (bits == null) {
-            bits = new long[words()];
+        if (bits == null || bits.length < pooled.length) {
+            // Meanwhile more may have been handed out.
+            bits = bits == null ? new long[pooled.length] : Arrays.copyOf(bits, pooled.length);
             suspects = bits;
         }
         int units = SizeClasses.units(classes[segment] - 1);
@@ -327,7 +383,8 @@ final class RegionBlocks {
         suspects = null;
     }
 
+    /** @param bits which may end before the unit, if that was handed out later */
     private static boolean get(long[] bits, int unit) {
-        return (bits[unit >>> 6] >>> unit & 1) != 0;
+        return unit >>> 6 < bits.length && (bits[unit >>> 6] >>> unit & 1) != 0;
     }
 }
