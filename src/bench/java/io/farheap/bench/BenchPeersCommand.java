@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -98,11 +97,10 @@ final class BenchPeersCommand implements Callable<Integer> {
                 new PeersBench(operations, sizes.stream().map(Long::intValue).toList());
         int all = PeersBench.rounds(rounds);
         try (ServerProcess server = ServerProcess.start(Devices.library(), SERVER_BYTES, MAX_BYTES)) {
-            bench.run(
-                    directory, server.address(), rounds, TimeUnit.NANOSECONDS.convert(turn), done -> spec.commandLine()
-                            .getErr()
-                            .printf("round %d of %d%n", done, all)
-                            .flush());
+            bench.run(directory, server.address(), rounds, turn.toNanos(), done -> spec.commandLine()
+                    .getErr()
+                    .printf("round %d of %d%n", done, all)
+                    .flush());
         }
         print(System.out, report, bench);
         write(report, bench);

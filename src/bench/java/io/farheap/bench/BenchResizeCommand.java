@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -110,7 +109,7 @@ final class BenchResizeCommand implements Callable<Integer> {
                     "(quiet)");
             for (boolean write : new boolean[] {false, true}) {
                 ResizeBench bench = new ResizeBench(cache, small, large);
-                bench.run(write, repeat, resizes, TimeUnit.NANOSECONDS.convert(every));
+                bench.run(write, repeat, resizes, every.toNanos());
                 print(out, write, bench);
                 put(report.row(), write, bench);
             }

@@ -161,7 +161,7 @@ final class ReclaimRig implements AutoCloseable {
         alerted = 0;
         left.clear();
         long signalled = System.nanoTime();
-        long deadline = signalled + TimeUnit.NANOSECONDS.convert(notice);
+        long deadline = signalled + notice.toNanos();
         leaver.leave();
         BooleanSupplier ended = () -> leaver.await(0);
         BooleanSupplier known = () -> cache.servers().contains(heir.address());

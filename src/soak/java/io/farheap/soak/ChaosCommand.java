@@ -5,7 +5,6 @@ import io.farheap.command.Subcommand;
 import java.util.Collection;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,7 +40,7 @@ public final class ChaosCommand implements Subcommand, Callable<Integer> {
         DeviceNotice.print(spec.commandLine().getErr());
         long chosen = seed != null ? seed : new SplittableRandom().nextInt(Integer.MAX_VALUE);
         Collection<String> problems;
-        try (Chaos chaos = new Chaos(chosen, TimeUnit.NANOSECONDS.convert(options.lease()), System.out)) {
+        try (Chaos chaos = new Chaos(chosen, options.lease().toNanos(), System.out)) {
             problems = chaos.run(nanos);
         }
         return LoadOptions.end(problems, chosen, System.out);

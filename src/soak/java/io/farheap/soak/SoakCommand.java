@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -149,7 +148,7 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
 
         @Override
         public long leaseNanos() {
-            return TimeUnit.NANOSECONDS.convert(lease);
+            return lease.toNanos();
         }
     }
 }

@@ -17,7 +17,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -99,8 +98,8 @@ public final class BenchStoreCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
-        StorePlan plan = new StorePlan(
-                new DataSet(records, Long.BYTES), (int) append, rounds, TimeUnit.NANOSECONDS.convert(turn), directory);
+        StorePlan plan =
+                new StorePlan(new DataSet(records, Long.BYTES), (int) append, rounds, turn.toNanos(), directory);
         for (String part : PARTS) {
             if (parts.contains(part)) {
                 switch (part) {

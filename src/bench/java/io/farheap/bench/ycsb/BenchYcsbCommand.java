@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -212,14 +211,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
         DataSet one = new DataSet(1, bytes);
         long count = records > 0 ? records : USUAL_RECORDS * USUAL_RECORD_BYTES / one.recordBytes();
         return new YcsbPlan(
-                new DataSet(count, bytes),
-                workload,
-                threads,
-                rounds,
-                TimeUnit.NANOSECONDS.convert(turn),
-                directory,
-                contestants,
-                faster);
+                new DataSet(count, bytes), workload, threads, rounds, turn.toNanos(), directory, contestants, faster);
     }
 
     private void check() {

@@ -8,7 +8,6 @@ import io.farheap.server.MemoryServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -79,7 +78,7 @@ final class ManagedServer implements AutoCloseable {
      * @param atOnce whether nobody is left to wait for
      */
     void leave(BooleanSupplier atOnce) throws InterruptedException {
-        leavesAt = System.nanoTime() + TimeUnit.NANOSECONDS.convert(notice);
+        leavesAt = System.nanoTime() + notice.toNanos();
         leaving = true;
         server.leave();
         registration.reportSoon();

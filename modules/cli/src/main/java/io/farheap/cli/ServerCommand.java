@@ -19,7 +19,6 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -206,7 +205,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
         ServerOptions options = new ServerOptions(
                 memory,
                 region,
-                TimeUnit.NANOSECONDS.convert(lease),
+                lease.toNanos(),
                 device,
                 name == null ? listen : name,
                 threads == 0 ? ServerOptions.defaultThreads() : threads,

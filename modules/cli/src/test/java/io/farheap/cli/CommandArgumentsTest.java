@@ -4,16 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.command.Durations;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
 /** Values are what was typed, whatever they look like. */
@@ -57,6 +60,25 @@ class CommandArgumentsTest {
     }
 
     @Test
+    void theLongestDurationOfEachOptionIsForEver() throws Exception {
+        List<CommandLine> commands = new ArrayList<>(List.of(Main.commandLine()));
+        int durations = 0;
+        while (!commands.isEmpty()) {
+            CommandLine command = commands.removeLast();
+            commands.addAll(command.getSubcommands().values());
+            for (OptionSpec option : command.getCommandSpec().options()) {
+                if (option.type() == Duration.class) {
+                    durations++;
+                    String what = command.getCommandSpec().qualifiedName() + " " + option.longestName();
+                    assertEquals(1, option.converters().length, what);
+                    assertEquals(Durations.LONGEST, option.converters()[0].convert("999999999m"), what);
+                }
+            }
+        }
+        assertTrue(durations > 10, durations + " options");
+    }
+
+    @Test
     void aMapIsNotOpenedWithoutItsToken() {
         StringWriter said = new StringWriter();
         CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
@@ -82,7 +104,8 @@ class CommandArgumentsTest {
         CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
         assertEquals(1, line.execute("server", "--memory", "64m", "--lease", "999999999m"), said::toString);
         assertEquals(
-                "farheap: a lease of " + Long.MAX_VALUE + " ns; it must last 100 ms to an hour\n", said.toString());
+                "farheap: a lease of " + Durations.LONGEST.toNanos() + " ns; it must last 100 ms to an hour\n",
+                said.toString());
     }
 
     private static void collect(CommandLine line, List<ArgSpec> arguments) {

@@ -6,8 +6,14 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Durations as people write them: {@code 500ms}, {@code 3s}, {@code 2m}. */
+/**
+ * Durations as people write them: {@code 500ms}, {@code 3s}, {@code 2m}. One longer than {@link #LONGEST} is taken for
+ * that, which is for ever.
+ */
 public final class Durations implements ITypeConverter<Duration> {
+
+    /** 146 years. As nanoseconds it can be added to a clock's time, and the sum compared with later ones. */
+    public static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE / 2);
 
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m)");
 
@@ -19,10 +25,16 @@ public final class Durations implements ITypeConverter<Duration> {
                     "'" + text + "' is not a duration; write a number with ms, s or m, such as 3s");
         }
         long number = Long.parseLong(form.group(1));
-        return switch (form.group(2)) {
-            case "ms" -> Duration.ofMillis(number);
-            case "s" -> Duration.ofSeconds(number);
-            default -> Duration.ofMinutes(number);
-        };
+        return capped(
+                switch (form.group(2)) {
+                    case "ms" -> Duration.ofMillis(number);
+                    case "s" -> Duration.ofSeconds(number);
+                    default -> Duration.ofMinutes(number);
+                });
+    }
+
+    /** A duration, but {@link #LONGEST} in place of a longer one. */
+    public static Duration capped(Duration duration) {
+        return duration.compareTo(LONGEST) > 0 ? LONGEST : duration;
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.manager.service;
 
+import io.farheap.command.Durations;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.provider.Lot;
 import io.farheap.manager.provider.Machine;
@@ -17,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -326,7 +326,7 @@ final class Fleet implements ServerProvider.Listener {
         lock.lock();
         try {
             Hired hired = machines.get(machine);
-            long until = nanos.getAsLong() + TimeUnit.NANOSECONDS.convert(notice);
+            long until = nanos.getAsLong() + Durations.capped(notice).toNanos();
             if (hired != null && hired.server != null) {
                 LOG.log(System.Logger.Level.INFO, "server " + hired.address + " is taken back in " + notice);
                 reclaimed.put(hired.server.record.id(), until);

@@ -15,7 +15,6 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -144,11 +143,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
             throw wrong("name where the manager keeps what it has to remember: --data DIR, or --temporary");
         }
         ManagerOptions options = new ManagerOptions(
-                TimeUnit.NANOSECONDS.convert(serverTimeout),
-                TimeUnit.NANOSECONDS.convert(clientTimeout),
-                !noEarlyMoves,
-                cheaperMoves,
-                supply.supply());
+                serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves, supply.supply());
         ServerProvider.Factory provider = supply.provider();
         Termination termination = Termination.watch(untilStdinCloses);
         PrintWriter out = spec.commandLine().getOut();

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 
@@ -58,7 +57,7 @@ final class SupplyOptions {
     private int spares;
 
     Supply supply() {
-        return new Supply(spares, TimeUnit.NANOSECONDS.convert(startWait), TimeUnit.NANOSECONDS.convert(stopIdle));
+        return new Supply(spares, startWait.toNanos(), stopIdle.toNanos());
     }
 
     Map<String, String> settings() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.command.Durations;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
@@ -335,6 +336,20 @@ class SupplyTest {
         provider.machines.getFirst().report(0, Map.of(7L, 4));
         assertTrue(cluster.servers().stream()
                 .anyMatch(server -> server.address().equals("host100:1") && server.leaving()));
+    }
+
+    @Test
+    void theLongestNoticeIsNotOverAtOnce() {
+        start(1, SupplyTest::serveSoon, SMALL);
+        cluster.tick();
+        while (cluster.servers().isEmpty()) {
+            Thread.onSpinWait();
+        }
+        provider.machines.getFirst().reclaim(Duration.ofSeconds(Long.MAX_VALUE));
+        cluster.tick();
+        ServerReport server = cluster.servers().getFirst();
+        assertTrue(server.leaving());
+        assertEquals(Durations.LONGEST.toMillis(), server.leavesWithinMillis());
     }
 
     @Test
