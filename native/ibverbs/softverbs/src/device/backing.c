@@ -3,32 +3,66 @@
  *
  * A shared mapping of a memfd (Farheap's arenas) can be mapped by peers too: then an operation is a plain copy. It must
  * be sealed against shrinking, and its descriptor must still be open here, so that peers can open it through /proc.
- * Everything else (malloc, stacks, a Java heap) stays where it is and peers use process_vm_readv/writev. The other
- * way, moving such pages into a shared mapping at registration, was not taken: it changes what fork, mremap and free
- * do to memory that is not ours.
+ * Everything else (malloc, stacks, a Java heap) stays where it is and peers use system calls. The other way, moving
+ * such pages into a shared mapping at registration, was not taken: it changes what fork, mremap and free do to memory
+ * that is not ours. What peers can map is never registered as what they cannot: see files.c.
  */
 #include "device/backing.h"
+#include "device/files.h"
 #include "object/layout.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
+/* Shared mappings of files, in the order of their addresses; one that goes on in the next is one with it. */
+struct survey {
+	struct sv_file_name *names;
+	size_t count, room;
+	uint64_t offset; /* in the first, of the range's first byte */
+	uint64_t next;   /* in the last, of the byte after it */
+	bool others;     /* memory that is no file's is in the range, too */
+};
+
+/* One mapping, or what the range has of it. */
 struct area {
-	uint64_t start, end, offset, ino;
-	dev_t dev;
+	uint64_t start, end, offset;
+	struct sv_file_name name;
 	bool shared;
 };
 
-/* Are [addr, end) mapped, readable, and writable if need be? `first` gets the file behind the whole of it, if one. */
-static int survey(uint64_t addr, uint64_t end, bool write, struct area *whole)
+static int add(struct survey *survey, const struct area *area)
+{
+	struct sv_file_name *last = survey->count ? &survey->names[survey->count - 1] : NULL;
+
+	if (!area->shared || !area->name.ino) {
+		survey->others = true;
+		return 0;
+	}
+	bool goes_on = last && last->ino == area->name.ino && last->dev == area->name.dev && survey->next == area->offset;
+
+	survey->next = area->offset + (area->end - area->start);
+	if (goes_on)
+		return 0;
+	if (!last)
+		survey->offset = area->offset;
+	if (survey->count == survey->room) {
+		size_t room = survey->room ? 2 * survey->room : 1;
+		struct sv_file_name *names = realloc(survey->names, room * sizeof(*names));
+
+		if (!names)
+			return ENOMEM;
+		survey->names = names;
+		survey->room = room;
+	}
+	survey->names[survey->count++] = area->name;
+	return 0;
+}
+
+/* Are [addr, end) mapped, readable, and writable if need be, and what of? The names are the caller's to free. */
+static int look(uint64_t addr, uint64_t end, bool write, struct survey *survey)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char line[512];
@@ -37,90 +71,71 @@ static int survey(uint64_t addr, uint64_t end, bool write, struct area *whole)
 
 	if (!maps)
 		return errno;
-	whole->ino = 0;
-	while (at < end && fgets(line, sizeof(line), maps)) {
+	while (at < end && !error && fgets(line, sizeof(line), maps)) {
 		struct area a;
 		char mode[5];
 		unsigned major_nr, minor_nr;
 
 		if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &a.start, &a.end, mode, &a.offset, &major_nr, &minor_nr,
-		        &a.ino) != 7)
+		        &a.name.ino) != 7)
 			continue; /* the rest of a long line */
 		if (a.end <= at)
 			continue;
 		if (a.start > at || mode[0] != 'r' || (write && mode[1] != 'w'))
 			break;
-		a.dev = makedev(major_nr, minor_nr);
+		a.name.dev = makedev(major_nr, minor_nr);
 		a.shared = mode[3] == 's';
-		if (at == addr)
-			*whole = a;
-		else if (!a.shared || a.ino != whole->ino || a.dev != whole->dev ||
-		         a.offset != whole->offset + (a.start - whole->start))
-			whole->shared = false; /* a patchwork */
+		a.offset += at - a.start;
+		a.start = at;
+		error = add(survey, &a);
 		at = a.end;
 	}
-	if (at < end)
-		error = EFAULT;
+	if (!error && at < end)
+		error = ferror(maps) ? errno : EFAULT;
 	fclose(maps);
 	return error;
 }
 
-/* A descriptor of ours for this file; a dup of it, as the program may close its own. */
-static int dup_descriptor(dev_t dev, uint64_t ino)
+static int settle(const struct survey *survey, struct sv_backing *backing)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-	int found = -1;
+	int error = sv_files_hold(survey->names, survey->count, &backing->files);
 
-	if (!dir)
-		return -1;
-	while (found < 0 && (entry = readdir(dir))) {
-		struct stat st;
-		char *end;
-		long fd = strtol(entry->d_name, &end, 10);
+	if (error)
+		return error;
+	for (size_t i = 0; i < survey->count; i++) {
+		int fd = sv_files_descriptor(backing->files, i);
 
-		if (*end || end == entry->d_name || fd == dirfd(dir) || fstat((int)fd, &st))
+		if (fd < 0)
 			continue;
-		if (st.st_ino != ino || st.st_dev != dev || !S_ISREG(st.st_mode))
-			continue;
-		int seals = fcntl((int)fd, F_GET_SEALS);
-
-		if (seals >= 0 && (seals & F_SEAL_SHRINK) && !(seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)))
-			found = fcntl((int)fd, F_DUPFD_CLOEXEC, 0);
-		/* another thread may have closed and reused the number since we looked */
-		if (found >= 0 && (fstat(found, &st) || st.st_ino != ino || st.st_dev != dev)) {
-			close(found);
-			found = -1;
+		if (survey->count > 1 || survey->others) {
+			sv_files_release(backing->files);
+			return EINVAL;
 		}
+		backing->kind = SV_MR_SHARED;
+		backing->fd = fd;
+		backing->ino = survey->names[0].ino;
+		backing->offset = survey->offset;
 	}
-	closedir(dir);
-	return found;
+	return 0;
 }
 
 int sv_backing_find(const void *addr, size_t length, bool write, struct sv_backing *backing)
 {
 	uint64_t start = (uint64_t)(uintptr_t)addr;
-	struct area area = {0};
+	struct survey survey = {0};
 
 	*backing = (struct sv_backing){.kind = SV_MR_PRIVATE, .fd = -1};
 	if (length == 0)
 		return 0;
 	if (start + length < start)
 		return EFAULT;
-	int error = survey(start, start + length, write, &area);
+	int error = look(start, start + length, write, &survey);
 
-	if (error)
-		return error;
-	if (area.shared && area.ino) {
-		backing->fd = dup_descriptor(area.dev, area.ino);
-		if (backing->fd >= 0) {
-			backing->kind = SV_MR_SHARED;
-			backing->ino = area.ino;
-			backing->offset = area.offset + (start - area.start);
-			return 0;
-		}
-	}
+	if (!error && survey.count)
+		error = settle(&survey, backing);
+	free(survey.names);
 	/* Yama, where it is on, lets a process into our memory only if we say so */
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-	return 0;
+	if (!error && backing->kind == SV_MR_PRIVATE)
+		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	return error;
 }

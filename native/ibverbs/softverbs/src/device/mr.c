@@ -5,6 +5,7 @@
  */
 #include "base/macros.h"
 #include "device/backing.h"
+#include "device/files.h"
 #include "device/mr.h"
 #include "device/open.h"
 #include "model/config.h"
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -74,8 +74,7 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 		mr = calloc(1, sizeof(*mr));
 	if (!mr) {
 		atomic_fetch_sub(&sv_config.registered, length);
-		if (backing.fd >= 0)
-			close(backing.fd);
+		sv_files_release(backing.files);
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -94,6 +93,7 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 		entry->qpn = 0;
 		entry->ino = backing.ino;
 		entry->offset = backing.offset;
+		mr->files = backing.files;
 		mr->mr = (struct ibv_mr){.context = pd->context,
 		    .pd = pd,
 		    .addr = addr,
@@ -108,8 +108,7 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 	pthread_mutex_unlock(&sv_process.keys_lock);
 	if (error) {
 		atomic_fetch_sub(&sv_config.registered, length);
-		if (backing.fd >= 0)
-			close(backing.fd);
+		sv_files_release(backing.files);
 		free(mr);
 		errno = error;
 		return NULL;
@@ -137,7 +136,6 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	struct sv_mr *mr = container_of(ibmr, struct sv_mr, mr);
 	struct sv_mr_entry *entry = mr->entry;
 	bool mapped = entry->kind == SV_MR_SHARED;
-	int fd = entry->fd;
 
 	/* with the lock that a bind holds while it counts itself */
 	pthread_mutex_lock(&sv_process.keys_lock);
@@ -152,8 +150,7 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	sv_process.mrs[mr->index] = NULL;
 	pthread_mutex_unlock(&sv_process.keys_lock);
 	atomic_fetch_sub(&sv_config.registered, ibmr->length);
-	if (fd >= 0)
-		close(fd);
+	sv_files_release(mr->files);
 	if (mapped)
 		sv_peers_wake(); /* they still map it: memory that is freed here must not live on there */
 	atomic_fetch_sub(&sv_pd(ibmr->pd)->users, 1);

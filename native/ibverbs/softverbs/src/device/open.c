@@ -2,6 +2,7 @@
  * The device in this process: what is made when it is first opened, goes when the last context is closed and its last
  * object destroyed, or is lost in a fork.
  */
+#include "device/files.h"
 #include "device/open.h"
 #include "fault/settings.h"
 #include "model/config.h"
@@ -24,6 +25,7 @@ static void after_fork_in_child(void)
 	if (sv_process.opens == 0)
 		return;
 	sv_process_forget();
+	sv_files_after_fork();
 	sv_peers_after_fork();
 	sv_watch_after_fork();
 	pthread_mutex_init(&opening, NULL);

@@ -36,8 +36,8 @@
 
 /* How a peer reaches the bytes of a memory region. */
 enum sv_mr_kind {
-	SV_MR_PRIVATE, /* process_vm_readv/writev */
-	SV_MR_SHARED,  /* a sealed file that the peer maps */
+	SV_MR_PRIVATE, /* system calls; atomics are a read and a write, under header.atomic_lock */
+	SV_MR_SHARED,  /* a sealed file that the peer maps; atomics are the processor's: see device/files.c */
 };
 
 /* Keys are gen(8) | index(16) | tag(8). The tag is the part that ibv_inc_rkey changes. */
@@ -57,7 +57,7 @@ struct sv_mr_entry {
 	uint64_t iova; /* address as peers name it */
 	uint64_t length;
 	uint64_t addr;   /* address in the owner */
-	int32_t fd;      /* the owner's dup of the backing file */
+	int32_t fd;      /* the owner's dup of the backing file: one for all its regions */
 	uint32_t qpn;    /* a memory window bound to one QP, or 0 */
 	uint64_t ino;    /* the backing file's inode: the fd number alone may have been reused */
 	uint64_t offset; /* of addr in the file */

@@ -7,9 +7,12 @@
 #include "object/layout.h"
 #include "object/process.h"
 
+struct sv_files;
+
 struct sv_mr {
 	struct ibv_mr mr;
 	struct sv_mr_entry *entry;
+	struct sv_files *files; /* whose memory it is; NULL: no file's, or a window's slot */
 	uint32_t index;
 	_Atomic unsigned windows;
 	struct sv_mw *window; /* this slot is a window's */

@@ -30,6 +30,7 @@ public final class Errno {
             case EBUSY -> "EBUSY (still in use)";
             case 19 -> "ENODEV (no such device)";
             case EINVAL -> "EINVAL (invalid argument)";
+            case 23 -> "ENFILE (the machine has too many open files: raise the sysctl fs.file-max)";
             case EMFILE -> "EMFILE (too many open files: raise `ulimit -n`)";
             case 27 -> "EFBIG (the file would be larger than may be: see `ulimit -f`)";
             case ENOSPC -> "ENOSPC (no space)";

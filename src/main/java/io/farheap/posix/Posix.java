@@ -57,6 +57,10 @@ public final class Posix {
     /** struct winsize: rows, columns, and the same in pixels. */
     private static final long WINSIZE_BYTES = 4 * Short.BYTES;
 
+    private static final int RLIMIT_NOFILE = 7;
+    /** struct rlimit: the limit that holds, and the one up to which it may be raised. */
+    private static final long RLIMIT_BYTES = 2 * Long.BYTES;
+
     private static final int PR_SET_TIMERSLACK = 29;
     private static final int PR_GET_TIMERSLACK = 30;
 
@@ -81,6 +85,8 @@ public final class Posix {
     private static final MethodHandle MH$munmap = bind("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$geteuid = bind("geteuid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle MH$close = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$getrlimit =
+            bind("getrlimit", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER));
     private static final MethodHandle MH$sched_getaffinity =
             bind("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$sched_setaffinity =
@@ -251,6 +257,18 @@ public final class Posix {
                     "madvise(%#x, %d, MADV_REMOVE)",
                     address,
                     bytes);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** How many descriptors this process may have ({@code ulimit -n}). It takes none to find out. */
+    public static long mostDescriptors() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            MemorySegment limit = arena.allocate(RLIMIT_BYTES, Long.BYTES);
+            check((int) MH$getrlimit.invokeExact(state, RLIMIT_NOFILE, limit), state, "getrlimit(%d)", RLIMIT_NOFILE);
+            return limit.get(JAVA_LONG, 0);
         } catch (Throwable e) {
             throw rethrow(e);
         }

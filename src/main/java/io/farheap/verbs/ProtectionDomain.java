@@ -1,5 +1,7 @@
 package io.farheap.verbs;
 
+import io.farheap.posix.Errno;
+import io.farheap.posix.Posix;
 import io.farheap.verbs.binding.ibv_mr;
 import io.farheap.verbs.binding.ibv_pd;
 import io.farheap.verbs.binding.ibverbs;
@@ -27,7 +29,8 @@ public final class ProtectionDomain implements AutoCloseable {
      * segment must outlive the region.
      *
      * @param access rights of {@link Access}, or-ed
-     * @throws VerbsException with ENOMEM where the locked-memory limit is too low
+     * @throws VerbsException with ENOMEM where the locked-memory limit is too low; with EMFILE if this process has no
+     *     descriptor left, of which the software device needs one for each arena: nothing is registered then
      */
     public MemoryRegion register(MemorySegment memory, int access) {
         if (!memory.isNative()) {
@@ -43,11 +46,19 @@ public final class ProtectionDomain implements AutoCloseable {
         children.add();
         ibv_mr mr = ibverbs.farheap_reg_mr(handle, memory.address(), bytes, access);
         if (mr == null) {
+            int errno = Native.errno();
             children.remove();
             throw new VerbsException(
-                    "cannot register " + bytes + " bytes on " + context.device().name(), Native.errno());
+                    "cannot register " + bytes + " bytes on " + context.device().name() + shortage(errno), errno);
         }
         return new MemoryRegion(this, mr, memory.address(), bytes);
+    }
+
+    private static String shortage(int errno) {
+        return errno != Errno.EMFILE
+                ? ""
+                : ", which needs a descriptor for each arena and two more for a moment; all "
+                        + Posix.mostDescriptors() + " that this process may have are in use";
     }
 
     /**

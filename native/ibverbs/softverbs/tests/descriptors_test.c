@@ -1,0 +1,374 @@
+/*
+ * A process that runs out of descriptors for a moment. What it registers then is what it would have been, or is not
+ * registered; what it asks of a peer waits, or ends as its own error: the peer lives.
+ */
+#include "../src/object/layout.h"
+#include "test.h"
+
+#include <sys/resource.h>
+
+#define PAGE 4096u
+#define REGIONS 64u
+#if defined(__SANITIZE_THREAD__)
+#define ADDS 30000u
+#else
+#define ADDS 300000u
+#endif
+
+/* --- no descriptors --- */
+
+#define MOST 256
+
+struct shortage {
+	struct rlimit before;
+	int taken[MOST], count;
+};
+
+/* All but so many are taken. */
+static void run_short(struct shortage *s, int spare)
+{
+	struct rlimit few;
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &s->before), 0);
+	few = s->before;
+	few.rlim_cur = MOST;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	s->count = 0;
+	while ((s->taken[s->count] = dup(0)) >= 0)
+		s->count++;
+	CHECK_EQ(errno, EMFILE);
+	while (spare--)
+		close(s->taken[--s->count]);
+}
+
+static void end_shortage(struct shortage *s)
+{
+	while (s->count)
+		close(s->taken[--s->count]);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &s->before), 0);
+}
+
+/* --- the peer: it adds where it is told to --- */
+
+struct adds {
+	struct address to;
+	uint32_t count; /* 0: it ends */
+};
+
+static void add(struct endpoint *e, struct address to, uint32_t count)
+{
+	struct ibv_sge sge = sge_of(e, 0, 8);
+	struct ibv_send_wr wr = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, to, 0, 1, 0);
+
+	while (count--)
+		post_and_expect(e, &wr, IBV_WC_SUCCESS);
+}
+
+static int adder(void)
+{
+	struct endpoint e;
+	struct address own;
+	struct adds adds;
+
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	own = address_of(&e);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &adds, sizeof(adds));
+	qp_connect(e.qp, adds.to.qpn);
+	for (;;) {
+		child_send(3, "d", 1);
+		child_receive(3, &adds, sizeof(adds));
+		if (!adds.count)
+			break;
+		add(&e, adds.to, adds.count);
+	}
+	endpoint_close(&e);
+	return 0;
+}
+
+static void await(struct child *c)
+{
+	char done;
+
+	child_receive(c->socket, &done, 1);
+}
+
+static struct child adder_start(struct endpoint *e)
+{
+	struct child c = child_start("adder");
+	struct adds adds = {address_of(e), 0};
+	struct address to;
+
+	child_receive(c.socket, &to, sizeof(to));
+	child_send(c.socket, &adds, sizeof(adds));
+	qp_connect(e->qp, to.qpn);
+	await(&c);
+	return c;
+}
+
+static void adder_adds(struct child *c, struct address to, uint32_t count)
+{
+	child_send(c->socket, &(struct adds){to, count}, sizeof(struct adds));
+}
+
+static void adder_end(struct child *c)
+{
+	adder_adds(c, (struct address){0}, 0);
+	child_finish(c);
+}
+
+static bool is_shared(const struct ibv_mr *mr)
+{
+	return own_segment()->mrs[SV_KEY_INDEX(mr->rkey)].kind == SV_MR_SHARED;
+}
+
+static struct address place_in(const struct ibv_mr *mr)
+{
+	return (struct address){0, mr->rkey, (uintptr_t)mr->addr};
+}
+
+/* --- registering --- */
+
+/* Of two processes each adds to one word, through a key of its own: the second is registered in a shortage. */
+static void registered_in_a_shortage(void)
+{
+	struct endpoint e, own;
+	unsigned refused = 0, registered = 0;
+
+	step("the same memory again, with few descriptors left: as it was before, or not at all");
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	endpoint_open(&own, MEMORY_MALLOC, PAGE, NULL);
+	qp_connect(own.qp, own.qp->qp_num);
+	struct child c = adder_start(&e);
+	volatile uint64_t *word = (uint64_t *)e.buffer;
+
+	for (int spare = 0; spare < 6; spare++) {
+		struct shortage shortage;
+
+		run_short(&shortage, spare);
+		struct ibv_mr *mr = ibv_reg_mr(own.pd, e.buffer, PAGE, ALL_ACCESS);
+		int error = errno;
+
+		end_shortage(&shortage);
+		if (!mr) {
+			CHECK_EQ(error, EMFILE);
+			refused++;
+			continue;
+		}
+		registered++;
+		*word = 0;
+		adder_adds(&c, place_in(e.mr), ADDS);
+		add(&own, place_in(mr), ADDS);
+		await(&c);
+		CHECK_EQ(*word, 2 * ADDS);
+		CHECK(is_shared(mr));
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+	}
+	CHECK(refused > 0);
+	CHECK(registered > 0);
+	adder_end(&c);
+	endpoint_close(&own);
+	endpoint_close(&e);
+}
+
+/* The first region of a file: without it there is no descriptor of ours yet. */
+static void first_in_a_shortage(void)
+{
+	struct endpoint e;
+	int fd;
+	uint8_t *at = memory_alloc(MEMORY_MEMFD, PAGE, &fd);
+	unsigned refused = 0;
+
+	step("memory that is registered for the first time: as memory that peers map, or not at all");
+	endpoint_open(&e, MEMORY_MALLOC, PAGE, NULL);
+	for (int spare = 0; spare < 6; spare++) {
+		struct shortage shortage;
+
+		run_short(&shortage, spare);
+		struct ibv_mr *mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS);
+		int error = errno;
+
+		end_shortage(&shortage);
+		if (mr) {
+			CHECK(is_shared(mr));
+			CHECK_EQ(ibv_dereg_mr(mr), 0);
+		} else {
+			CHECK_EQ(error, EMFILE);
+			refused++;
+		}
+	}
+	CHECK(refused > 0 && refused < 6);
+	memory_free(MEMORY_MEMFD, at, PAGE, fd);
+	endpoint_close(&e);
+}
+
+static void one_descriptor_a_file(void)
+{
+	struct endpoint e;
+	struct ibv_mr *mrs[REGIONS];
+	int fds[REGIONS];
+	uint8_t *memory[REGIONS];
+
+	step("%u regions of one file: one descriptor, and none when the last of them is gone", REGIONS);
+	endpoint_open(&e, MEMORY_MEMFD, REGIONS * PAGE, NULL);
+	CHECK_EQ(ibv_dereg_mr(e.mr), 0);
+	e.mr = NULL;
+	struct footprint before = footprint_now();
+
+	for (unsigned i = 0; i < REGIONS; i++)
+		CHECK(mrs[i] = ibv_reg_mr(e.pd, e.buffer + (size_t)i * PAGE, PAGE, ALL_ACCESS));
+	CHECK_EQ(footprint_now().fds, before.fds + 1);
+	step("the last of them is reached when the first, and the program's own descriptor, are gone");
+	e.mr = mrs[0];
+	struct child c = adder_start(&e);
+
+	CHECK_EQ(close(e.memfd), 0);
+	for (unsigned i = 0; i < REGIONS - 1; i++)
+		CHECK_EQ(ibv_dereg_mr(mrs[i]), 0);
+	e.mr = NULL;
+	adder_adds(&c, place_in(mrs[REGIONS - 1]), 10);
+	await(&c);
+	CHECK_EQ(*(uint64_t *)(e.buffer + (size_t)(REGIONS - 1) * PAGE), 10);
+	adder_end(&c);
+	CHECK_EQ(ibv_dereg_mr(mrs[REGIONS - 1]), 0);
+	e.memfd = dup(0);
+	step("%u files: a descriptor each", REGIONS);
+	before = footprint_now();
+	for (unsigned i = 0; i < REGIONS; i++) {
+		memory[i] = memory_alloc(MEMORY_MEMFD, PAGE, &fds[i]);
+		CHECK(mrs[i] = ibv_reg_mr(e.pd, memory[i], PAGE, ALL_ACCESS));
+		CHECK(is_shared(mrs[i]));
+	}
+	CHECK_EQ(footprint_now().fds, before.fds + 2 * (int)REGIONS);
+	for (unsigned i = 0; i < REGIONS; i++) {
+		CHECK_EQ(ibv_dereg_mr(mrs[i]), 0);
+		memory_free(MEMORY_MEMFD, memory[i], PAGE, fds[i]);
+	}
+	CHECK_EQ(footprint_now().fds, before.fds);
+	endpoint_close(&e);
+}
+
+static void *register_often(void *endpoint)
+{
+	struct endpoint *e = endpoint;
+
+	for (int i = 0; i < 200; i++) {
+		struct ibv_mr *mr = ibv_reg_mr(e->pd, e->buffer, PAGE, ALL_ACCESS);
+
+		CHECK(mr);
+		CHECK(is_shared(mr));
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+	}
+	return NULL;
+}
+
+static void registered_by_several_threads(void)
+{
+	struct endpoint e;
+	pthread_t threads[4];
+
+	step("one file, registered and deregistered by several threads");
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	CHECK_EQ(ibv_dereg_mr(e.mr), 0);
+	e.mr = NULL;
+	struct footprint before = footprint_now();
+
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(pthread_create(&threads[i], NULL, register_often, &e), 0);
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(pthread_join(threads[i], NULL), 0);
+	CHECK_EQ(footprint_now().fds, before.fds);
+	endpoint_close(&e);
+}
+
+static void not_registered(struct endpoint *e, uint8_t *at, size_t bytes)
+{
+	errno = 0;
+	CHECK(!ibv_reg_mr(e->pd, at, bytes, ALL_ACCESS));
+	CHECK_EQ(errno, EINVAL);
+}
+
+static void two_kinds(void)
+{
+	struct endpoint e;
+	int fd;
+	struct ibv_mr *mr, *second;
+
+	step("memory that is sealed, or not any more what peers may map, while it is registered: not a second time");
+	endpoint_open(&e, MEMORY_MALLOC, PAGE, NULL);
+	uint8_t *at = memory_alloc(MEMORY_UNSEALED, 2 * PAGE, &fd);
+
+	CHECK(mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS));
+	CHECK(second = ibv_reg_mr(e.pd, at, 2 * PAGE, ALL_ACCESS));
+	CHECK(!is_shared(mr) && !is_shared(second));
+	CHECK_EQ(ibv_dereg_mr(second), 0);
+	CHECK_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	not_registered(&e, at, PAGE);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK(mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS));
+	CHECK(is_shared(mr));
+	CHECK_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
+	not_registered(&e, at, PAGE);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK(mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS));
+	CHECK(!is_shared(mr));
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	memory_free(MEMORY_UNSEALED, at, 2 * PAGE, fd);
+	endpoint_close(&e);
+}
+
+/* Pages of a file before pages of none. */
+static void patchwork(enum memory kind, bool registered)
+{
+	struct endpoint e;
+	int fd;
+
+	endpoint_open(&e, MEMORY_MALLOC, PAGE, NULL);
+	uint8_t *at = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *file = memory_alloc(kind, PAGE, &fd);
+
+	CHECK(at != MAP_FAILED);
+	CHECK(mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at);
+	struct footprint before = footprint_now();
+
+	if (registered) {
+		struct ibv_mr *mr = ibv_reg_mr(e.pd, at, 2 * PAGE, ALL_ACCESS);
+
+		CHECK(mr);
+		CHECK(!is_shared(mr));
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+	} else {
+		not_registered(&e, at, 2 * PAGE);
+		/* twice the same page of it */
+		CHECK(mmap(at + PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at + PAGE);
+		before = footprint_now();
+		not_registered(&e, at, 2 * PAGE);
+	}
+	CHECK_EQ(footprint_now().fds, before.fds);
+	munmap(at, 2 * PAGE);
+	memory_free(kind, file, PAGE, fd);
+	endpoint_close(&e);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "adder") == 0)
+		return adder();
+	struct footprint before = footprint_now();
+
+	registered_in_a_shortage();
+	first_in_a_shortage();
+	one_descriptor_a_file();
+	registered_by_several_threads();
+	two_kinds();
+	step("memory that peers may map beside other memory: not as one region");
+	patchwork(MEMORY_MEMFD, false);
+	patchwork(MEMORY_UNSEALED, true);
+	struct footprint after = footprint_after(&before);
+
+	step("nothing is left");
+	CHECK_EQ(after.fds, before.fds);
+	CHECK_EQ(after.maps, before.maps);
+	CHECK_EQ(after.threads, before.threads);
+	return 0;
+}

@@ -1,0 +1,122 @@
+package io.farheap.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.memory.SharedMemory;
+import io.farheap.posix.Errno;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the software device takes of a process's descriptors, and what it says if there are none left. */
+@Needs(Need.SOFTVERBS)
+class DescriptorsTest {
+
+    private static final int LIMIT = 512;
+
+    /** Registers memory with all descriptors taken, and again with all of them back, and prints what happens. */
+    static final class Registrar {
+        private Registrar() {}
+
+        public static void main(String[] arguments) throws IOException {
+            List<FileInputStream> taken = new ArrayList<>();
+            try (Context context = Devices.open();
+                    ProtectionDomain domain = context.allocateProtectionDomain();
+                    SharedMemory memory = SharedMemory.allocate("test-short", SharedMemory.PAGE_BYTES)) {
+                // What refuses is loaded, for which descriptors are needed, too.
+                String refusal = new VerbsException("loaded", Errno.EMFILE).getMessage();
+                try {
+                    while (true) {
+                        taken.add(new FileInputStream("/dev/null"));
+                    }
+                } catch (FileNotFoundException e) {
+                    // All are taken.
+                }
+                try (MemoryRegion region = domain.register(memory.segment(), Access.LOCAL_WRITE)) {
+                    refusal = "none: it has " + region.bytes() + " bytes";
+                } catch (VerbsException e) {
+                    refusal = e.getMessage();
+                }
+                for (FileInputStream file : taken) {
+                    file.close();
+                }
+                System.out.println(refusal);
+                try (MemoryRegion region = domain.register(memory.segment(), Access.LOCAL_WRITE)) {
+                    System.out.println("later " + region.bytes());
+                }
+            }
+        }
+    }
+
+    @Test
+    void aRegistrationWithoutADescriptorSaysTheLimitAndTheRemedy() throws Exception {
+        Process process = new ProcessBuilder(
+                        "bash",
+                        "-c",
+                        "ulimit -n " + LIMIT + "; exec \"$@\"",
+                        "bash",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-Dfarheap.verbs=soft",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Registrar.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+        assertEquals(
+                List.of(
+                        "cannot register 4096 bytes on soft0, which needs a descriptor for each arena and two more for a moment;"
+                                + " all 512 that this process may have are in use: EMFILE (too many open files: raise `ulimit -n`)",
+                        "later 4096"),
+                output.lines().filter(line -> !line.startsWith("WARNING")).toList());
+    }
+
+    @Test
+    void theRegionsOfAnArenaShareADescriptor() throws IOException {
+        String name = "test-descriptors-" + System.nanoTime();
+        int regions = 8;
+        try (Context context = Devices.open();
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                SharedMemory memory = SharedMemory.allocate(name, regions * SharedMemory.PAGE_BYTES)) {
+            assertEquals(1, descriptors(name));
+            List<MemoryRegion> registered = new ArrayList<>();
+            for (int i = 0; i < regions; i++) {
+                registered.add(domain.register(
+                        memory.segment().asSlice(i * SharedMemory.PAGE_BYTES, SharedMemory.PAGE_BYTES),
+                        Access.LOCAL_WRITE));
+            }
+            assertEquals(2, descriptors(name));
+            for (MemoryRegion region : registered) {
+                region.close();
+            }
+            assertEquals(1, descriptors(name));
+        }
+    }
+
+    private static long descriptors(String name) throws IOException {
+        try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(fd -> target(fd).contains(name)).count();
+        }
+    }
+
+    private static String target(Path fd) {
+        try {
+            return Files.readSymbolicLink(fd).toString();
+        } catch (IOException e) {
+            // Another thread has closed it.
+            return "";
+        }
+    }
+}
