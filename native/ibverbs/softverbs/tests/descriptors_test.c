@@ -93,16 +93,24 @@ static void await(struct child *c)
 	child_receive(c->socket, &done, 1);
 }
 
-static struct child adder_start(struct endpoint *e)
+/* It is connected to us; we are not yet connected to it. */
+static struct child adder_call(const struct endpoint *e, struct address *its)
 {
 	struct child c = child_start("adder");
 	struct adds adds = {address_of(e), 0};
-	struct address to;
 
-	child_receive(c.socket, &to, sizeof(to));
+	child_receive(c.socket, its, sizeof(*its));
 	child_send(c.socket, &adds, sizeof(adds));
-	qp_connect(e->qp, to.qpn);
 	await(&c);
+	return c;
+}
+
+static struct child adder_start(struct endpoint *e)
+{
+	struct address its;
+	struct child c = adder_call(e, &its);
+
+	qp_connect(e->qp, its.qpn);
 	return c;
 }
 
@@ -350,8 +358,139 @@ static void patchwork(enum memory kind, bool registered)
 	endpoint_close(&e);
 }
 
+/* --- reaching a peer --- */
+
+/* Longer than a peer that is gone, or going, is waited for. */
+#define SHORTAGE_MS 700u
+
+/* A write to a peer that lives: it is executed in the shortage or after it. */
+static void written_at_last(struct endpoint *e, struct ibv_send_wr *wr, struct shortage *shortage)
+{
+	struct ibv_wc wc;
+	int got = 0;
+
+	post(e->qp, wr);
+	for (uint64_t until = now_ns() + SHORTAGE_MS * 1000000ull; !got && now_ns() < until; usleep(100))
+		got = ibv_poll_cq(e->cq, 1, &wc);
+	end_shortage(shortage);
+	if (!got)
+		wc = poll_one(e->cq);
+	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	CHECK_EQ(qp_state(e->qp), IBV_QPS_RTS);
+}
+
+static void connected_in_a_shortage(int spare)
+{
+	struct endpoint e;
+	struct shortage shortage;
+	struct address its;
+
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	struct child c = adder_call(&e, &its);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
+
+	run_short(&shortage, spare);
+	qp_to_init(e.qp, ALL_ACCESS);
+	qp_to_rtr(e.qp, its.qpn);
+	qp_to_rts(e.qp, 0, 7, 7); /* it waits for as long as it takes */
+	written_at_last(&e, &write, &shortage);
+	adder_end(&c);
+	endpoint_close(&e);
+}
+
+static void mapped_in_a_shortage(void)
+{
+	struct endpoint e;
+	struct shortage shortage;
+	struct address its;
+
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	struct child c = adder_call(&e, &its);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
+
+	qp_connect(e.qp, its.qpn);
+	run_short(&shortage, 0);
+	written_at_last(&e, &write, &shortage);
+	adder_end(&c);
+	endpoint_close(&e);
+}
+
+/* Its retries are over before the shortage is. */
+static void local_error(bool connected)
+{
+	struct endpoint e;
+	struct shortage shortage;
+	struct address its;
+
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	struct child c = adder_call(&e, &its);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
+
+	if (!connected)
+		run_short(&shortage, 0);
+	qp_to_init(e.qp, ALL_ACCESS);
+	qp_to_rtr(e.qp, its.qpn);
+	qp_to_rts(e.qp, 12, 1, 7);
+	if (connected)
+		run_short(&shortage, 0);
+	post_and_expect(&e, &write, IBV_WC_LOC_QP_OP_ERR);
+	end_shortage(&shortage);
+	CHECK_EQ(qp_state(e.qp), IBV_QPS_ERR);
+	adder_end(&c);
+	endpoint_close(&e);
+}
+
+static void unmapped(void)
+{
+	struct endpoint e;
+
+	endpoint_open(&e, MEMORY_MALLOC, PAGE, NULL);
+	struct child c = child_start("unmapper");
+	struct address own = address_of(&e), its;
+
+	child_receive(c.socket, &its, sizeof(its));
+	child_send(c.socket, &own, sizeof(own));
+	qp_connect(e.qp, its.qpn);
+	await(&c);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
+
+	post_and_expect(&e, &write, IBV_WC_REM_OP_ERR);
+	child_send(c.socket, "g", 1);
+	child_finish(&c);
+	endpoint_close(&e);
+}
+
+static int unmapper(void)
+{
+	struct endpoint e;
+	struct address own, other;
+	char go;
+
+	endpoint_open(&e, MEMORY_MALLOC, PAGE, NULL);
+	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS);
+
+	CHECK(mr);
+	own = (struct address){e.qp->qp_num, mr->rkey, (uintptr_t)at};
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &other, sizeof(other));
+	qp_connect(e.qp, other.qpn);
+	munmap(at, PAGE);
+	child_send(3, "d", 1);
+	child_receive(3, &go, 1);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	endpoint_close(&e);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "unmapper") == 0)
+		return unmapper();
 	if (argc > 1 && strcmp(argv[1], "adder") == 0)
 		return adder();
 	struct footprint before = footprint_now();
@@ -364,6 +503,22 @@ int main(int argc, char **argv)
 	step("memory that peers may map beside other memory: not as one region");
 	patchwork(MEMORY_MEMFD, false);
 	patchwork(MEMORY_UNSEALED, true);
+	struct endpoint helped; /* the helper thread has what it needs: a process that cannot have it says so at RTR */
+
+	endpoint_open(&helped, MEMORY_MALLOC, PAGE, NULL);
+	qp_connect(helped.qp, helped.qp->qp_num);
+	for (int spare = 0; spare < 4; spare++) {
+		step("a peer that lives, when only %d descriptors are left to connect to it: it is not dead", spare);
+		connected_in_a_shortage(spare);
+	}
+	step("a region of a peer, when none is left to map it: the peer has it still");
+	mapped_in_a_shortage();
+	step("a shortage that lasts for longer than a send's retries: an error of our own");
+	local_error(false);
+	local_error(true);
+	step("memory that its owner has unmapped: the owner's error");
+	unmapped();
+	endpoint_close(&helped);
 	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");

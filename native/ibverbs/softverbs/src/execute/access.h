@@ -48,7 +48,7 @@ static inline int sv_remote_write(
 		return IBV_WC_SUCCESS;
 	}
 	if (remote->kind == SV_MR_SHARED)
-		return sv_remote_unmapped(qp);
+		return sv_remote_unmapped(qp, remote);
 	return sv_remote_vm_write(qp, remote->addr + at, from, bytes);
 }
 

@@ -77,7 +77,7 @@ static int read_remote(struct sv_qp *qp, const struct ibv_send_wr *wr, uint64_t 
 			sv_copy_read(sv_local_address(sge), remote->base + at, sge->length, &qp->heat);
 		} else {
 			int status = remote->kind == SV_MR_SHARED
-			                 ? sv_remote_unmapped(qp)
+			                 ? sv_remote_unmapped(qp, remote)
 			                 : sv_remote_vm_read(qp, remote->addr + at, sv_local_address(sge), sge->length);
 
 			if (status)
@@ -145,7 +145,8 @@ static int atomic_remote(struct sv_qp *qp, const struct ibv_send_wr *wr)
 			__atomic_compare_exchange_n(word, &old, wr->wr.atomic.swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		}
 	} else {
-		int status = remote->kind == SV_MR_SHARED ? sv_remote_unmapped(qp) : atomic_private(qp, wr, remote, at, &old);
+		int status =
+		    remote->kind == SV_MR_SHARED ? sv_remote_unmapped(qp, remote) : atomic_private(qp, wr, remote, at, &old);
 
 		if (status)
 			return status;

@@ -16,7 +16,14 @@ struct sv_builder;
 struct sv_pending;
 
 /* Results of executing a WR beside enum ibv_wc_status: reasons to wait. */
-enum { SV_STALL_RNR = 100, SV_STALL_NOT_READY, SV_STALL_GONE, SV_STALL_COPIER };
+enum {
+	SV_STALL_RNR = 100,
+	SV_STALL_NOT_READY,
+	SV_STALL_GONE,
+	SV_STALL_COPIER,
+	SV_STALL_OUT_OF_REACH, /* the peer's memory is not where it was: the peer may be going */
+	SV_STALL_SHORTAGE      /* of our own descriptors or memory: the peer may be as well as ever */
+};
 
 struct sv_qp {
 	union {

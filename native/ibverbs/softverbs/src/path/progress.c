@@ -36,8 +36,8 @@ static bool out_of_patience(struct sv_qp *qp, int reason)
 		qp->stall_reason = reason;
 		return false;
 	}
-	if (reason == SV_STALL_COPIER)
-		return false; /* of our own memory: there is nothing to retry */
+	if (reason == SV_STALL_COPIER || reason == SV_STALL_OUT_OF_REACH)
+		return false; /* of our own memory: there is nothing to retry; of the peer's: vm.c has the end of it */
 	if (reason == SV_STALL_RNR) {
 		if (qp->attr.rnr_retry == 7)
 			return false;
@@ -52,6 +52,14 @@ static bool out_of_patience(struct sv_qp *qp, int reason)
 			patience = GONE_NS;
 	}
 	return now - qp->stall_since_ns > patience;
+}
+
+/* With what status a send ends that has waited for this until it was out of patience. */
+static int status_of(int reason)
+{
+	if (reason == SV_STALL_SHORTAGE)
+		return IBV_WC_LOC_QP_OP_ERR; /* ours, not the peer's */
+	return reason == SV_STALL_RNR ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
 }
 
 /* Tell the receiver to wake us at its next receive. True if one came meanwhile. */
@@ -98,7 +106,7 @@ void sv_send_progress(struct sv_qp *qp, uint64_t now)
 					continue;
 				break;
 			}
-			status = status == SV_STALL_RNR ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
+			status = status_of(status);
 		}
 		struct ibv_send_wr wr = p->wr;
 		uint32_t sequence = p->sequence;

@@ -33,6 +33,14 @@ static int absence(struct sv_qp *qp)
 	return SV_STALL_NOT_READY;
 }
 
+/* Why we did not get to the peer's process. */
+static int unreached(int error)
+{
+	if (sv_is_shortage(error))
+		return SV_STALL_SHORTAGE;
+	return error == EAGAIN ? SV_STALL_NOT_READY : SV_STALL_GONE; /* it has not taken its callers yet */
+}
+
 static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes)
 {
 	int status;
@@ -48,7 +56,7 @@ static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 		return status;
 	}
 	if (!qp->remote_entry && !sv_qp_connect(qp))
-		return errno == EAGAIN ? SV_STALL_NOT_READY : SV_STALL_GONE; /* it has not taken its callers yet */
+		return unreached(errno);
 	if (atomic_load_explicit(&qp->peer->dead, memory_order_relaxed))
 		return SV_STALL_GONE;
 	if (!peer_ready(qp))
@@ -72,7 +80,7 @@ int sv_send_try(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes)
 	int status = try_reliably(qp, wr, bytes);
 
 	if (qp->qp.qp_type == IBV_QPT_UC && status != IBV_WC_LOC_PROT_ERR && status != IBV_WC_LOC_LEN_ERR &&
-	    status != IBV_WC_LOC_QP_OP_ERR)
+	    status != IBV_WC_LOC_QP_OP_ERR && status != SV_STALL_SHORTAGE)
 		status = IBV_WC_SUCCESS;
 	return status;
 }

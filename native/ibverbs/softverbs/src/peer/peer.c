@@ -61,6 +61,11 @@ bool sv_peer_is_nobody(int error)
 	return error == ECONNREFUSED || error == ESRCH || error == ENOENT || error == EINVAL || error == EPROTO;
 }
 
+bool sv_is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == ENOSPC;
+}
+
 /* Whose slot it is: 0, or -1 with errno. */
 static int find_owner(uint32_t slot, pid_t *pid)
 {
@@ -101,14 +106,16 @@ static int open_segment(int fd_dir, uint32_t slot)
 	DIR *dir = fdopendir(copy);
 
 	if (!dir) {
+		error = errno;
 		close(copy);
+		errno = error;
 		return -1;
 	}
 	int length = slot ? snprintf(want, sizeof(want), "/memfd:softverbs-%u ", slot)
 	                  : snprintf(want, sizeof(want), "/memfd:softverbs-");
 	struct dirent *entry;
 
-	while ((entry = readdir(dir))) {
+	while ((errno = 0, entry = readdir(dir))) {
 		ssize_t n = readlinkat(fd_dir, entry->d_name, link, sizeof(link));
 
 		if (n > length && memcmp(link, want, (size_t)length) == 0) {
@@ -116,7 +123,11 @@ static int open_segment(int fd_dir, uint32_t slot)
 			error = errno;
 			break;
 		}
+		if (n < 0 && sv_is_shortage(errno))
+			error = errno; /* that may have been it */
 	}
+	if (!entry && errno)
+		error = errno;
 	closedir(dir);
 	errno = error;
 	return found;
@@ -135,9 +146,13 @@ static struct sv_segment *map_segment(int fd_dir, uint32_t slot)
 	errno = EPROTO;
 	if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && (uint64_t)st.st_size == SV_SEGMENT_SIZE)
 		at = mmap(NULL, SV_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	int error = errno;
+
 	close(fd);
-	if (at == MAP_FAILED)
+	if (at == MAP_FAILED) {
+		errno = error;
 		return NULL;
+	}
 	madvise(at, SV_SEGMENT_SIZE, MADV_DONTFORK);
 	madvise(at, SV_SEGMENT_SIZE, MADV_DONTDUMP);
 	struct sv_segment *segment = at;
@@ -171,13 +186,14 @@ static void release(struct sv_peer *peer)
 	free(peer);
 }
 
-/* Is descriptor `fd` of the peer the pipe with this inode? */
+/* Is descriptor `fd` of the peer the pipe with this inode? If not, with errno. */
 static bool is_pipe(int dir, const char *name, uint64_t ino)
 {
 	struct stat st;
-	int rc = name ? fstatat(dir, name, &st, 0) : fstat(dir, &st);
-
-	return rc == 0 && S_ISFIFO(st.st_mode) && st.st_ino == ino;
+	if (name ? fstatat(dir, name, &st, 0) : fstat(dir, &st))
+		return false;
+	errno = ESRCH;
+	return S_ISFIFO(st.st_mode) && st.st_ino == ino;
 }
 
 /* The pipe with this inode that is descriptor `fd` of the peer; -1 if it is not, with errno. */
@@ -192,8 +208,10 @@ static int open_pipe(struct sv_peer *peer, uint32_t fd, uint64_t ino, int flags)
 		if (opened < 0 || is_pipe(opened, NULL, ino))
 			return opened;
 		close(opened);
+		errno = ESRCH;
 	}
-	errno = ESRCH;
+	if (!sv_is_shortage(errno))
+		errno = ESRCH;
 	return -1;
 }
 
@@ -288,9 +306,18 @@ struct sv_peer *sv_peer_get(uint32_t slot)
 		if (peer->slot == slot && !sv_peer_check_dead(peer))
 			break;
 	if (!peer && (peer = attach(slot)) != NULL) {
-		peer->next = peers;
-		peers = peer;
-		peer->watched = sv_watch_add(peer->life);
+		int error = sv_watch_add(peer->life);
+
+		/* a peer that nobody watches is never found dead by those who sleep; with no helper there are none */
+		if (sv_is_shortage(error)) {
+			release(peer);
+			peer = NULL;
+			errno = error;
+		} else {
+			peer->watched = error == 0;
+			peer->next = peers;
+			peers = peer;
+		}
 	}
 	if (peer)
 		peer->users++;

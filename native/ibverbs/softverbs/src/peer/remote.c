@@ -9,7 +9,9 @@
 #include "object/qp.h"
 #include "peer/peer.h"
 #include "peer/remote.h"
+#include "peer/vm.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -27,6 +29,7 @@ static uint64_t page_of(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == HUGETLBFS_MAGIC ? (uint64_t)fs.f_bsize : 4096;
 }
 
+/* -1 with errno: ESTALE if the owner has something else there, or nothing that can be mapped. */
 static int open_backing(struct sv_peer *peer, const struct sv_mr_entry *entry, uint64_t need)
 {
 	char name[16];
@@ -44,13 +47,17 @@ static int open_backing(struct sv_peer *peer, const struct sv_mr_entry *entry, u
 	    (uint64_t)st.st_size >= need)
 		return fd;
 	close(fd);
+	errno = ESTALE;
 	return -1;
 }
 
+/* NULL with errno. */
 static struct sv_map *map_anew(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry)
 {
-	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4)
+	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4) {
+		errno = ESTALE;
 		return NULL;
+	}
 	int fd = open_backing(peer, entry, entry->offset + entry->length);
 
 	if (fd < 0)
@@ -63,9 +70,12 @@ static struct sv_map *map_anew(struct sv_peer *peer, uint32_t key, const struct 
 	void *at =
 	    map ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)start) : MAP_FAILED;
 
+	int error = errno;
+
 	close(fd);
 	if (at == MAP_FAILED) {
 		free(map);
+		errno = error;
 		return NULL;
 	}
 	madvise(at, bytes, MADV_DONTFORK);
@@ -100,7 +110,7 @@ static void retire(struct sv_peer *peer, struct sv_map *map)
 		unmap(peer, map);
 }
 
-/* Map the region, or find it mapped; NULL: reach it through system calls instead. */
+/* Map the region, or find it mapped; NULL with errno. */
 static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry)
 {
 	struct sv_map *old = peer->maps;
@@ -109,6 +119,7 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 		old = old->next;
 	bool same = old && old->ino == entry->ino && old->offset == entry->offset;
 	struct sv_map *map = same && entry->length <= old->bytes ? NULL : map_anew(peer, key, entry);
+	int error = errno;
 
 	/* of a region that is said to be longer than it can be, what it had is still there */
 	if (!map && same) {
@@ -117,6 +128,7 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 	}
 	if (old)
 		retire(peer, old);
+	errno = error;
 	return map;
 }
 
@@ -182,6 +194,7 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	} else if (entry.kind == SV_MR_SHARED) {
 		pthread_mutex_lock(&peer->lock);
 		remote->map = map_region(peer, key, &entry);
+		remote->unmapped = remote->map ? 0 : errno;
 		pthread_mutex_unlock(&peer->lock);
 		if (remote->map) {
 			remote->base = remote->map->base;
@@ -191,6 +204,15 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	}
 	remote->meaning = entry.meaning;
 	return remote;
+}
+
+int sv_remote_unmapped(struct sv_qp *qp, struct sv_remote *remote)
+{
+	int error = remote->unmapped;
+
+	/* never by its address instead: its atomics would not be atomic with those of who has it mapped */
+	drop(qp->peer, remote);
+	return sv_is_shortage(error) ? SV_STALL_SHORTAGE : sv_remote_out_of_reach(qp);
 }
 
 void sv_remote_forget(struct sv_link *link)

@@ -18,6 +18,7 @@ struct sv_remote {
 		uint64_t meaning; /* the entry's, when it was looked up */
 	};
 	uint32_t access;
+	int unmapped; /* of a shared region without a base: the errno with which mapping it failed */
 	uint64_t iova;
 	uint64_t length;
 	uint8_t *base;                /* where we reach iova, or NULL: through system calls */
@@ -34,6 +35,11 @@ _Static_assert(sizeof(struct sv_remote) == 64, "one line per region");
 
 struct sv_remote *sv_remotes_create(void);
 struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key);
+/*
+ * What becomes of an operation on a shared region that could not be mapped: a status, or a reason to wait. It is mapped
+ * anew when the operation is tried again.
+ */
+int sv_remote_unmapped(struct sv_qp *qp, struct sv_remote *remote);
 void sv_remote_drop_all(struct sv_link *link);
 /* Drop what names regions that are gone, so that their memory is freed. Under the QP's send lock. */
 void sv_remote_sweep(struct sv_qp *qp);

@@ -1,13 +1,16 @@
 /* A peer's private memory, through system calls. */
+#include "base/clock.h"
 #include "object/qp.h"
 #include "peer/peer.h"
 #include "peer/vm.h"
 
 #include <errno.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #define PIECE (1u << 30)
+
+/* How long a peer that lives and has lost its memory is given to be gone. */
+#define GOING_NS 80000000ull
 
 /* It is dying, and has no memory any more: its pipe is about to hang up. */
 static bool has_no_memory(const struct sv_peer *peer)
@@ -19,24 +22,22 @@ static bool has_no_memory(const struct sv_peer *peer)
 }
 
 /*
- * Gone, or going. A process that execs loses its memory a moment before its pipe hangs up, so give it that moment.
- * Otherwise the owner has unmapped what it registered.
+ * Gone, or going. A process that execs loses its memory a moment before its pipe hangs up, so it is given that moment:
+ * the operation waits in its queue and is tried again, since we hold the send lock, and have our hazard up, for which
+ * others wait. Once the head of the queue has waited so for long enough, the owner has unmapped what it registered.
  */
-static int vm_failure(struct sv_qp *qp)
+int sv_remote_out_of_reach(struct sv_qp *qp)
 {
-	for (int i = 0; i < 500; i++) {
-		if (has_no_memory(qp->peer) || sv_peer_check_dead(qp->peer))
-			return SV_STALL_GONE;
-		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-	}
-	return IBV_WC_REM_OP_ERR;
+	if (has_no_memory(qp->peer) || sv_peer_check_dead(qp->peer))
+		return SV_STALL_GONE;
+	if (qp->stall_reason == SV_STALL_OUT_OF_REACH && qp->stall_since_ns && sv_now_ns() - qp->stall_since_ns > GOING_NS)
+		return IBV_WC_REM_OP_ERR;
+	return SV_STALL_OUT_OF_REACH;
 }
 
-/* A shared region that could not be mapped is never reached by address: whoever has that address space now may be
- * another program. */
-int sv_remote_unmapped(struct sv_qp *qp)
+static int vm_failure(struct sv_qp *qp, int error)
 {
-	return vm_failure(qp);
+	return sv_is_shortage(error) ? SV_STALL_SHORTAGE : sv_remote_out_of_reach(qp);
 }
 
 static bool dead_before_call(struct sv_qp *qp)
@@ -60,8 +61,10 @@ int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64
 		struct iovec remote[2] = {
 		    {(void *)(uintptr_t)addr, piece - tail}, {(void *)(uintptr_t)(addr + piece - tail), tail}};
 
-		if (process_vm_writev(qp->peer->pid, &local, 1, remote, tail ? 2 : 1, 0) != (ssize_t)piece)
-			return vm_failure(qp);
+		ssize_t n = process_vm_writev(qp->peer->pid, &local, 1, remote, tail ? 2 : 1, 0);
+
+		if (n != (ssize_t)piece)
+			return vm_failure(qp, n < 0 ? errno : 0);
 		addr += piece;
 		from = (const char *)from + piece;
 		bytes -= piece;
@@ -78,8 +81,10 @@ int sv_remote_vm_read(struct sv_qp *qp, uint64_t addr, void *to, uint64_t bytes)
 		struct iovec local = {to, piece};
 		struct iovec remote = {(void *)(uintptr_t)addr, piece};
 
-		if (process_vm_readv(qp->peer->pid, &local, 1, &remote, 1, 0) != (ssize_t)piece)
-			return vm_failure(qp);
+		ssize_t n = process_vm_readv(qp->peer->pid, &local, 1, &remote, 1, 0);
+
+		if (n != (ssize_t)piece)
+			return vm_failure(qp, n < 0 ? errno : 0);
 		addr += piece;
 		to = (char *)to + piece;
 		bytes -= piece;

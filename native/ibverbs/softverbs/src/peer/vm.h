@@ -6,4 +6,5 @@ struct sv_qp;
 
 int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64_t bytes);
 int sv_remote_vm_read(struct sv_qp *qp, uint64_t addr, void *to, uint64_t bytes);
-int sv_remote_unmapped(struct sv_qp *qp);
+/* The peer's memory is not where it was registered: whether the peer is gone, or may be going, or has unmapped it. */
+int sv_remote_out_of_reach(struct sv_qp *qp);

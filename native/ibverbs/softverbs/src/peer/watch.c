@@ -124,11 +124,11 @@ void sv_watch_wake(void)
 	}
 }
 
-bool sv_watch_add(int fd)
+int sv_watch_add(int fd)
 {
 	struct epoll_event event = {.data.u32 = FROM_PEER}; /* a hang-up is always reported */
 
-	return fd >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? errno : 0;
 }
 
 void sv_watch_remove(int fd)

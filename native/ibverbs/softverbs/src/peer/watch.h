@@ -13,7 +13,7 @@ int sv_watch_start(void); /* 0 or errno; idempotent */
 void sv_watch_stop(void);
 /* Wake it. */
 void sv_watch_wake(void);
-/* Be woken, too, when the other end of this pipe is closed. False: it is not watched. */
-bool sv_watch_add(int fd);
+/* Be woken, too, when the other end of this pipe is closed; 0 or errno. -1: no pipe. */
+int sv_watch_add(int fd);
 void sv_watch_remove(int fd);
 void sv_watch_after_fork(void);
