@@ -1,6 +1,8 @@
 /* Both ends of a connection in one process, in two contexts: every operation, and what they leave behind. */
 #include "test.h"
 
+#include <stdatomic.h>
+
 static void connect_both(struct endpoint *a, struct endpoint *b)
 {
 	qp_connect(a->qp, b->qp->qp_num);
@@ -185,6 +187,55 @@ static void refusals(struct endpoint *a, struct endpoint *b)
 	CHECK_EQ(posted, 64); /* the queue is full of unsignaled ones: nothing can free it */
 }
 
+/* --- a queue pair that is reset while its completions are polled --- */
+
+#define RESET_DEPTH 4096u
+
+struct poller {
+	struct ibv_cq *cq;
+	_Atomic bool stop;
+};
+
+static void *poll_always(void *argument)
+{
+	struct poller *poller = argument;
+	struct ibv_wc wc;
+
+	while (!atomic_load(&poller->stop))
+		CHECK(ibv_poll_cq(poller->cq, 1, &wc) >= 0);
+	return NULL;
+}
+
+static void reset_beside_a_poll(void)
+{
+	static struct ibv_send_wr wr[RESET_DEPTH];
+	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+	struct ibv_send_wr *bad;
+	struct ibv_sge sge;
+	struct endpoint e;
+	struct poller poller;
+	pthread_t thread;
+
+	step("a reset while another thread polls: the queue has all its places afterwards");
+	endpoint_open(&e, MEMORY_MALLOC, 4096, &(struct options){.send_wr = RESET_DEPTH, .cqe = 2 * RESET_DEPTH});
+	poller.cq = e.cq;
+	atomic_init(&poller.stop, false);
+	sge = sge_of(&e, 0, 8);
+	for (uint32_t i = 0; i < RESET_DEPTH; i++) {
+		wr[i] = one_sided(IBV_WR_RDMA_WRITE, &sge, address_of(&e), 64);
+		wr[i].next = i + 1 < RESET_DEPTH ? &wr[i + 1] : NULL;
+	}
+	CHECK_EQ(pthread_create(&thread, NULL, poll_always, &poller), 0);
+	for (int round = 0; round < 200; round++) {
+		qp_connect(e.qp, e.qp->qp_num);
+		CHECK_EQ(ibv_post_send(e.qp, wr, &bad), 0);
+		CHECK_EQ(ibv_modify_qp(e.qp, &reset, IBV_QP_STATE), 0);
+	}
+	atomic_store(&poller.stop, true);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	endpoint_close(&e);
+}
+
 int main(void)
 {
 	struct endpoint a, b;
@@ -205,6 +256,7 @@ int main(void)
 		endpoint_close(&a);
 		endpoint_close(&b);
 	}
+	reset_beside_a_poll();
 	struct footprint after = footprint_after(&before);
 
 	step("nothing is left: %d descriptors, %d shared mappings, %d threads", after.fds, after.maps, after.threads);

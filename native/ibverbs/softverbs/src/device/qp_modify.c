@@ -149,13 +149,17 @@ static void clear(struct sv_qp *qp)
 	struct sv_cq *send_cq = sv_cq(qp->qp.send_cq), *recv_cq = sv_cq(qp->qp.recv_cq);
 
 	qp->failing = false;
+	/*
+	 * Its completions go before its sends are counted from 0: a poll that takes one says that the queue is free up to
+	 * that one's place, which it says under the CQ's lock. None comes any more, since we have the send lock.
+	 */
+	sv_cq_forget(send_cq, qp);
+	if (recv_cq != send_cq)
+		sv_cq_forget(recv_cq, qp);
 	sv_send_reset(qp);
 	if (qp->peer && !qp->peer->self)
 		sv_peer_wake(qp->peer);
 	sv_qp_disconnect(qp);
-	sv_cq_forget(send_cq, qp);
-	if (recv_cq != send_cq)
-		sv_cq_forget(recv_cq, qp);
 	sv_lock_control(&qp->recv_lock);
 	sv_lock_control(&recv_cq->lock);
 	qp->flush_receives = false;
