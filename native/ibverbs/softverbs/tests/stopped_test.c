@@ -1,6 +1,6 @@
 /*
  * A peer that is stopped (SIGSTOP) in the middle of a copy: what it can still write stays ours to wait for, and nothing
- * else waits. Whether it is in the middle is read where the device reads it, in our own control segment.
+ * else waits. Whether it is in the middle is read where the device reads it, in the control segments.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -19,7 +19,7 @@ static struct sv_qp_entry *entry_of(const struct ibv_qp *qp)
 
 static bool copies_now(struct sv_qp_entry *entry)
 {
-	return atomic_load(&entry->hazard) & 1;
+	return atomic_load(&entry_of_peer(entry)->busy) & 1;
 }
 
 static bool delivers_now(struct sv_qp_entry *entry)

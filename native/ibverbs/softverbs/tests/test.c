@@ -479,3 +479,20 @@ struct sv_segment *own_segment(void)
 		}
 	fail(__FILE__, __LINE__, "our control segment is mapped");
 }
+
+struct sv_qp_entry *entry_of_peer(const struct sv_qp_entry *own)
+{
+	uint32_t qpn = atomic_load(&own->dest_qpn);
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512], name[64];
+	unsigned long start = 0, end = 0;
+
+	CHECK(maps);
+	snprintf(name, sizeof(name), "/memfd:softverbs-%u ", qpn >> 12);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, name) && sscanf(line, "%lx-%lx", &start, &end) == 2) {
+			fclose(maps);
+			return &((struct sv_segment *)start)->qps[qpn & (SV_QPS - 1)];
+		}
+	fail(__FILE__, __LINE__, "the peer's control segment is mapped");
+}

@@ -132,3 +132,5 @@ struct footprint footprint_after(const struct footprint *before);
 
 /* This process's control segment, as the device and its peers see it (../src/object/layout.h). */
 struct sv_segment *own_segment(void);
+/* The entry of a QP that one of ours is connected to, in its process's segment, which is mapped here. */
+struct sv_qp_entry *entry_of_peer(const struct sv_qp_entry *own);

@@ -8,9 +8,11 @@
  * reads each word once (SV_ONCE), since it may be another a moment later.
  *
  * There are no locks between processes on the data path. Two things are shared with care:
- *  - `hazard` (in the target's QP entry, by the peer): odd while the peer executes on this QP. dereg, destroy and
- *    error transitions make something dead, run membarrier, and wait until odd hazards have moved on (quiesce.c). The
- *    asymmetric barrier is why an operation needs two plain stores and no fence.
+ *  - `busy` (in the initiator's own QP entry, by its owner): odd while that QP executes. Its peer's dereg, destroy and
+ *    error transitions make something dead, run membarrier, and wait until what was odd there has moved on (quiesce.c).
+ *    The asymmetric barrier is why an operation needs two plain stores and no fence. The word is the initiator's own
+ *    and not the target's: an initiator that is stopped between its look at the target's gate and its first store goes
+ *    on when the target's QP has another peer, and must then not write what that one says of itself.
  *  - the receive queue: the owner produces WQEs at rq_tail, the peer consumes at rq_head and publishes a record.
  *    An RC QP has one peer, so both rings have one producer and one consumer. SRQs and UD QPs have many senders,
  *    which take `lock` (see robust.c: it survives a holder's death).
@@ -21,7 +23,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 7u
+#define SV_ABI 8u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -116,10 +118,9 @@ struct sv_qp_entry {
 	_Atomic uint32_t max_dest_rd_atomic;
 	uint32_t device; /* of ours: below SV_DEVICES */
 	/* by the peer */
-	_Alignas(SV_LINE) _Atomic uint32_t hazard;
-	_Atomic uint32_t record_head; /* next record to publish */
-	_Atomic uint32_t fault;       /* enum sv_fault: the peer's request put this QP into error */
-	/* by the owner's own posts: covers its local keys as `hazard` covers the remote ones */
+	_Alignas(SV_LINE) _Atomic uint32_t record_head; /* next record to publish */
+	_Atomic uint32_t fault;                         /* enum sv_fault: the peer's request put this QP into error */
+	/* by the owner's own posts: covers its local keys, and the peer's memory and queues */
 	_Alignas(SV_LINE) _Atomic uint32_t busy;
 	_Atomic uint32_t sender_waits; /* by the peer: wake it at the next receive */
 	struct sv_rq_entry rq;

@@ -33,7 +33,7 @@ struct sv_qp {
 	/* what a post needs */
 	struct sv_lock lock;
 	struct sv_qp_entry *entry;
-	uint32_t turn; /* what we stored last into the shared words `busy` and `hazard` */
+	uint32_t turn; /* what we stored last into the shared word `busy` */
 	union {
 		struct sv_link link;
 		struct { /* the same, by shorter names */
@@ -80,7 +80,7 @@ struct sv_qp {
 	bool dying;       /* ibv_destroy_qp was called, and waits for a copier; under the send lock */
 	uint32_t changes; /* calls of ibv_modify_qp; under the send lock */
 	bool failing;     /* quiescing the peer before the receives are flushed; under the send lock */
-	uint32_t failing_hazard;
+	uint32_t failing_copier;
 	uint32_t async_reported;
 	struct sv_builder *builder;
 };

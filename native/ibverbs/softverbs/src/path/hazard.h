@@ -1,4 +1,4 @@
-/* What says that this queue pair is at work: its own word, and its peer's. */
+/* What says that this queue pair is at work. */
 #pragma once
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,8 +19,8 @@ SV_INLINE void sv_enter(struct sv_qp *qp)
 {
 	uint32_t turn = qp->turn + 1;
 
+	/* with the look at the peer's state or gate that follows: see quiesce.c */
 	atomic_store_explicit(&qp->entry->busy, turn, memory_order_release);
-	atomic_store_explicit(&qp->remote_entry->hazard, turn, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -28,7 +28,6 @@ SV_INLINE void sv_leave(struct sv_qp *qp)
 {
 	uint32_t turn = qp->turn + 2;
 
-	atomic_store_explicit(&qp->remote_entry->hazard, turn, memory_order_release);
 	atomic_store_explicit(&qp->entry->busy, turn, memory_order_release);
 	qp->turn = turn;
 }

@@ -52,7 +52,7 @@ bool sv_qp_fail_finish(struct sv_qp *qp)
 
 		if (holder && sv_robust_lives(holder))
 			return false;
-	} else if (!sv_copier_out(qp, qp->failing_hazard)) {
+	} else if (!sv_copier_out(qp, qp->failing_copier)) {
 		return false;
 	}
 	qp->failing = false;
@@ -88,7 +88,7 @@ void sv_qp_fail(struct sv_qp *qp)
 		sv_async_raise(qp->qp.context, IBV_EVENT_QP_FATAL, qp->index, qp->qp.qp_num);
 	/* receives are given back once no sender can still be filling one; the helper waits, a post must not */
 	qp->failing = true;
-	qp->failing_hazard = sv_copier_now(qp);
+	qp->failing_copier = sv_copier_now(qp);
 	sv_delay_publish(qp);
 	if (!sv_qp_fail_finish(qp)) {
 		sv_watch_start();

@@ -106,11 +106,6 @@ SV_INLINE int post_direct(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
 	int status = IBV_WC_SUCCESS, error = 0;
 	unsigned granted;
 
-	/* look before entering, too: the hazard is the word of the QP's one peer, which we may be no more */
-	if (unlikely(!is_open(qp, &granted))) {
-		qp->direct = false;
-		return post_waiting(qp, wr, bad);
-	}
 	sv_enter(qp);
 	if (unlikely(!is_open(qp, &granted))) {
 		sv_leave(qp);
@@ -155,7 +150,7 @@ SV_INLINE bool post_single(struct sv_qp *qp, const struct ibv_send_wr *wr)
 	uint32_t bytes;
 	unsigned granted;
 
-	if (unlikely(!is_open(qp, &granted) || is_full(qp)))
+	if (unlikely(is_full(qp)))
 		return false;
 	sv_enter(qp);
 	bool done = is_open(qp, &granted) && likely(sv_execute_simple(qp, wr, granted, &bytes));

@@ -22,7 +22,8 @@ bool sv_qp_connect(struct sv_qp *qp)
 		qp->remotes = sv_remotes_create();
 	if (!qp->remotes)
 		return false;
-	qp->remote_entry = &qp->peer->segment->qps[sv_qpn_index(qpn)];
+	/* whoever waits for copiers looks at it without the send lock, and then at the peer: see quiesce.c */
+	__atomic_store_n(&qp->remote_entry, &qp->peer->segment->qps[sv_qpn_index(qpn)], __ATOMIC_RELEASE);
 	return true;
 }
 

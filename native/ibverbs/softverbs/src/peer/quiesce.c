@@ -1,6 +1,7 @@
 /*
  * Waiting for copiers. Whoever retires something (a key, a QP) has already made it invalid. After the barrier a
- * copier either sees that or its hazard is visible; a hazard that was up and has moved on is out. A peer that died is
+ * copier either sees that or it is visible that it is busy (its store of `busy` pairs with our load here, our store of
+ * a key, a state or a gate with its load after that); one that was busy and has moved on is out. A peer that died is
  * out too. One that is stopped in the middle of a copy may go on and write, at any time or never: so the waits have an
  * end, after which what is retired stays there, invalid, to be retired again.
  *
@@ -9,6 +10,7 @@
  */
 #include "base/barrier.h"
 #include "base/clock.h"
+#include "base/macros.h"
 #include "object/layout.h"
 #include "object/process.h"
 #include "object/qp.h"
@@ -23,9 +25,12 @@
 /* A copier in the middle of something. */
 struct watched {
 	uint32_t index;  /* of the QP */
-	uint32_t hazard; /* odd if it must move on */
-	uint32_t busy;
+	uint32_t copier; /* its peer's `busy`: odd if it must move on */
+	uint32_t busy;   /* and its own */
 };
+
+/* Of a copier that may be busy, and cannot be looked at: odd. */
+#define UNKNOWN UINT32_MAX
 
 static void pause_a_while(unsigned round)
 {
@@ -68,24 +73,59 @@ static bool is_stopped(const struct sv_qp *qp)
 	return stopped;
 }
 
+/*
+ * What the peer of a QP says of itself. Under the process lock or the send lock, which keep its segment. A peer can be
+ * at work on a QP of ours that has never got to its process: then it is looked for now. If that fails for lack of
+ * descriptors or memory, or since it has not taken its callers yet, we cannot tell; if there is no such process, or
+ * another user's, which cannot get to us either, nobody is at work.
+ */
+static uint32_t busy_of_copier(const struct sv_qp *qp)
+{
+	if (qp->qp.qp_type == IBV_QPT_UD)
+		return 0; /* senders to it hold a lock instead */
+	struct sv_qp_entry *its = __atomic_load_n(&qp->remote_entry, __ATOMIC_ACQUIRE);
+
+	if (likely(its != NULL))
+		return atomic_load_explicit(&its->busy, memory_order_acquire);
+	uint32_t qpn = atomic_load(&qp->entry->dest_qpn);
+
+	if (!qpn)
+		return 0;
+	struct sv_peer *peer = sv_peer_get(sv_qpn_slot(qpn));
+
+	if (!peer)
+		return sv_is_shortage(errno) || errno == EAGAIN ? UNKNOWN : 0;
+	uint32_t busy = atomic_load_explicit(&peer->segment->qps[sv_qpn_index(qpn)].busy, memory_order_acquire);
+
+	sv_peer_put(peer);
+	return busy;
+}
+
 uint32_t sv_copier_now(struct sv_qp *qp)
 {
 	sv_barrier_host();
-	return atomic_load_explicit(&qp->entry->hazard, memory_order_acquire);
+	return busy_of_copier(qp);
 }
 
-bool sv_copier_out(const struct sv_qp *qp, uint32_t hazard)
+bool sv_copier_out(const struct sv_qp *qp, uint32_t copier)
 {
-	return !(hazard & 1) || atomic_load_explicit(&qp->entry->hazard, memory_order_acquire) != hazard || is_gone(qp);
+	if (!(copier & 1))
+		return true;
+	uint32_t now = busy_of_copier(qp);
+
+	/* of one that was not known then, only that it is at rest says that it is out */
+	if (now != UNKNOWN && (!(now & 1) || (copier != UNKNOWN && now != copier)))
+		return true;
+	return is_gone(qp);
 }
 
 static bool moved_on(const struct sv_qp *qp, struct watched *w)
 {
-	if (sv_copier_out(qp, w->hazard))
-		w->hazard = 0;
+	if (sv_copier_out(qp, w->copier))
+		w->copier = 0;
 	if ((w->busy & 1) && atomic_load_explicit(&qp->entry->busy, memory_order_acquire) != w->busy)
 		w->busy = 0;
-	return !((w->hazard | w->busy) & 1);
+	return !((w->copier | w->busy) & 1);
 }
 
 static bool wait_for(struct watched w, uint64_t since_ns)
@@ -97,7 +137,7 @@ static bool wait_for(struct watched w, uint64_t since_ns)
 		bool out = !qp || moved_on(qp, &w);
 		bool patient = out || sv_patience(since_ns, false);
 
-		if (!out && !sv_patience(since_ns, true) && (w.hazard & 1) && is_stopped(qp))
+		if (!out && !sv_patience(since_ns, true) && (w.copier & 1) && is_stopped(qp))
 			patient = false;
 		pthread_mutex_unlock(&sv_process.lock);
 		if (out || !patient)
@@ -135,11 +175,10 @@ bool sv_quiesce_domain(uint32_t pd)
 
 		if (!qp || qp->pd_handle != pd)
 			continue;
-		struct watched w = {i, atomic_load_explicit(&qp->entry->hazard, memory_order_acquire),
-		    atomic_load_explicit(&qp->entry->busy, memory_order_acquire)};
+		struct watched w = {i, busy_of_copier(qp), atomic_load_explicit(&qp->entry->busy, memory_order_acquire)};
 		_Atomic uint64_t *lock = qp->qp.qp_type == IBV_QPT_UD ? &qp->entry->rq.lock : NULL;
 
-		if (!((w.hazard | w.busy) & 1) && (!lock || !atomic_load(lock)))
+		if (!((w.copier | w.busy) & 1) && (!lock || !atomic_load(lock)))
 			continue;
 		pthread_mutex_unlock(&sv_process.lock);
 		out = wait_for(w, since) && (!lock || wait_for_datagram(lock, since));
@@ -152,9 +191,13 @@ bool sv_quiesce_domain(uint32_t pd)
 bool sv_quiesce_qp(struct sv_qp *qp)
 {
 	uint64_t since = sv_now_ns();
-	uint32_t hazard = sv_copier_now(qp);
 
+	sv_barrier_host();
 	if (qp->qp.qp_type == IBV_QPT_UD)
 		return wait_for_datagram(&qp->entry->rq.lock, since);
-	return !(hazard & 1) || wait_for((struct watched){qp->index, hazard, 0}, since);
+	pthread_mutex_lock(&sv_process.lock);
+	struct watched w = {qp->index, busy_of_copier(qp), 0};
+
+	pthread_mutex_unlock(&sv_process.lock);
+	return !(w.copier & 1) || wait_for(w, since);
 }

@@ -170,7 +170,7 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	entry.meaning = atomic_load_explicit(&shared->meaning, memory_order_acquire);
 	if (key == 0 || key == NO_KEY || entry.key != key)
 		return NULL;
-	/* stable while the key is there and our hazard is up, or should be */
+	/* stable while the key is there and we say that we are busy */
 	entry.access = SV_ONCE(shared->access);
 	entry.pd = SV_ONCE(shared->pd);
 	entry.iova = SV_ONCE(shared->iova);

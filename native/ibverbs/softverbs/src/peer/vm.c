@@ -23,7 +23,7 @@ static bool has_no_memory(const struct sv_peer *peer)
 
 /*
  * Gone, or going. A process that execs loses its memory a moment before its pipe hangs up, so it is given that moment:
- * the operation waits in its queue and is tried again, since we hold the send lock, and have our hazard up, for which
+ * the operation waits in its queue and is tried again, since we hold the send lock, and say that we are busy, for which
  * others wait. Once the head of the queue has waited so for long enough, the owner has unmapped what it registered.
  */
 int sv_remote_out_of_reach(struct sv_qp *qp)
