@@ -5,7 +5,9 @@
 #include "../src/object/layout.h"
 #include "test.h"
 
+#include <linux/sched.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 #define PAGE 4096u
 
@@ -136,14 +138,152 @@ static void peer_of_before(void)
 	endpoint_close(&e);
 }
 
+/* --- a process that dies before a system call of a post, and whose number another one has by then --- */
+
+#define WORD 0x5a5a5a5a5a5a5a5aull
+
+/* Offers a page of private memory. Where it is, whoever follows it has a page, too. */
+static int victim(void)
+{
+	struct endpoint e;
+	struct address own, other;
+
+	endpoint_open(&e, MEMORY_MALLOC, PAGE, NULL);
+	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS);
+
+	CHECK(mr);
+	own = (struct address){e.qp->qp_num, mr->rkey, (uintptr_t)at};
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &other, sizeof(other));
+	qp_connect(e.qp, other.qpn);
+	child_send(3, "r", 1);
+	pause();
+	return 1;
+}
+
+/* Writes into the victim's memory, perhaps after a first time, and stops itself before. */
+static int raider(bool again)
+{
+	struct endpoint e;
+	struct address own, to;
+	struct ibv_send_wr *bad;
+
+	endpoint_open(&e, MEMORY_MALLOC, PAGE, NULL);
+	own = address_of(&e);
+	memset(e.buffer, 0x5a, 8);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &to, sizeof(to));
+	qp_connect(e.qp, to.qpn);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, to, 0);
+
+	if (again)
+		post_and_expect(&e, &write, IBV_WC_SUCCESS);
+	raise(SIGSTOP);
+	CHECK_EQ(ibv_post_send(e.qp, &write, &bad), 0);
+	child_send(3, "d", 1);
+	poll_one(e.cq);
+	endpoint_close(&e);
+	return 0;
+}
+
+/* A process with this number and a page at this address; -1: we may not choose. It ends with 1 if the page changes. */
+static pid_t follow(pid_t number, void *at)
+{
+	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&number, .set_tid_size = 1};
+
+	CHECK(mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == at);
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid == 0) {
+		sigset_t set;
+		int signal;
+
+		sigemptyset(&set);
+		sigaddset(&set, SIGUSR1);
+		sigwait(&set, &signal);
+		_exit(*(volatile uint64_t *)at == WORD);
+	}
+	munmap(at, PAGE);
+	return pid;
+}
+
+/* False: the post makes no so many system calls, or we may not choose a process's number. */
+static bool raid(bool again, int calls)
+{
+	struct child poster_child = child_start(again ? "raider again" : "raider"), target = child_start("victim");
+	struct address from, to;
+	char ready;
+	int status;
+
+	child_receive(poster_child.socket, &from, sizeof(from));
+	child_receive(target.socket, &to, sizeof(to));
+	child_send(target.socket, &from, sizeof(from));
+	child_receive(target.socket, &ready, 1);
+	CHECK_EQ(ptrace(PTRACE_SEIZE, poster_child.pid, NULL, PTRACE_O_TRACESYSGOOD), 0);
+	child_send(poster_child.socket, &to, sizeof(to));
+	await_stop(&poster_child, SIGSTOP);
+	/* each call begins and ends */
+	for (int i = 0; i < 2 * calls - 1; i++) {
+		CHECK_EQ(ptrace(PTRACE_SYSCALL, poster_child.pid, NULL, NULL), 0);
+		await_stop(&poster_child, SIGTRAP | 0x80);
+	}
+	struct __ptrace_syscall_info info;
+
+	CHECK(ptrace(PTRACE_GET_SYSCALL_INFO, poster_child.pid, sizeof(info), &info) > 0);
+	CHECK_EQ(info.op, PTRACE_SYSCALL_INFO_ENTRY);
+	bool ended = info.entry.nr == SYS_sendto;
+
+	child_kill(&target);
+	pid_t follower = follow(target.pid, (void *)(uintptr_t)to.addr);
+
+	CHECK_EQ(ptrace(PTRACE_CONT, poster_child.pid, NULL, NULL), 0);
+	child_receive(poster_child.socket, &ready, 1);
+	CHECK_EQ(waitpid(poster_child.pid, &status, 0), poster_child.pid);
+	CHECK(WIFEXITED(status));
+	close(poster_child.socket);
+	if (follower < 0) {
+		CHECK_EQ(errno, EPERM);
+		step("SKIPPED: this process may not choose the numbers of processes");
+		return false;
+	}
+	CHECK_EQ(kill(follower, SIGUSR1), 0);
+	CHECK_EQ(waitpid(follower, &status, 0), follower);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 0);
+	return !ended;
+}
+
+static void number_of_before(bool again)
+{
+	sigset_t set;
+	int calls = 1;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	CHECK_EQ(sigprocmask(SIG_BLOCK, &set, NULL), 0);
+	step("a process has a dead peer's number: nothing is written into it, %s",
+	    again ? "nor the second time" : "at first");
+	while (raid(again, calls))
+		calls++;
+	step("the peer died before each of %d system calls", calls - 1);
+	CHECK_EQ(sigprocmask(SIG_UNBLOCK, &set, NULL), 0);
+}
+
 int main(int argc, char **argv)
 {
-	(void)argv;
+	if (argc > 1 && strcmp(argv[1], "victim") == 0)
+		return victim();
+	if (argc > 1 && strncmp(argv[1], "raider", 6) == 0)
+		return raider(strcmp(argv[1], "raider") != 0);
 	if (argc > 1)
 		return poster();
 	struct footprint before = footprint_now();
 
 	peer_of_before();
+	number_of_before(false);
+	number_of_before(true);
 	CHECK_EQ(footprint_now().fds, before.fds);
 	CHECK_EQ(footprint_now().maps, before.maps);
 	return 0;

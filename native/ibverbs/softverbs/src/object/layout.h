@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 8u
+#define SV_ABI 9u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -38,7 +38,7 @@
 
 /* How a peer reaches the bytes of a memory region. */
 enum sv_mr_kind {
-	SV_MR_PRIVATE, /* system calls; atomics are a read and a write, under header.atomic_lock */
+	SV_MR_PRIVATE, /* /proc/<pid>/mem; atomics are a read and a write, under header.atomic_lock */
 	SV_MR_SHARED,  /* a sealed file that the peer maps; atomics are the processor's: see device/files.c */
 };
 
@@ -187,6 +187,7 @@ struct sv_header {
 	uint32_t abi;
 	uint32_t slot;
 	uint64_t nonce; /* names this process among all that ever had the slot */
+	uint64_t self;  /* where the owner has this segment: what is read there shows whose memory it is */
 	uint32_t wake_fd;
 	uint32_t reserved;
 	uint64_t wake_ino;

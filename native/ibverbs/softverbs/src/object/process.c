@@ -103,6 +103,7 @@ static int publish(void)
 		return errno;
 	header->abi = SV_ABI;
 	header->slot = sv_process.slot;
+	header->self = (uint64_t)(uintptr_t)sv_process.segment;
 	header->wake_fd = (uint32_t)sv_process.wake_read;
 	header->wake_ino = st.st_ino;
 	header->life_fd = (uint32_t)sv_process.life_write;

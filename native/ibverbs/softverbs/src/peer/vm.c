@@ -1,24 +1,33 @@
-/* A peer's private memory, through system calls. */
+/*
+ * A peer's private memory, through a descriptor of it. process_vm_writev would name the process by its number, which
+ * may be another's by the time of the call, whatever was looked at before it. (This way the kernel does not mind that
+ * memory was made read-only since it was registered: no device does, which has pinned it.)
+ */
 #include "base/clock.h"
+#include "object/layout.h"
 #include "object/qp.h"
 #include "peer/peer.h"
 #include "peer/vm.h"
 
 #include <errno.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #define PIECE (1u << 30)
 
 /* How long a peer that lives and has lost its memory is given to be gone. */
 #define GOING_NS 80000000ull
 
-/* It is dying, and has no memory any more: its pipe is about to hang up. */
-static bool has_no_memory(const struct sv_peer *peer)
+/* Does it have the memory no more that it had? Nothing is known of one whose memory we may not open. */
+static bool has_no_memory(struct sv_peer *peer)
 {
-	char byte;
-	struct iovec local = {&byte, 1}, remote = {(void *)1, 1};
+	uint64_t word;
+	int memory = peer->self ? -1 : sv_peer_memory(peer);
 
-	return !peer->self && process_vm_readv(peer->pid, &local, 1, &remote, 1, 0) < 0 && errno == ESRCH;
+	if (peer->self || memory < 0)
+		return !peer->self && errno == ESRCH;
+	/* its segment is mapped there for as long as it has that memory */
+	return pread(memory, &word, sizeof(word), (off_t)SV_ONCE(peer->segment->header.self)) == 0;
 }
 
 /*
@@ -40,54 +49,50 @@ static int vm_failure(struct sv_qp *qp, int error)
 	return sv_is_shortage(error) ? SV_STALL_SHORTAGE : sv_remote_out_of_reach(qp);
 }
 
-static bool dead_before_call(struct sv_qp *qp)
+/* 0 or a reason to wait. */
+static int open_memory(struct sv_qp *qp, int *memory)
 {
-	/* pids are reused: never write by number into a process that may be another one by now */
-	return sv_peer_check_dead(qp->peer);
+	*memory = sv_peer_memory(qp->peer);
+	return *memory >= 0 ? 0 : vm_failure(qp, errno);
 }
 
 int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64_t bytes)
 {
-	if (dead_before_call(qp))
-		return SV_STALL_GONE;
-	while (bytes) {
+	int memory, status = open_memory(qp, &memory);
+
+	while (!status && bytes) {
 		uint64_t piece = bytes < PIECE ? bytes : PIECE;
 		uint64_t tail = piece > 8 ? (addr + piece) & 7 : 0;
 
 		/* the last bytes in an element of their own: elements are copied one after the other */
 		if (piece > 8 && tail == 0)
 			tail = 8;
-		struct iovec local = {(void *)(uintptr_t)from, piece};
-		struct iovec remote[2] = {
-		    {(void *)(uintptr_t)addr, piece - tail}, {(void *)(uintptr_t)(addr + piece - tail), tail}};
-
-		ssize_t n = process_vm_writev(qp->peer->pid, &local, 1, remote, tail ? 2 : 1, 0);
+		const struct iovec elements[2] = {
+		    {(void *)(uintptr_t)from, piece - tail}, {(char *)(uintptr_t)from + (piece - tail), tail}};
+		ssize_t n = pwritev(memory, elements, tail ? 2 : 1, (off_t)addr);
 
 		if (n != (ssize_t)piece)
-			return vm_failure(qp, n < 0 ? errno : 0);
+			status = vm_failure(qp, n < 0 ? errno : 0);
 		addr += piece;
 		from = (const char *)from + piece;
 		bytes -= piece;
 	}
-	return IBV_WC_SUCCESS;
+	return status;
 }
 
 int sv_remote_vm_read(struct sv_qp *qp, uint64_t addr, void *to, uint64_t bytes)
 {
-	if (dead_before_call(qp))
-		return SV_STALL_GONE;
-	while (bytes) {
-		uint64_t piece = bytes < PIECE ? bytes : PIECE;
-		struct iovec local = {to, piece};
-		struct iovec remote = {(void *)(uintptr_t)addr, piece};
+	int memory, status = open_memory(qp, &memory);
 
-		ssize_t n = process_vm_readv(qp->peer->pid, &local, 1, &remote, 1, 0);
+	while (!status && bytes) {
+		uint64_t piece = bytes < PIECE ? bytes : PIECE;
+		ssize_t n = pread(memory, to, piece, (off_t)addr);
 
 		if (n != (ssize_t)piece)
-			return vm_failure(qp, n < 0 ? errno : 0);
+			status = vm_failure(qp, n < 0 ? errno : 0);
 		addr += piece;
 		to = (char *)to + piece;
 		bytes -= piece;
 	}
-	return IBV_WC_SUCCESS;
+	return status;
 }
