@@ -247,7 +247,7 @@ final class CodedCache extends Cache {
     @Override
     Session open(@Nullable OperationLatency recorder) {
         // First, as it takes as long as servers take to answer: nothing else waits for that, nor does a close.
-        RemoteQueue connected = configuration().clientThreads() > 0 ? null : calling(space::connect);
+        RemoteQueue connected = configuration().clientThreads() > 0 ? null : connect();
         openings.readLock().lock();
         try {
             checkOpen();
@@ -260,6 +260,16 @@ final class CodedCache extends Cache {
             throw e;
         } finally {
             openings.readLock().unlock();
+        }
+    }
+
+    private RemoteQueue connect() {
+        try {
+            return calling(space::connect);
+        } catch (RuntimeException e) {
+            // Whatever it met while the cache was being closed.
+            checkOpen();
+            throw e;
         }
     }
 

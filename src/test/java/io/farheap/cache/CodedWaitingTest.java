@@ -87,10 +87,12 @@ class CodedWaitingTest {
         CompletableFuture.runAsync(cache::close).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
-    private static String whyEnded(CompletableFuture<?> steps) {
+    private static void assertEndedByClose(CompletableFuture<?> steps) {
         Throwable why = assertThrows(ExecutionException.class, () -> steps.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
                 .getCause();
-        return String.valueOf(assertInstanceOf(IllegalStateException.class, why).getMessage());
+        String message = String.valueOf(
+                assertInstanceOf(IllegalStateException.class, why).getMessage());
+        assertTrue(message.contains("closed") || message.contains("deleted"), message);
     }
 
     @Test
@@ -99,7 +101,7 @@ class CodedWaitingTest {
         cables.forEach(ControlCable::cut);
         CompletableFuture<Session> opened = begin(cache::openSession);
         closeInTime(cache);
-        assertTrue(whyEnded(opened).contains("closed"));
+        assertEndedByClose(opened);
         assertThrows(IllegalStateException.class, cache::openSession);
     }
 
@@ -129,8 +131,7 @@ class CodedWaitingTest {
             return true;
         });
         closeInTime(cache);
-        String why = whyEnded(grown);
-        assertTrue(why.contains("closed") || why.contains("deleted"), why);
+        assertEndedByClose(grown);
     }
 
     /** As of any cache. */
