@@ -1,6 +1,7 @@
 package io.farheap.procedure.translate;
 
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -11,10 +12,12 @@ import org.jspecify.annotations.Nullable;
  * constant. Sums are of 64 bits and wrap. An int is what it is only in its lowest 32 bits, until it is made a long:
  * then the sum must be in an int's range, and stands in {@code ints} of what it goes into.
  *
+ * <p>They are comparable since a class can be made whose sums have one hash: a set finds them by their order then.
+ *
  * @param terms by local variable; none is 0
  * @param ints the sums that must be in an int's range
  */
-record Linear(TreeMap<Integer, Long> terms, long constant, Set<Linear> ints) {
+record Linear(TreeMap<Integer, Long> terms, long constant, Set<Linear> ints) implements Comparable<Linear> {
 
     private static final int MOST_TERMS = 8;
 
@@ -100,5 +103,26 @@ record Linear(TreeMap<Integer, Long> terms, long constant, Set<Linear> ints) {
             }
         }
         return sum;
+    }
+
+    /** By the constant, then by the terms; {@code ints} are left aside, which the elements of sets have none of. */
+    @Override
+    public int compareTo(Linear other) {
+        int order = Long.compare(constant, other.constant);
+        if (order == 0) {
+            order = Integer.compare(terms.size(), other.terms.size());
+        }
+        Iterator<Map.Entry<Integer, Long>> theirs = other.terms.entrySet().iterator();
+        for (Map.Entry<Integer, Long> term : terms.entrySet()) {
+            if (order != 0) {
+                return order;
+            }
+            Map.Entry<Integer, Long> their = theirs.next();
+            order = Integer.compare(term.getKey(), their.getKey());
+            if (order == 0) {
+                order = Long.compare(term.getValue(), their.getValue());
+            }
+        }
+        return order;
     }
 }
