@@ -178,6 +178,9 @@ class CapacityTest {
                 while (outcome == StoreStatus.DONE || outcome == StoreStatus.FULL) {
                     last = otherThan(moved, last);
                     outcome = session.upsert(last, value, 0, THIRD);
+                    if (outcome == StoreStatus.FULL) {
+                        Calls.goOn(session);
+                    }
                 }
                 assertEquals(StoreStatus.FAILED, outcome);
                 useUpSpare(store, last + 1, value);

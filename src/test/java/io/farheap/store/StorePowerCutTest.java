@@ -209,7 +209,9 @@ class StorePowerCutTest {
             }
         } finally {
             // The next step would be made beside it otherwise, also where this one has thrown.
-            made.handle((done, failure) -> done).join();
+            while (!made.isDone()) {
+                Thread.onSpinWait();
+            }
         }
         try {
             made.join();
