@@ -105,6 +105,14 @@ const char *farheap_verbs_load(const char *path)
 	return error;
 }
 
+void farheap_verbs_forget(void)
+{
+	pthread_mutex_lock(&load_lock);
+	free(loaded_path);
+	loaded_path = NULL;
+	pthread_mutex_unlock(&load_lock);
+}
+
 int farheap_errno(void)
 {
 	return last_errno;

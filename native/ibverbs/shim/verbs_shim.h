@@ -17,6 +17,8 @@ extern "C" {
  * second call with the same path does nothing, with another path it is refused.
  */
 const char *farheap_verbs_load(const char *path);
+/* Lets farheap_verbs_load() take another library. Nothing of the last may be in use; its code stays mapped. */
+void farheap_verbs_forget(void);
 
 /* errno as the last call of this thread that returned NULL left it: JNI's way back may change errno itself. */
 int farheap_errno(void);

@@ -112,7 +112,7 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** The RDMA device to use; the first with an active port where none is named. */
+    /** The RDMA device to use; the first that serves where none is named. */
     public CacheBuilder device(String name) {
         this.device = name;
         return this;

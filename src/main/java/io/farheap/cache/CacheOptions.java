@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param capacity bytes, rounded up to whole regions of the servers
  * @param servers HOST:PORT of memory servers; regions are spread over them evenly
- * @param device name of the RDMA device, empty for the first with an active port
+ * @param device name of the RDMA device, empty for the first that serves
  * @param file whose first {@code capacity} bytes fill the cache, or null
  * @param loaded told how many bytes of the file have been loaded so far, on the creating thread; or null
  * @param name of the client, for servers' logs and thread names

@@ -40,7 +40,7 @@ final class ManagedModels {
     /**
      * Asks for them.
      *
-     * @param device of the machine; empty for the first with an active port
+     * @param device of the machine; empty for the first that serves
      * @param workload null: they are all of one
      * @return at least one
      * @throws CacheException where no manager answers, or there is none for this

@@ -67,7 +67,7 @@ public final class FarMapBuilder {
         return this;
     }
 
-    /** The RDMA device; by default the first with an active port. */
+    /** The RDMA device; by default the first that serves. */
     public FarMapBuilder device(String value) {
         device = value;
         return this;

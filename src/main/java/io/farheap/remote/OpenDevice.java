@@ -24,7 +24,7 @@ public final class OpenDevice implements AutoCloseable {
     private final AtomicInteger holders = new AtomicInteger(1);
 
     /**
-     * @param device of the machine; empty for the first with an active port
+     * @param device of the machine; empty for the first that serves
      * @param name for names of threads
      * @throws io.farheap.verbs.VerbsException where there is no such device or it cannot be opened
      */

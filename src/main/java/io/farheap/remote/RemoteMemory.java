@@ -78,7 +78,7 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Opens a device.
      *
-     * @param device its name; empty for the first with an active port
+     * @param device its name; empty for the first that serves
      * @param name of the client, for servers' logs and thread names
      * @param onLost told once of each server whose lease is lost, after its connections have been failed, on a thread
      *     of its own

@@ -10,7 +10,7 @@ import io.farheap.thread.Idle;
  * @param memoryBytes all of it, a multiple of {@code regionBytes}
  * @param regionBytes size of a region: a power of two, at least {@value #MIN_REGION_BYTES} bytes
  * @param leaseNanos how long a client's lease lives without being renewed, {@value #MIN_LEASE_MILLIS} ms to an hour
- * @param device an RDMA device's name; empty for the first with an active port
+ * @param device an RDMA device's name; empty for the first that serves
  * @param name for people
  * @param threads how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients ask for them
  * @param pinned whether each of them keeps to a core of its own, where there are more cores than threads

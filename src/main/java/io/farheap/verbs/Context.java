@@ -80,9 +80,13 @@ public final class Context implements AutoCloseable {
      */
     public PortInfo requireActivePort() {
         if (activePort == null) {
-            throw new VerbsException("device " + device.name() + " has no active port; bring its link up");
+            throw noActivePort(device.name());
         }
         return activePort;
+    }
+
+    static VerbsException noActivePort(String name) {
+        return new VerbsException("device " + name + " has no active port; bring its link up");
     }
 
     /** The ports as they are now, in the order of their numbers. */

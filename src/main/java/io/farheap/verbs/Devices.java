@@ -1,5 +1,6 @@
 package io.farheap.verbs;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.verbs.binding.ibverbs;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -7,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.StringJoiner;
+import java.util.function.Function;
 import org.bytedeco.javacpp.Pointer;
 
 /** The devices of the verbs library in use. Any thread may call. */
@@ -23,6 +26,10 @@ public final class Devices {
 
     public static List<DeviceInfo> list() {
         VerbsLibrary.load();
+        return loadedList();
+    }
+
+    private static List<DeviceInfo> loadedList() {
         List<DeviceInfo> devices = new ArrayList<>();
         forEach((device, info) -> {
             devices.add(info);
@@ -31,36 +38,81 @@ public final class Devices {
         return devices;
     }
 
-    /**
-     * Opens the first device that has an active port.
-     *
-     * @throws VerbsException where there is none
-     */
-    public static Context open() {
-        List<DeviceInfo> devices = list();
-        for (DeviceInfo device : devices) {
-            Context context = open(device.name());
-            if (context.activePort() != null) {
-                return context;
-            }
-            context.close();
-        }
-        throw new VerbsException("no RDMA device with an active port (devices: "
-                + devices.stream().map(DeviceInfo::name).toList()
-                + "); bring a link up, or use the software device with -D"
-                + VerbsLibrary.PROPERTY + "=soft");
+    private static List<String> names() {
+        return loadedList().stream().map(DeviceInfo::name).toList();
     }
 
     /**
-     * Opens a device by name; an empty name opens the first with an active port.
+     * Opens the first device that serves: it opens, is InfiniBand or RoCE, has an active port, and a reliable
+     * connection's queue pair can be made on it.
+     *
+     * @throws VerbsException if there is none, with the reason of each device
+     */
+    public static Context open() {
+        VerbsLibrary library = VerbsLibrary.load();
+        try {
+            return first(names(), name -> openServing(library, name));
+        } catch (VerbsException e) {
+            throw new VerbsException(
+                    e.getMessage() + "; or use the software device with -D" + VerbsLibrary.PROPERTY + "=soft");
+        }
+    }
+
+    /**
+     * Tries each until one serves.
+     *
+     * @param open opens a device, or throws a {@link VerbsException} that names it and says why it does not serve
+     * @throws VerbsException if none serves, with the reason of each
+     */
+    static <T> T first(List<String> names, Function<String, T> open) {
+        StringJoiner reasons = new StringJoiner("; ");
+        reasons.setEmptyValue("there is none");
+        for (String name : names) {
+            try {
+                return open.apply(name);
+            } catch (VerbsException e) {
+                reasons.add(e.getMessage());
+            }
+        }
+        throw new VerbsException("no RDMA device serves: " + reasons);
+    }
+
+    /** Of a library that is loaded. A software device serves always, and so is not tried. */
+    static Context openServing(VerbsLibrary library, String name) {
+        if (library == VerbsLibrary.SYSTEM) {
+            KernelDevices.MACHINE.requireTransport(name);
+        }
+        try (CloseStack stack = new CloseStack()) {
+            Context context = stack.add(open(library, name));
+            PortInfo _ = context.requireActivePort();
+            if (library == VerbsLibrary.SYSTEM) {
+                requireReliableConnections(context);
+            }
+            stack.keep();
+            return context;
+        }
+    }
+
+    private static void requireReliableConnections(Context context) {
+        try (ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue completions = context.createCompletionQueue(1, 1, null);
+                QueuePair _ = domain.createQueuePair(completions, 1, 0)) {
+            // The device makes one.
+        } catch (IllegalArgumentException e) {
+            throw new VerbsException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /**
+     * Opens a device by name; an empty name opens the {@linkplain #open() first that serves}.
      *
      * @throws VerbsException where there is no such device or it cannot be opened
      */
     public static Context open(String name) {
-        if (name.isEmpty()) {
-            return open();
-        }
-        VerbsLibrary library = VerbsLibrary.load();
+        return name.isEmpty() ? open() : open(VerbsLibrary.load(), name);
+    }
+
+    private static Context open(VerbsLibrary library, String name) {
         Context[] opened = new Context[1];
         forEach((device, info) -> {
             if (!info.name().equals(name)) {
@@ -68,14 +120,13 @@ public final class Devices {
             }
             var context = ibverbs.farheap_open_device(device);
             if (context == null) {
-                throw cannotOpen(name, Native.errno());
+                throw cannotOpen(library, name, Native.errno());
             }
             opened[0] = new Context(info, library, context);
             return true;
         });
         if (opened[0] == null) {
-            throw new VerbsException("no device " + name + "; there are "
-                    + list().stream().map(DeviceInfo::name).toList());
+            throw new VerbsException("no device " + name + "; there are " + names());
         }
         return opened[0];
     }
@@ -84,7 +135,10 @@ public final class Devices {
      * libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the nodes tell what
      * is wrong.
      */
-    private static VerbsException cannotOpen(String name, int errno) {
+    private static VerbsException cannotOpen(VerbsLibrary library, String name, int errno) {
+        if (library == VerbsLibrary.SOFT) {
+            return new VerbsException("cannot open device " + name, errno);
+        }
         try (DirectoryStream<Path> nodes = Files.newDirectoryStream(NODES, "uverbs*")) {
             for (Path node : nodes) {
                 if (!Files.isReadable(node) || !Files.isWritable(node)) {

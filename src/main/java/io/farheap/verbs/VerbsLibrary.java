@@ -21,7 +21,11 @@ public enum VerbsLibrary {
     SYSTEM,
     /** softverbs, the RDMA device in a library: processes of one host, no NIC, no privilege. */
     SOFT,
-    /** {@link #SYSTEM} where it has a device with an active port, else {@link #SOFT}. The command line's default. */
+    /**
+     * {@link #SYSTEM} if this process can use a device of it: the device's node opens, it is InfiniBand or RoCE, has an
+     * active port, and a reliable connection's queue pair can be made. Else {@link #SOFT}, and {@link #whySoft} says
+     * why. The command line's default.
+     */
     AUTO;
 
     public static final String PROPERTY = "farheap.verbs";
@@ -33,6 +37,7 @@ public enum VerbsLibrary {
 
     private static @Nullable VerbsLibrary chosen;
     private static @Nullable VerbsLibrary loaded;
+    private static @Nullable String whySoft;
 
     /**
      * Chooses the library where the system property does not.
@@ -61,6 +66,11 @@ public enum VerbsLibrary {
             loaded = load(wanted());
         }
         return loaded;
+    }
+
+    /** Why {@link #AUTO} took softverbs, with the reason of each device; null if it did not, or nothing is loaded yet. */
+    public static synchronized @Nullable String whySoft() {
+        return whySoft;
     }
 
     /**
@@ -109,12 +119,7 @@ public enum VerbsLibrary {
     private static VerbsLibrary load(VerbsLibrary wanted) {
         return switch (wanted) {
             case SYSTEM -> {
-                String error = open(SYSTEM_SONAME);
-                if (error != null) {
-                    throw new VerbsException(
-                            "no libibverbs (" + error + "): install it (apt-get install libibverbs1 ibverbs-providers),"
-                                    + " or choose the software device with -D" + PROPERTY + "=soft");
-                }
+                requireSystem();
                 yield SYSTEM;
             }
             case SOFT -> {
@@ -124,8 +129,37 @@ public enum VerbsLibrary {
                 }
                 yield SOFT;
             }
-            case AUTO -> ActivePort.exists() ? load(SYSTEM) : load(SOFT);
+            case AUTO -> {
+                whySoft = whyNotSystem();
+                yield load(whySoft == null ? SYSTEM : SOFT);
+            }
         };
+    }
+
+    private static void requireSystem() {
+        String error = open(SYSTEM_SONAME);
+        if (error != null) {
+            throw new VerbsException(
+                    "no libibverbs (" + error + "): install it (apt-get install libibverbs1 ibverbs-providers),"
+                            + " or choose the software device with -D" + PROPERTY + "=soft");
+        }
+    }
+
+    /** Null if a device serves; else nothing of the system's library is in use, and another can be loaded. */
+    private static @Nullable String whyNotSystem() {
+        KernelDevices machine = KernelDevices.MACHINE;
+        try {
+            String _ = Devices.first(machine.names(), name -> {
+                machine.requireUsable(name);
+                requireSystem();
+                Devices.openServing(SYSTEM, name).close();
+                return name;
+            });
+            return null;
+        } catch (VerbsException e) {
+            ibverbs.farheap_verbs_forget();
+            return e.getMessage();
+        }
     }
 
     private static void loadBinding() {

@@ -6,18 +6,18 @@ import java.util.List;
 
 /**
  * Where the tests run: which device is whose, and how fast the machine is. The guest's suite sets the properties;
- * without them there is one device, the first with an active port, and a processor at full speed.
+ * without them there is one device, the first that serves, and a processor at full speed.
  */
 public final class TestDevice {
 
     private TestDevice() {}
 
-    /** The device of memory servers; empty for the first with an active port. */
+    /** The device of memory servers; empty for the first that serves. */
     public static String server() {
         return System.getProperty("farheap.test.serverDevice", "");
     }
 
-    /** The device of clients; empty for the first with an active port. */
+    /** The device of clients; empty for the first that serves. */
     public static String client() {
         return System.getProperty("farheap.test.clientDevice", "");
     }

@@ -1,7 +1,9 @@
 package io.farheap.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +26,9 @@ class LibraryTest {
             try {
                 System.out.println("devices "
                         + Devices.list().stream().map(DeviceInfo::name).toList());
+                if (VerbsLibrary.whySoft() != null) {
+                    System.out.println(" since " + VerbsLibrary.whySoft());
+                }
             } catch (VerbsException | UnsupportedOperationException e) {
                 System.out.println("refused " + e.getMessage());
             }
@@ -56,8 +61,46 @@ class LibraryTest {
                 output);
     }
 
+    /** An ordinary container on a host with a NIC: sysfs shows it, and it has no node. */
+    @Test
+    void automaticallyNoDeviceIsTakenWithoutANode() throws Exception {
+        assertEquals(
+                "devices [soft0] since no RDMA device serves: device mlx5_0 has no node /dev/infiniband/uverbs0 here; "
+                        + "a container needs --device /dev/infiniband/uverbs0",
+                listAutomatically(""));
+    }
+
+    /**
+     * All that files tell is there, and only the library finds that the device does not work: then it is left again.
+     */
+    @Test
+    void automaticallyTheSystemsLibraryIsLeftIfNoDeviceWorks() throws Exception {
+        String output = listAutomatically(
+                " && mount -t tmpfs none /dev && mkdir /dev/infiniband && touch /dev/infiniband/uverbs0");
+        assertTrue(output.startsWith("devices [soft0] since no RDMA device serves: "), output);
+        assertFalse(output.contains("has no node"), output);
+    }
+
+    /** Under a sysfs that shows a device, in a mount namespace of its own. */
+    private static String listAutomatically(String more) throws Exception {
+        String device = "/sys/class/infiniband/mlx5_0/";
+        String shown =
+                "mount -t tmpfs none /sys/class && mkdir -p " + device + "ports/1 /sys/class/infiniband_verbs/uverbs0"
+                        + " && echo '1: CA' > " + device + "node_type && echo '4: ACTIVE' > " + device + "ports/1/state"
+                        + " && echo mlx5_0 > /sys/class/infiniband_verbs/uverbs0/ibdev" + more;
+        List<String> shell = List.of("unshare", "-m", "sh", "-c", shown + " && exec \"$@\"", "sh");
+        List<String> nothing = new ArrayList<>(shell);
+        nothing.add("true");
+        assumeTrue(new ProcessBuilder(nothing).start().waitFor() == 0, "needs root, who can mount a file system");
+        return list(shell, "--enable-native-access=ALL-UNNAMED", "-Dfarheap.verbs=auto");
+    }
+
     private static String list(String... flags) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>();
+        return list(List.of(), flags);
+    }
+
+    private static String list(List<String> shell, String... flags) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(shell);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(List.of(flags));

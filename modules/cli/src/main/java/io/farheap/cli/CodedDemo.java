@@ -63,7 +63,7 @@ final class CodedDemo implements AutoCloseable {
 
     /**
      * @param seconds that the load runs at least
-     * @param device of the client; empty for the first with an active port, as {@code serverDevice}
+     * @param device of the client; empty for the first that serves, as {@code serverDevice}
      */
     CodedDemo(
             CodedDemoOptions options,

@@ -9,6 +9,7 @@ import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.DeviceLimits;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.PortInfo;
+import io.farheap.verbs.VerbsException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -42,6 +43,8 @@ public final class DevicesCommand implements Subcommand, Callable<Integer> {
             try (Context context = Devices.open(device.name())) {
                 print(out, context);
                 active |= context.activePort() != null;
+            } catch (VerbsException e) {
+                out.println(device.name() + "  " + e.getMessage());
             }
         }
         if (devices.isEmpty()) {

@@ -48,8 +48,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
         footer = {
             "",
             "From a checkout, './farheap build' builds and './farheap test' runs every test.",
-            "./farheap -Dfarheap.verbs=system|soft|auto COMMAND chooses the verbs library; auto, the default here, takes a real device where "
-                    + "a port is active, and the embedded software device otherwise.",
+            "./farheap -Dfarheap.verbs=system|soft|auto COMMAND chooses the verbs library; auto, the default here, takes a real device that "
+                    + "this process can use, and the embedded software device if there is none.",
         })
 public final class Main {
 

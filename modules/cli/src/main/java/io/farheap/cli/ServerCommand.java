@@ -71,7 +71,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             names = "--device",
             paramLabel = "NAME",
             defaultValue = "",
-            description = "RDMA device, see 'farheap devices' (default: the first with an active port).")
+            description = "RDMA device, see 'farheap devices' (default: the first that serves).")
     private String device;
 
     @Option(

@@ -4,15 +4,17 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.PrintWriter;
 
-/** The one loud line that says when a command runs on the software device because there is no other. */
+/** The one loud line that says that a command runs on the software device, and why no other serves. */
 public final class DeviceNotice {
 
     private DeviceNotice() {}
 
-    /** Loads the verbs library. Silent where the user chose it, and on a real device. */
+    /** Loads the verbs library. Silent if the user chose the software device, and on a real one. */
     public static void print(PrintWriter err) {
-        if (Devices.library() == VerbsLibrary.SOFT && System.getProperty(VerbsLibrary.PROPERTY) == null) {
-            err.println("farheap: NO RDMA PORT IS ACTIVE: using the software device (shared memory, this host only); -D"
+        VerbsLibrary library = Devices.library();
+        String why = VerbsLibrary.whySoft();
+        if (library == VerbsLibrary.SOFT && why != null) {
+            err.println("farheap: THE SOFTWARE DEVICE IS USED (shared memory, this host only), since " + why + "; -D"
                     + VerbsLibrary.PROPERTY + "=soft or =system chooses");
             err.flush();
         }

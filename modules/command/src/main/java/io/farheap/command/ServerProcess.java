@@ -28,7 +28,7 @@ public final class ServerProcess implements AutoCloseable {
         return start(library, "", memoryBytes, regionBytes);
     }
 
-    /** @param device the server's RDMA device; empty for the first with an active port */
+    /** @param device the server's RDMA device; empty for the first that serves */
     public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes) {
         return start(library, device, memoryBytes, regionBytes, Map.of());
     }
