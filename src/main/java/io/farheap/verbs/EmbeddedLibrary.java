@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -60,14 +60,24 @@ final class EmbeddedLibrary {
         }
         Path directory =
                 PrivateDirectory.require(cache().resolve(PREFIX + name(content)), System.getProperty(PROPERTY) != null);
-        Files.setLastModifiedTime(directory, FileTime.from(Instant.now()));
         String name = Path.of(resource).getFileName().toString();
         Path file = directory.resolve(copy == 0 ? name : name.replaceFirst("\\.so$", "-" + copy + ".so"));
-        if (!isCopy(file, content)) {
+        if (isCopy(file, content)) {
+            use(directory);
+        } else {
             write(file, content);
             forgetOthers(directory);
         }
         return file;
+    }
+
+    /** Keeps it from being forgotten, if this user may; what is in an image, which is read-only, stays anyway. */
+    private static void use(Path directory) {
+        try {
+            Files.setLastModifiedTime(directory, FileTime.from(Instant.now()));
+        } catch (IOException e) {
+            // It is another user's, or cannot be written.
+        }
     }
 
     /**
@@ -129,23 +139,34 @@ final class EmbeddedLibrary {
         }
     }
 
-    private static boolean isCopy(Path file, byte[] content) throws IOException {
-        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Arrays.equals(content, Files.readAllBytes(file));
+    private static boolean isCopy(Path file, byte[] content) {
+        try {
+            return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+                    && Arrays.equals(content, Files.readAllBytes(file));
+        } catch (IOException e) {
+            // This user may not read it.
+            return false;
+        }
     }
 
     /** Under a name of its own first: another process may have the file mapped, or be about to load it. */
     private static void write(Path file, byte[] content) throws IOException {
-        Path fresh = Files.createTempFile(
-                file.getParent(),
-                file.getFileName().toString(),
-                ".new",
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         try {
-            Files.write(fresh, content);
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
-        } catch (Throwable e) {
-            Files.deleteIfExists(fresh);
-            throw e;
+            Path fresh = Files.createTempFile(
+                    file.getParent(), file.getFileName().toString(), ".new", PrivateDirectory.READABLE);
+            try {
+                Files.write(fresh, content);
+                Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+            } catch (Throwable e) {
+                Files.deleteIfExists(fresh);
+                throw e;
+            }
+        } catch (FileSystemException e) {
+            String reason = e.getReason();
+            throw new IOException(
+                    "cannot write " + file + ", which does not have this build's content: "
+                            + (reason == null ? "no permission" : reason),
+                    e);
         }
     }
 }

@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class PrivateDirectory {
 
-    private static final FileAttribute<?> CLOSED =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    /** Only this user writes; all may read, such as the user of a container whose image root built. */
+    static final FileAttribute<?> READABLE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x"));
+
     private static final int OTHERS_WRITE = 0002;
     private static final int GROUP_WRITES = 0020;
     private static final int STICKY = 01000;
@@ -34,7 +36,7 @@ final class PrivateDirectory {
     private PrivateDirectory() {}
 
     /**
-     * Makes a directory where there is none, and what it is in, for this user alone.
+     * Makes a directory where there is none, and what it is in, to which this user alone may write.
      *
      * @param chosen whether the user has said where it is to be: what it is in is then the user's affair, and who else
      *     can put another directory in its place is only said, once
@@ -48,9 +50,9 @@ final class PrivateDirectory {
         }
         Path real = directory.toRealPath();
         int user = Posix.effectiveUser();
-        requireClosed(fault(real, user, user, false));
+        requireClosed(fault(real, user, false));
         for (Path outer = real.getParent(); outer != null; outer = outer.getParent()) {
-            String fault = fault(outer, user, ROOT, true);
+            String fault = fault(outer, user, true);
             if (!chosen) {
                 requireClosed(fault);
             } else if (fault != null && WARNED.add(outer)) {
@@ -64,7 +66,7 @@ final class PrivateDirectory {
 
     private static void make(Path directory) throws IOException {
         try {
-            Files.createDirectories(directory, CLOSED);
+            Files.createDirectories(directory, READABLE);
         } catch (AccessDeniedException e) {
             throw new IOException("cannot make " + directory + ": no permission on " + e.getFile(), e);
         } catch (IOException e) {
@@ -79,11 +81,11 @@ final class PrivateDirectory {
     }
 
     /** Why others can change what is in it, or null. */
-    private static @Nullable String fault(Path directory, int user, int otherUser, boolean sticky) throws IOException {
+    private static @Nullable String fault(Path directory, int user, boolean sticky) throws IOException {
         Map<String, Object> found = Files.readAttributes(directory, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
         int owner = (int) Objects.requireNonNull(found.get("uid"));
         int mode = (int) Objects.requireNonNull(found.get("mode"));
-        if (owner != user && owner != otherUser) {
+        if (owner != user && owner != ROOT) {
             return directory + " belongs to user " + owner + ", who could change what is in it, and not to user "
                     + user;
         }

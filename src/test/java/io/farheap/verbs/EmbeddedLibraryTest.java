@@ -257,6 +257,59 @@ class EmbeddedLibraryTest {
         assertTrue(output.contains("which others can replace: " + cache + " belongs to user 1, "), output);
     }
 
+    /** As in an image: natives were extracted when it was built, and nothing can be written when it runs. */
+    @Test
+    void whatIsExtractedServesFromAReadOnlyRoot() throws Exception {
+        Set<Path> extracted = loaded(classPath());
+        assertEquals(extracted, loadedReadOnly(List.of()));
+    }
+
+    /** Who extracted was root, and who runs it is another user. */
+    @Test
+    void whatRootHasExtractedServesAnotherUser() throws Exception {
+        assumeTrue(Posix.effectiveUser() == 0, "needs root, who can become another user");
+        Set<Path> extracted = loaded(classPath());
+        for (Path library : extracted) {
+            for (Path made = library; !made.equals(directory); made = made.getParent()) {
+                assertEquals(
+                        "rwxr-xr-x",
+                        PosixFilePermissions.toString(Files.getPosixFilePermissions(made)),
+                        made.toString());
+            }
+        }
+        // Of what is not Farheap's, such as the directory of this test, it may read all.
+        List<String> other = List.of(
+                "setpriv",
+                "--reuid=1000",
+                "--regid=1000",
+                "--clear-groups",
+                "--inh-caps=+dac_read_search",
+                "--ambient-caps=+dac_read_search");
+        assertEquals(extracted, loadedReadOnly(other));
+        // What it would have to write, it says.
+        Path lost = find(extracted, "libsoftverbs.so");
+        Files.delete(lost);
+        String output = raw(other, Loaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache);
+        assertEquals(
+                "refused cannot extract libsoftverbs.so (cannot write " + lost
+                        + ", which does not have this build's content: no permission); " + REMEDY,
+                output.strip());
+    }
+
+    private Set<Path> loadedReadOnly(List<String> user) throws Exception {
+        String mount = "mount --bind " + cache + " " + cache + " && mount -o remount,bind,ro " + cache;
+        assumeTrue(
+                new ProcessBuilder("unshare", "-m", "sh", "-c", mount).start().waitFor() == 0,
+                "needs root, who can mount a file system");
+        List<String> shell = new ArrayList<>(List.of("unshare", "-m", "sh", "-c", mount + " && exec \"$@\"", "sh"));
+        shell.addAll(user);
+        return raw(shell, Loaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache)
+                .lines()
+                .filter(line -> !line.startsWith("WARNING"))
+                .map(Path::of)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
     @Test
     void aFileSystemThatExecutesNothingIsNamed() throws Exception {
         Files.createDirectory(cache);
