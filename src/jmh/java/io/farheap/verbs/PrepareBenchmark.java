@@ -38,7 +38,7 @@ public class PrepareBenchmark {
     @Setup
     public void open() {
         VerbsLibrary.choose(VerbsLibrary.AUTO);
-        VerbsLibrary.load();
+        VerbsLibrary _ = Devices.library();
         requests = new SendRequests(COUNT);
     }
 

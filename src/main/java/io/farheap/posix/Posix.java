@@ -27,6 +27,9 @@ public final class Posix {
     public static final String NATIVE_ACCESS_HELP = "Farheap calls native code: start the JVM with "
             + "--enable-native-access=ALL-UNNAMED, or --enable-native-access=io.farheap,org.bytedeco.javacpp where it is on the module path";
 
+    /** As README.md promises. */
+    public static final String OLDEST_GLIBC = "glibc 2.27";
+
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
     private static final int MFD_HUGETLB = 4;
@@ -126,7 +129,7 @@ public final class Posix {
     static MethodHandle bindPlain(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         MemorySegment symbol = LIBC.find(name)
                 .orElseThrow(() -> new UnsupportedOperationException(
-                        "the C library has no " + name + "; Farheap needs glibc 2.27 or newer"));
+                        "the C library has no " + name + "; Farheap needs " + OLDEST_GLIBC + " or newer"));
         try {
             return LINKER.downcallHandle(symbol, descriptor, options);
         } catch (IllegalCallerException e) {

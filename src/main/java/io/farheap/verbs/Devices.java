@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Function;
 import org.bytedeco.javacpp.Pointer;
+import org.jspecify.annotations.Nullable;
 
 /** The devices of the verbs library in use. Any thread may call. */
 public final class Devices {
@@ -21,11 +22,11 @@ public final class Devices {
 
     /** Which library is in use: {@link VerbsLibrary#SYSTEM} or {@link VerbsLibrary#SOFT}. Loads it on first use. */
     public static VerbsLibrary library() {
-        return VerbsLibrary.load();
+        return VerbsLibrary.load(Devices::whyNotSystem);
     }
 
     public static List<DeviceInfo> list() {
-        VerbsLibrary.load();
+        VerbsLibrary _ = library();
         return loadedList();
     }
 
@@ -49,7 +50,7 @@ public final class Devices {
      * @throws VerbsException if there is none, with the reason of each device
      */
     public static Context open() {
-        VerbsLibrary library = VerbsLibrary.load();
+        VerbsLibrary library = library();
         try {
             return first(names(), name -> openServing(library, name));
         } catch (VerbsException e) {
@@ -77,8 +78,24 @@ public final class Devices {
         throw new VerbsException("no RDMA device serves: " + reasons);
     }
 
+    /** Null if a device of the system's library serves. */
+    private static @Nullable String whyNotSystem() {
+        KernelDevices machine = KernelDevices.MACHINE;
+        try {
+            String _ = first(machine.names(), name -> {
+                machine.requireUsable(name);
+                VerbsLibrary.requireSystem();
+                openServing(VerbsLibrary.SYSTEM, name).close();
+                return name;
+            });
+            return null;
+        } catch (VerbsException e) {
+            return e.getMessage();
+        }
+    }
+
     /** Of a library that is loaded. A software device serves always, and so is not tried. */
-    static Context openServing(VerbsLibrary library, String name) {
+    private static Context openServing(VerbsLibrary library, String name) {
         if (library == VerbsLibrary.SYSTEM) {
             KernelDevices.MACHINE.requireTransport(name);
         }
@@ -109,7 +126,7 @@ public final class Devices {
      * @throws VerbsException where there is no such device or it cannot be opened
      */
     public static Context open(String name) {
-        return name.isEmpty() ? open() : open(VerbsLibrary.load(), name);
+        return name.isEmpty() ? open() : open(library(), name);
     }
 
     private static Context open(VerbsLibrary library, String name) {

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.nio.file.Path;
+import java.util.function.Supplier;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,8 @@ public enum VerbsLibrary {
     /** Of what is undeployed the files become free when it has been collected. */
     private static final int MOST_LOADERS = 63;
 
+    private static final String BINDING_PATH = "io/farheap/verbs/";
+    private static final String BINDING = "jniibverbs";
     private static final String SYSTEM_SONAME = "libibverbs.so.1";
 
     private static @Nullable VerbsLibrary chosen;
@@ -58,17 +61,31 @@ public enum VerbsLibrary {
     /**
      * Loads the chosen library, once.
      *
+     * @param whyNotSystem tries the system's devices, for {@link #AUTO}: null if one serves; else why none does, and
+     *     nothing of that library is in use
      * @return {@link #SYSTEM} or {@link #SOFT}
      */
-    static synchronized VerbsLibrary load() {
+    static synchronized VerbsLibrary load(Supplier<@Nullable String> whyNotSystem) {
         if (loaded == null) {
             loadBinding();
-            loaded = load(wanted());
+            VerbsLibrary wanted = wanted();
+            loaded = wanted == AUTO ? loadEither(whyNotSystem.get()) : load(wanted);
         }
         return loaded;
     }
 
-    /** Why {@link #AUTO} took softverbs, with the reason of each device; null if it did not, or nothing is loaded yet. */
+    private static VerbsLibrary loadEither(@Nullable String why) {
+        whySoft = why;
+        if (why == null) {
+            return load(SYSTEM);
+        }
+        ibverbs.farheap_verbs_forget();
+        return load(SOFT);
+    }
+
+    /**
+     * Why {@link #AUTO} took softverbs, with the reason of each device; null if it did not, or nothing is loaded yet.
+     */
     public static synchronized @Nullable String whySoft() {
         return whySoft;
     }
@@ -117,26 +134,19 @@ public enum VerbsLibrary {
     }
 
     private static VerbsLibrary load(VerbsLibrary wanted) {
-        return switch (wanted) {
-            case SYSTEM -> {
-                requireSystem();
-                yield SYSTEM;
-            }
-            case SOFT -> {
-                String error = open(softLibrary().getPath());
-                if (error != null) {
-                    throw new VerbsException("cannot load softverbs: " + error + noExecution(error));
-                }
-                yield SOFT;
-            }
-            case AUTO -> {
-                whySoft = whyNotSystem();
-                yield load(whySoft == null ? SYSTEM : SOFT);
-            }
-        };
+        if (wanted == SYSTEM) {
+            requireSystem();
+            return SYSTEM;
+        }
+        String error = open(softLibrary().getPath());
+        if (error != null) {
+            throw new VerbsException("cannot load softverbs: " + error + remedy(error));
+        }
+        return SOFT;
     }
 
-    private static void requireSystem() {
+    /** @throws VerbsException if the system's library cannot be loaded, or another is in use */
+    static void requireSystem() {
         String error = open(SYSTEM_SONAME);
         if (error != null) {
             throw new VerbsException(
@@ -145,40 +155,24 @@ public enum VerbsLibrary {
         }
     }
 
-    /** Null if a device serves; else nothing of the system's library is in use, and another can be loaded. */
-    private static @Nullable String whyNotSystem() {
-        KernelDevices machine = KernelDevices.MACHINE;
-        try {
-            String _ = Devices.first(machine.names(), name -> {
-                machine.requireUsable(name);
-                requireSystem();
-                Devices.openServing(SYSTEM, name).close();
-                return name;
-            });
-            return null;
-        } catch (VerbsException e) {
-            ibverbs.farheap_verbs_forget();
-            return e.getMessage();
-        }
-    }
-
     private static void loadBinding() {
         try {
             requireOneLoader();
             // Before JavaCPP looks for them: what it has loaded it takes from nowhere else.
-            load(Pointer.class, "org/bytedeco/javacpp/", "jnijavacpp");
-            load(ibverbs.class, "io/farheap/verbs/", "jniibverbs");
+            try {
+                load(Pointer.class, "org/bytedeco/javacpp/", "jnijavacpp", "jnijavacpp");
+            } catch (UnsatisfiedLinkError e) {
+                // It needs a newer system than the binding, which has all of it that Farheap uses.
+                load(Pointer.class, BINDING_PATH, BINDING, "jnijavacpp");
+            }
+            load(ibverbs.class, BINDING_PATH, BINDING, BINDING);
             Loader.load(ibverbs.class);
         } catch (UnsatisfiedLinkError e) {
             // JavaCPP's last way tells least: the one before is its cause.
             Throwable cause = e.getCause();
             String why = String.valueOf((cause == null ? e : cause).getMessage());
-            String remedy = noExecution(why);
-            throw new VerbsException(
-                    "cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + why + ")"
-                            + (remedy.isEmpty()
-                                    ? "; it is built for linux-x86_64 with glibc, and the javacpp jar with that classifier must be on the class path"
-                                    : remedy));
+            throw new VerbsException("cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + why
+                    + ")" + remedy(why));
         } catch (IllegalCallerException e) {
             throw new VerbsException(Posix.NATIVE_ACCESS_HELP);
         } catch (ExceptionInInitializerError e) {
@@ -190,15 +184,19 @@ public enum VerbsLibrary {
         }
     }
 
-    /** The file that no other class loader has. */
-    private static void load(Class<?> beside, String path, String library) {
+    /**
+     * The file that no other class loader has.
+     *
+     * @param name by which JavaCPP is to know it
+     */
+    private static void load(Class<?> beside, String path, String library, String name) {
         for (int copy = 0; ; copy++) {
             Path file = extract(beside, path, "lib" + library + ".so", copy);
             if (file == null) {
                 throw new UnsatisfiedLinkError("there is no lib" + library + ".so beside the classes");
             }
             try {
-                Loader.loadLibrary(beside, new URL[] {file.toUri().toURL()}, library);
+                Loader.loadLibrary(beside, new URL[] {file.toUri().toURL()}, name);
                 return;
             } catch (UnsatisfiedLinkError e) {
                 if (!isAnotherLoaders(e)) {
@@ -224,11 +222,18 @@ public enum VerbsLibrary {
         return false;
     }
 
-    /** What to do where the loader may not map a file as code; empty where that is not it. */
-    private static String noExecution(String error) {
-        return error.contains("failed to map segment from shared object")
-                ? "; is its file system mounted noexec? Set -D" + EmbeddedLibrary.PROPERTY
-                        + "= to a directory of a file system that is not"
+    /** What to do about what the loader said; empty if that is not known. */
+    private static String remedy(String error) {
+        if (error.contains("failed to map segment from shared object")) {
+            return "; is its file system mounted noexec? Set -D" + EmbeddedLibrary.PROPERTY
+                    + "= to a directory of a file system that is not";
+        }
+        if (error.contains("version `GLIBC")) {
+            return "; this system's C library is older than " + Posix.OLDEST_GLIBC
+                    + ", the oldest that Farheap runs on";
+        }
+        return error.contains("beside the classes")
+                ? "; Farheap's jar has it for linux-x86_64 alone; build it here (./farheap build)"
                 : "";
     }
 

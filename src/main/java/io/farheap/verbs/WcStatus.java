@@ -20,7 +20,7 @@ public final class WcStatus {
 
     /** The library's words for a status. */
     public static String describe(int status) {
-        VerbsLibrary.load();
+        VerbsLibrary _ = Devices.library();
         return ibverbs.farheap_wc_status_str(status).getString();
     }
 }

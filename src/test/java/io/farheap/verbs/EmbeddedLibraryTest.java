@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.farheap.posix.Posix;
 import io.farheap.testing.Effort;
+import io.farheap.testing.Elf;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +34,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -355,6 +358,68 @@ class EmbeddedLibraryTest {
         // Of those that it finds it uses all, and so keeps all.
         Files.delete(find(first, "libsoftverbs.so"));
         assertEquals(first, loaded(classPath()));
+    }
+
+    @Test
+    void whatIsShippedLoadsOnTheOldestSystemThatIsPromised() throws Exception {
+        Matcher promise = Pattern.compile("glibc ([0-9.]+) or newer").matcher(Files.readString(Path.of("README.md")));
+        assertTrue(promise.find());
+        assertEquals("glibc " + promise.group(1), Posix.OLDEST_GLIBC);
+        for (String library : List.of("libsoftverbs.so", "libjniibverbs.so")) {
+            TreeSet<String> needed = Elf.glibcVersions(embedded("io/farheap/verbs/linux-x86_64/" + library));
+            assertTrue(Elf.VERSIONS.compare(needed.last(), promise.group(1)) <= 0, library + " needs " + needed);
+        }
+    }
+
+    /** JavaCPP's own library is for newer systems: what a system that is too old for it has is loaded then. */
+    @Test
+    void aSystemThatIsTooOldForJavacppsLibraryLoadsFarheaps() throws Exception {
+        String resource = "org/bytedeco/javacpp/linux-x86_64/libjnijavacpp.so";
+        String classPath = needingGlibc9(resource);
+        assertEquals("wrote 0 true", run(Opened.class, classPath, "-Dorg.bytedeco.javacpp.cachedir=" + cache));
+        Set<Path> loaded = loaded(classPath);
+        assertEquals(2, loaded.size(), loaded.toString());
+        for (String library : List.of("libsoftverbs.so", "libjniibverbs.so")) {
+            // JavaCPP's own ways end in a directory that others may have made.
+            assertEquals(
+                    cache,
+                    find(loaded, library).getParent().getParent(),
+                    "loaded from elsewhere than Farheap's directories");
+        }
+    }
+
+    @Test
+    void aSystemThatIsTooOldIsToldWhatTheLoaderSays() throws Exception {
+        String output = output(needingGlibc9("io/farheap/verbs/linux-x86_64/libjniibverbs.so"));
+        assertTrue(output.startsWith("refused cannot load Farheap's native binding for linux-x86_64 ("), output);
+        assertTrue(output.contains("libc.so.6: version `GLIBC_9."), output);
+        assertTrue(
+                output.endsWith("this system's C library is older than glibc 2.27, the oldest that Farheap runs on"),
+                output);
+        output = output(needingGlibc9("io/farheap/verbs/linux-x86_64/libsoftverbs.so"));
+        assertTrue(output.startsWith("refused cannot load softverbs: "), output);
+        assertTrue(output.contains("libc.so.6: version `GLIBC_9."), output);
+        assertTrue(
+                output.endsWith("this system's C library is older than glibc 2.27, the oldest that Farheap runs on"),
+                output);
+    }
+
+    /** A class path on which a library needs a newer C library than there is. */
+    private String needingGlibc9(String resource) throws IOException {
+        byte[] content = embedded(resource);
+        String newest = "GLIBC_" + Elf.glibcVersions(content).last();
+        String text = new String(content, StandardCharsets.ISO_8859_1);
+        Path place = Files.createTempDirectory(directory, "newer");
+        Path file = place.resolve(resource);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text.replace(newest, newest.replace("_2", "_9")), StandardCharsets.ISO_8859_1);
+        return place + File.pathSeparator + classPath();
+    }
+
+    private static byte[] embedded(String resource) throws IOException {
+        try (InputStream stream = VerbsLibrary.class.getClassLoader().getResourceAsStream(resource)) {
+            return stream.readAllBytes();
+        }
     }
 
     private Path unusedFor(int days, String digit) throws IOException {
