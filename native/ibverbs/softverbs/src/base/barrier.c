@@ -2,6 +2,10 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,17 +16,38 @@ static int membarrier(int command)
 
 int sv_barrier_init(void)
 {
-	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) || membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED))
-		return errno;
-	return 0;
+	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+	    membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0)
+		return 0;
+	int error = errno;
+
+	fprintf(stderr, "softverbs: membarrier is refused (%s): %s\n", strerror(error),
+	    error == EPERM ? "a seccomp filter of this process or container has to allow it"
+	                   : "Linux 4.16 or newer is needed, and a seccomp filter that allows it");
+	return error;
+}
+
+/* Others rely on it: a process that went on without would break their memory. */
+static void must(int command)
+{
+	while (membarrier(command)) {
+		if (errno != ENOMEM) {
+			fprintf(stderr,
+			    "softverbs: membarrier fails (%s) since the device was opened, by a seccomp filter perhaps: this "
+			    "process ends\n",
+			    strerror(errno));
+			abort();
+		}
+		sched_yield();
+	}
 }
 
 void sv_barrier_process(void)
 {
-	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	must(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
 void sv_barrier_host(void)
 {
-	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+	must(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }

@@ -23,6 +23,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Of Linux 6.3. */
+#define SV_MFD_NOEXEC_SEAL 0x0008U
+
 struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER};
 
 void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
@@ -73,6 +76,8 @@ static int create_segment(void)
 	/* the name lets a peer find the descriptor among ours */
 	snprintf(name, sizeof(name), "softverbs-%u", sv_process.slot);
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0 && errno == EACCES) /* vm.memfd_noexec is 2 */
+		fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | SV_MFD_NOEXEC_SEAL);
 	if (fd < 0)
 		return errno;
 	void *at = MAP_FAILED;
@@ -162,11 +167,8 @@ int sv_process_create(void)
 	no_descriptors();
 	sv_process.segment = NULL;
 	sv_process.port_changes = sv_process.ports_down = 0;
-	if ((error = sv_barrier_init())) {
-		fprintf(
-		    stderr, "softverbs: membarrier is not available (%s); Linux 4.16 or newer is needed\n", strerror(error));
+	if ((error = sv_barrier_init()))
 		return error;
-	}
 	/* before the socket: a process that ends closes its descriptors from the lowest on */
 	if ((error = create_life()) || (error = claim_slot())) {
 		close_descriptors();

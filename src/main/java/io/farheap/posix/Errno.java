@@ -4,6 +4,7 @@ package io.farheap.posix;
 public final class Errno {
 
     public static final int EPERM = 1;
+    public static final int EINTR = 4;
     public static final int EIO = 5;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
@@ -13,6 +14,7 @@ public final class Errno {
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
     public static final int EOPNOTSUPP = 95;
+    public static final int ECANCELED = 125;
 
     private Errno() {}
 

@@ -33,6 +33,7 @@ public final class Posix {
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
     private static final int MFD_HUGETLB = 4;
+    private static final int MFD_NOEXEC_SEAL = 8;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_SEAL_SEAL = 1;
     private static final int F_SEAL_SHRINK = 2;
@@ -44,7 +45,6 @@ public final class Posix {
     private static final int MAP_POPULATE = 0x8000;
     private static final boolean X86_64 = System.getProperty("os.arch").equals("amd64");
     private static final int SYS_MEMBARRIER = X86_64 ? 324 : 283;
-    private static final int EINTR = 4;
     private static final int MADV_REMOVE = 9;
     private static final int MADV_HUGEPAGE = 14;
     private static final int MADV_POPULATE_WRITE = 23;
@@ -147,7 +147,13 @@ public final class Posix {
         int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING | (hugePages ? MFD_HUGETLB : 0);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            int fd = (int) MH$memfd_create.invokeExact(state, arena.allocateFrom(name), flags);
+            MemorySegment text = arena.allocateFrom(name);
+            int fd = (int) MH$memfd_create.invokeExact(state, text, flags);
+            if (fd < 0 && errno(state) == Errno.EACCES) {
+                // vm.memfd_noexec is 2. Kernels before 6.3 do not know the flag.
+                flags |= MFD_NOEXEC_SEAL;
+                fd = (int) MH$memfd_create.invokeExact(state, text, flags);
+            }
             return check(fd, state, "memfd_create(%s, %#x)", name, flags);
         } catch (Throwable e) {
             throw rethrow(e);
@@ -235,7 +241,7 @@ public final class Posix {
                     done += piece;
                 } else if (done == 0 && (int) ERRNO.get(state, 0L) == Errno.EINVAL) {
                     return false;
-                } else if ((int) ERRNO.get(state, 0L) != EINTR) {
+                } else if ((int) ERRNO.get(state, 0L) != Errno.EINTR) {
                     check(-1, state, "madvise(%#x, %d, MADV_POPULATE_WRITE)", address + done, piece);
                 }
             }

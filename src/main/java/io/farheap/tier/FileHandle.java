@@ -1,5 +1,6 @@
 package io.farheap.tier;
 
+import io.farheap.posix.Errno;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,12 +124,15 @@ abstract class FileHandle extends BaseHandle {
     }
 
     /**
-     * A sync's segment is synced, or could not be.
+     * A sync's segment is synced, or could not be, or is to be synced again.
      *
      * @param error the system's number, 0 for none
      * @return whether another is to be synced, which is the slot's now; else the status is set
      */
     final boolean synced(int slot, int error) {
+        if (isToComeAgain(error)) {
+            return true;
+        }
         FileSegment segment = segments[slot];
         assert segment != null;
         if (error != 0) {
@@ -143,12 +147,15 @@ abstract class FileHandle extends BaseHandle {
     }
 
     /**
-     * Part of a read or write is done.
+     * Part of a read or write is done, or nothing of it for now.
      *
      * @param bytes how many; negative where it failed, minus the system's error number
      * @return whether it is to go on, at {@link #position}; else the status is set
      */
     final boolean moved(int slot, long bytes) {
+        if (isToComeAgain(-bytes)) {
+            return true;
+        }
         if (bytes <= 0) {
             FileSegment segment = segments[slot];
             if (segment != null) {
@@ -171,6 +178,11 @@ abstract class FileHandle extends BaseHandle {
         }
         done[slot] = next;
         return done[slot] < slots.length[slot];
+    }
+
+    /** Whether the kernel has done nothing: for want of memory, for a signal, or as io_uring's own thread has ended. */
+    private static boolean isToComeAgain(long error) {
+        return error == Errno.EAGAIN || error == Errno.EINTR || error == Errno.ECANCELED;
     }
 
     final long position(int slot) {

@@ -104,7 +104,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Inline payloads only save time, so a device that takes none of that size gets none. */
+    /** Inline payloads only save time: a device that does not take that size is asked for half of it, down to none. */
     private static ibv_qp create(ProtectionDomain domain, ibv_qp_init_attr attr, int depth, int inlineBytes) {
         attr.cap()
                 .max_send_wr(depth)
@@ -118,7 +118,7 @@ public final class QueuePair implements AutoCloseable {
         }
         int errno = Native.errno();
         if (inlineBytes > 0) {
-            return create(domain, attr, depth, 0);
+            return create(domain, attr, depth, inlineBytes / 2);
         }
         throw new VerbsException(
                 "cannot create a queue pair of depth " + depth + " on "

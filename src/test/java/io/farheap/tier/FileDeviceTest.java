@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.farheap.posix.Errno;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.tier.FileOptions.Engine;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -190,6 +194,122 @@ class FileDeviceTest extends DeviceContract {
                     default -> "file, poller";
                 };
         assertTrue(device.name().startsWith(expected), device.name());
+    }
+
+    /** The engines that read and write for themselves share with io_uring what is done with a result. */
+    @Test
+    void whatTheKernelPutsOffComesAgain() throws IOException {
+        handle.close();
+        memory.close();
+        device.close();
+        Deque<Integer> errors = new ConcurrentLinkedDeque<>();
+        device = FileDevice.open(
+                new BusyStorage(DiskStorage.open(directory), errors),
+                SEGMENT,
+                FileOptions.DEFAULT.with(engine).withThreads(3).withRequests(32));
+        memory = device.register(bytes);
+        handle = device.open();
+        for (int error : new int[] {Errno.EAGAIN, Errno.EINTR, Errno.ECANCELED}) {
+            errors.add(error);
+            append(device.end(), 4096);
+            errors.add(error);
+            assertReads(0, 4096);
+            errors.add(error);
+            Calls sync = new Calls();
+            assertTrue(handle.sync(sync, 1));
+            Calls.finish(handle);
+            assertEquals(IoStatus.OK, sync.status(1));
+        }
+        assertEquals(engine == Engine.IO_URING ? 9 : 0, errors.size());
+        assertEquals(0, ((FileDevice) device).failures());
+    }
+
+    /** Files whose calls fail with such errors first. */
+    private record BusyStorage(Storage storage, Deque<Integer> errors) implements Storage {
+        @Override
+        public String name() {
+            return storage.name();
+        }
+
+        @Override
+        public int alignment() {
+            return storage.alignment();
+        }
+
+        @Override
+        public String remark() {
+            return storage.remark();
+        }
+
+        @Override
+        public List<String> list() {
+            return storage.list();
+        }
+
+        @Override
+        public StoredFile create(String name) {
+            return new BusyFile(storage.create(name), errors);
+        }
+
+        @Override
+        public StoredFile open(String name) {
+            return new BusyFile(storage.open(name), errors);
+        }
+
+        @Override
+        public void rename(String from, String to) {
+            storage.rename(from, to);
+        }
+
+        @Override
+        public void delete(String name) {
+            storage.delete(name);
+        }
+
+        @Override
+        public void sync() {
+            storage.sync();
+        }
+
+        @Override
+        public void close() {
+            storage.close();
+        }
+    }
+
+    private record BusyFile(StoredFile file, Deque<Integer> errors) implements StoredFile {
+        @Override
+        public int descriptor() {
+            return file.descriptor();
+        }
+
+        @Override
+        public long size() {
+            return file.size();
+        }
+
+        @Override
+        public long read(long position, MemorySegment memory, long offset, long length) {
+            Integer error = errors.poll();
+            return error == null ? file.read(position, memory, offset, length) : -error;
+        }
+
+        @Override
+        public long write(long position, MemorySegment memory, long offset, long length) {
+            Integer error = errors.poll();
+            return error == null ? file.write(position, memory, offset, length) : -error;
+        }
+
+        @Override
+        public int sync() {
+            Integer error = errors.poll();
+            return error == null ? file.sync() : error;
+        }
+
+        @Override
+        public void close() {
+            file.close();
+        }
     }
 
     @Test

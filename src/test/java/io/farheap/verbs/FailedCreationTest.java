@@ -1,8 +1,11 @@
 package io.farheap.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,18 @@ class FailedCreationTest {
         assertDoesNotThrow(completions::close);
         assertDoesNotThrow(domain::close);
         assertDoesNotThrow(context::close);
+    }
+
+    /** Less than was asked for, and more than none. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void inlineDataOfHalfTheSizeThatADeviceDoesNotTake() {
+        try (ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue completions = context.createCompletionQueue(4, 1, null);
+                QueuePair most = domain.createQueuePair(completions, 1, 1 << 20)) {
+            assertEquals(1024, most.inlineBytes());
+        }
+        context.close();
     }
 
     /** More than the JVM lets anybody have: 100 GB of completions. */

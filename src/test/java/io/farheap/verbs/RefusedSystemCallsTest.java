@@ -1,0 +1,138 @@
+package io.farheap.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** softverbs in a process to which the system refuses a call that it needs. Each case is a JVM of its own. */
+@Needs(Need.SOFTVERBS)
+class RefusedSystemCallsTest {
+
+    private static final int MEMBARRIER = 324;
+
+    /** Uses a device, and before or meanwhile has membarrier refused to this thread from then on. */
+    static final class Refused {
+        private Refused() {}
+
+        public static void main(String[] arguments) throws Exception {
+            if (arguments[0].equals("early")) {
+                refuse(MEMBARRIER);
+            }
+            try (ConnectedPair pair = ConnectedPair.connect("soft0", "soft0", 4096)) {
+                pair.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 8);
+                System.out.println("wrote " + pair.post(0) + " " + (pair.await(0) == WcStatus.SUCCESS));
+                if (arguments[0].equals("late")) {
+                    refuse(MEMBARRIER);
+                }
+            } catch (VerbsException e) {
+                System.out.println("refused " + e.getMessage());
+                return;
+            }
+            System.out.println("closed");
+        }
+
+        /** By a seccomp filter, with EPERM: as a container's. */
+        private static void refuse(int call) throws Exception {
+            Linker linker = Linker.nativeLinker();
+            MethodHandle prctl = linker.downcallHandle(
+                    linker.defaultLookup().find("prctl").orElseThrow(),
+                    FunctionDescriptor.of(
+                            ValueLayout.JAVA_INT,
+                            ValueLayout.JAVA_INT,
+                            ValueLayout.JAVA_LONG,
+                            ValueLayout.JAVA_LONG,
+                            ValueLayout.JAVA_LONG,
+                            ValueLayout.JAVA_LONG),
+                    Linker.Option.firstVariadicArg(1));
+            // Load the number of the call; if it is the one, EPERM; else go on.
+            long[] program = {
+                0x20L, 0x15L | 1L << 24 | (long) call << 32, 0x6L | 0x50001L << 32, 0x6L | 0x7fff0000L << 32
+            };
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment filter = arena.allocateFrom(ValueLayout.JAVA_LONG, program);
+                MemorySegment header = arena.allocate(16, 8);
+                header.set(ValueLayout.JAVA_SHORT, 0, (short) program.length);
+                header.set(ValueLayout.JAVA_LONG, 8, filter.address());
+                int privileges = (int) prctl.invokeWithArguments(38, 1L, 0L, 0L, 0L);
+                int installed = (int) prctl.invokeWithArguments(22, 2L, header.address(), 0L, 0L);
+                if (privileges != 0 || installed != 0) {
+                    System.out.println("no filter");
+                }
+            } catch (Throwable e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private record Result(int status, String output) {}
+
+    private static Result run(List<String> shell, String when) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(shell);
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dfarheap.verbs=soft",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Refused.class.getName(),
+                when));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Result(process.waitFor(), output);
+    }
+
+    @Test
+    void aDeviceWithoutMembarrierIsRefusedWithItsReason() throws Exception {
+        Result result = run(List.of(), "early");
+        assumeTrue(!result.output.contains("no filter"), "no seccomp here");
+        assertEquals(0, result.status, result.output);
+        assertTrue(
+                result.output.contains("softverbs: membarrier is refused (Operation not permitted): "
+                        + "a seccomp filter of this process or container has to allow it"),
+                result.output);
+        assertTrue(result.output.contains("refused cannot open device soft0: EPERM (not permitted)"), result.output);
+    }
+
+    /** What others rely on is not done: then nothing more is. */
+    @Test
+    void aProcessEndsWhoseBarriersFail() throws Exception {
+        Result result = run(List.of("sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"), "late");
+        assumeTrue(!result.output.contains("no filter"), "no seccomp here");
+        assertTrue(result.output.contains("wrote 0 true"), result.output);
+        assertTrue(
+                result.output.contains(
+                        "softverbs: membarrier fails (Operation not permitted) since the device was opened"),
+                result.output);
+        assertNotEquals(0, result.status, result.output);
+    }
+
+    /** A pid namespace may ask for files in memory that cannot be executed. */
+    @Test
+    void aSystemThatWantsNoExecutableMemoryGetsNone() throws Exception {
+        List<String> shell = List.of(
+                "unshare", "--pid", "--fork", "sh", "-c", "echo 2 > /proc/sys/vm/memfd_noexec && exec \"$@\"", "sh");
+        List<String> nothing = new ArrayList<>(shell);
+        nothing.add("true");
+        assumeTrue(new ProcessBuilder(nothing).start().waitFor() == 0, "needs root, and vm.memfd_noexec, of Linux 6.3");
+        Result result = run(shell, "never");
+        assertTrue(result.output.endsWith("wrote 0 true\nclosed\n"), result.output);
+    }
+}
