@@ -5,6 +5,7 @@
 #include "../src/object/layout.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <linux/sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -51,13 +52,22 @@ static int poster(void)
 
 /* --- the tracer --- */
 
-static bool trace(const struct child *c)
+static bool may_trace(void)
 {
-	if (ptrace(PTRACE_SEIZE, c->pid, NULL, NULL) == 0)
-		return true;
-	CHECK_EQ(errno, EPERM);
-	step("SKIPPED: this process may not trace its children");
-	return false;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		pause();
+	CHECK(pid > 0);
+	bool may = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
+
+	if (!may) {
+		CHECK_EQ(errno, EPERM);
+		step("SKIPPED: this process may not trace its children");
+	}
+	CHECK_EQ(kill(pid, SIGKILL), 0);
+	CHECK_EQ(waitpid(pid, NULL, 0), pid);
+	return may;
 }
 
 static void await_stop(const struct child *c, int signal)
@@ -96,12 +106,7 @@ static void peer_of_before(void)
 	struct address own = address_of(&e), none = {0};
 	struct sv_qp_entry *entry = &own_segment()->qps[e.qp->qp_num & (SV_QPS - 1)];
 
-	if (!trace(&c)) {
-		child_send(c.socket, &none, sizeof(none));
-		child_finish(&c);
-		endpoint_close(&e);
-		return;
-	}
+	CHECK_EQ(ptrace(PTRACE_SEIZE, c.pid, NULL, NULL), 0);
 	for (;; steps++) {
 		static struct sv_qp_entry before;
 		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -271,8 +276,99 @@ static void number_of_before(bool again)
 	CHECK_EQ(sigprocmask(SIG_UNBLOCK, &set, NULL), 0);
 }
 
+/* --- a poll, while the helper thread is stopped: it does little of what waits --- */
+
+#define LARGE (256u * 1024)
+
+static int mover(void)
+{
+	struct endpoint e;
+	struct address own, to;
+	uint32_t length, completions = 0;
+	struct ibv_wc wc;
+	char go;
+
+	endpoint_open(&e, MEMORY_MEMFD, LARGE, NULL);
+	own = address_of(&e);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &to, sizeof(to));
+	child_receive(3, &length, sizeof(length));
+	qp_connect(e.qp, to.qpn);
+	struct ibv_sge sge = sge_of(&e, 0, length);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, to, 0);
+
+	post(e.qp, &write); /* its peer is not ready: it waits */
+	child_send(3, "r", 1);
+	child_receive(3, &go, 1);
+	for (int i = 0; i < 1000; i++)
+		completions += (uint32_t)ibv_poll_cq(e.cq, 1, &wc);
+	child_send(3, &completions, sizeof(completions));
+	child_receive(3, &go, 1);
+	if (!completions)
+		wc = poll_one(e.cq);
+	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	endpoint_close(&e);
+	return 0;
+}
+
+static pid_t helper_of(pid_t pid)
+{
+	char path[64], name[400] = "", comm[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+
+	CHECK(dir);
+	while (strcmp(comm, "softverbs\n") != 0) {
+		struct dirent *entry = readdir(dir);
+
+		CHECK(entry);
+		snprintf(name, sizeof(name), "%s/%s/comm", path, entry->d_name);
+		FILE *file = fopen(name, "r");
+
+		if (file && !fgets(comm, sizeof(comm), file))
+			comm[0] = 0;
+		if (file)
+			fclose(file);
+	}
+	closedir(dir);
+	return (pid_t)strtol(name + strlen(path) + 1, NULL, 10);
+}
+
+static void poll_alone(uint32_t length)
+{
+	struct endpoint e;
+	struct address own, to;
+	struct child c = child_start("mover");
+	uint32_t completions;
+	int status;
+	char go = 'g';
+
+	endpoint_open(&e, MEMORY_MEMFD, LARGE, NULL);
+	own = address_of(&e);
+	child_receive(c.socket, &to, sizeof(to));
+	child_send(c.socket, &own, sizeof(own));
+	child_send(c.socket, &length, sizeof(length));
+	child_receive(c.socket, &go, 1);
+	pid_t helper = helper_of(c.pid);
+
+	CHECK_EQ(ptrace(PTRACE_SEIZE, helper, NULL, NULL), 0);
+	CHECK_EQ(ptrace(PTRACE_INTERRUPT, helper, NULL, NULL), 0);
+	CHECK_EQ(waitpid(helper, &status, __WALL), helper);
+	qp_connect(e.qp, to.qpn);
+	child_send(c.socket, &go, 1);
+	child_receive(c.socket, &completions, sizeof(completions));
+	CHECK_EQ(completions, 0);
+	CHECK_EQ(ptrace(PTRACE_DETACH, helper, NULL, NULL), 0);
+	child_send(c.socket, &go, 1);
+	child_finish(&c);
+	endpoint_close(&e);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "mover") == 0)
+		return mover();
 	if (argc > 1 && strcmp(argv[1], "victim") == 0)
 		return victim();
 	if (argc > 1 && strncmp(argv[1], "raider", 6) == 0)
@@ -281,9 +377,15 @@ int main(int argc, char **argv)
 		return poster();
 	struct footprint before = footprint_now();
 
-	peer_of_before();
-	number_of_before(false);
-	number_of_before(true);
+	if (may_trace()) {
+		peer_of_before();
+		step("a large send that waited: a poll leaves it to the helper thread");
+		poll_alone(LARGE);
+		step("a send to a region that is not mapped: the same");
+		poll_alone(8);
+		number_of_before(false);
+		number_of_before(true);
+	}
 	CHECK_EQ(footprint_now().fds, before.fds);
 	CHECK_EQ(footprint_now().maps, before.maps);
 	return 0;

@@ -59,6 +59,7 @@ static int claim_index(struct sv_qp *qp)
 		atomic_store(&sv_process.send_cqs[index], sv_cq(qp->qp.send_cq)->index);
 		atomic_store(&sv_process.due[index].next, 0);
 		atomic_store(&sv_process.due[index].delivery, 0);
+		atomic_store(&sv_process.due[index].helped, false);
 		return 0;
 	}
 	return ENOMEM;

@@ -53,6 +53,7 @@ struct sv_process {
 		_Atomic uint64_t next;     /* when something of it is due next; 0: it waits for something else than time */
 #define SV_NOTHING_DUE UINT64_MAX  /* it is at rest, and in the list for whoever posts to it again */
 		_Atomic uint64_t delivery; /* and something that its peer sees; 0: nothing. At rest: since when it is */
+		_Atomic bool helped;       /* polls leave it to the helper; set and cleared under the send lock */
 	} due[SV_QPS];
 	_Alignas(SV_LINE) struct sv_context *contexts;
 	uint32_t port_changes, ports_down; /* that we have followed; a bit each */

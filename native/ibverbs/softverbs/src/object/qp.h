@@ -22,7 +22,8 @@ enum {
 	SV_STALL_GONE,
 	SV_STALL_COPIER,
 	SV_STALL_OUT_OF_REACH, /* the peer's memory is not where it was: the peer may be going */
-	SV_STALL_SHORTAGE      /* of our own descriptors or memory: the peer may be as well as ever */
+	SV_STALL_SHORTAGE,     /* of our own descriptors or memory: the peer may be as well as ever */
+	SV_STALL_HELPER        /* it takes more than the caller may do: the helper thread does it */
 };
 
 struct sv_qp {
@@ -63,6 +64,7 @@ struct sv_qp {
 	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
 	uint64_t operations;  /* executed, while they are counted */
 	bool waiting;         /* its bit is set (waiting.c) */
+	bool bounded;         /* whoever runs its sends may not connect or map; under the send lock */
 
 	/* receive side */
 	struct sv_lock recv_lock;

@@ -230,6 +230,7 @@ static void stamp(_Atomic uint64_t *last, uint64_t now)
 /* Under the process lock, so that none goes away meanwhile. False: a thread has one of them. */
 static bool retry(struct sv_cq *cq, const uint32_t *due, unsigned count, uint64_t now)
 {
+	uint64_t bytes = SV_POLL_BYTES;
 	bool all = true;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -241,7 +242,7 @@ static bool retry(struct sv_cq *cq, const uint32_t *due, unsigned count, uint64_
 			all = false;
 			continue;
 		}
-		sv_send_progress(qp, now);
+		sv_send_progress_bounded(qp, now, &bytes);
 		sv_unlock(&qp->lock, false);
 	}
 	return all;

@@ -5,6 +5,7 @@
 #include "model/delay.h"
 #include "object/layout.h"
 #include "object/pending.h"
+#include "object/process.h"
 #include "object/qp.h"
 #include "path/completion.h"
 #include "path/late.h"
@@ -13,6 +14,7 @@
 #include "path/qp_state.h"
 #include "path/try.h"
 #include "path/waiting.h"
+#include "peer/watch.h"
 
 /* min_rnr_timer codes are 0.01 ms to 655 ms, not in order. */
 static uint64_t rnr_timer_ns(uint32_t code)
@@ -73,7 +75,17 @@ static bool ask_for_wake(struct sv_qp *qp)
 	return false;
 }
 
-void sv_send_progress(struct sv_qp *qp, uint64_t now)
+/* What a send costs a poll, beside its bytes: so there is an end to how many it runs, too. */
+#define SEND_COST 64
+
+/* Polls leave the QP alone until the helper has run what they may not: else they would keep its locks from it. */
+static void leave_to_helper(struct sv_qp *qp)
+{
+	atomic_store_explicit(&sv_process.due[qp->index].helped, true, memory_order_relaxed);
+	sv_watch_wake();
+}
+
+static void progress(struct sv_qp *qp, uint64_t now, uint64_t *bound)
 {
 	struct sv_pending *p;
 
@@ -92,7 +104,23 @@ void sv_send_progress(struct sv_qp *qp, uint64_t now)
 				bytes = p->bytes;
 			}
 		} else {
+			uint64_t cost = bound ? SEND_COST + sv_pending_bytes(p) : 0;
+
+			if (bound && cost > *bound) {
+				/* too much for this poll, or for any */
+				if (cost > SV_POLL_BYTES)
+					leave_to_helper(qp);
+				break;
+			}
+			qp->bounded = bound != NULL;
 			status = sv_send_try(qp, &p->wr, &bytes);
+			qp->bounded = false;
+			if (bound)
+				*bound -= cost;
+		}
+		if (status == SV_STALL_HELPER) {
+			leave_to_helper(qp);
+			break;
 		}
 		if (status == IBV_WC_SUCCESS) {
 			if (sv_signaled(qp, &p->wr))
@@ -117,4 +145,15 @@ void sv_send_progress(struct sv_qp *qp, uint64_t now)
 	sv_waiting_update(qp);
 	sv_qp_update_direct(qp);
 	sv_delay_publish(qp);
+}
+
+void sv_send_progress(struct sv_qp *qp, uint64_t now)
+{
+	atomic_store_explicit(&sv_process.due[qp->index].helped, false, memory_order_relaxed);
+	progress(qp, now, NULL);
+}
+
+void sv_send_progress_bounded(struct sv_qp *qp, uint64_t now, uint64_t *bytes)
+{
+	progress(qp, now, bytes);
 }

@@ -55,6 +55,8 @@ static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 		sv_busy(qp);
 		return status;
 	}
+	if (!qp->remote_entry && qp->bounded)
+		return SV_STALL_HELPER;
 	if (!qp->remote_entry && !sv_qp_connect(qp))
 		return unreached(errno);
 	if (atomic_load_explicit(&qp->peer->dead, memory_order_relaxed))
@@ -80,7 +82,7 @@ int sv_send_try(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes)
 	int status = try_reliably(qp, wr, bytes);
 
 	if (qp->qp.qp_type == IBV_QPT_UC && status != IBV_WC_LOC_PROT_ERR && status != IBV_WC_LOC_LEN_ERR &&
-	    status != IBV_WC_LOC_QP_OP_ERR && status != SV_STALL_SHORTAGE)
+	    status != IBV_WC_LOC_QP_OP_ERR && status != SV_STALL_SHORTAGE && status != SV_STALL_HELPER)
 		status = IBV_WC_SUCCESS;
 	return status;
 }

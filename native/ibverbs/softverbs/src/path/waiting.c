@@ -113,7 +113,7 @@ static unsigned due_between(
 
 		if (atomic_load_explicit(&sv_process.send_cqs[at], memory_order_relaxed) != cq->index)
 			*alone = *alone && next == SV_NOTHING_DUE;
-		else if (next <= now)
+		else if (next <= now && !atomic_load_explicit(&sv_process.due[at].helped, memory_order_relaxed))
 			list[count++] = at;
 	}
 	return count;

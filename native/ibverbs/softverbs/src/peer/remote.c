@@ -110,15 +110,21 @@ static void retire(struct sv_peer *peer, struct sv_map *map)
 		unmap(peer, map);
 }
 
-/* Map the region, or find it mapped; NULL with errno. */
-static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry)
+/* Map the region, if we may, or find it mapped; NULL with errno. EINPROGRESS: whoever may is to. */
+static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry, bool may_map)
 {
 	struct sv_map *old = peer->maps;
 
 	while (old && (old->key != key || old->stale))
 		old = old->next;
 	bool same = old && old->ino == entry->ino && old->offset == entry->offset;
-	struct sv_map *map = same && entry->length <= old->bytes ? NULL : map_anew(peer, key, entry);
+	bool anew = !same || entry->length > old->bytes;
+
+	if (anew && !may_map) {
+		errno = EINPROGRESS;
+		return NULL;
+	}
+	struct sv_map *map = anew ? map_anew(peer, key, entry) : NULL;
 	int error = errno;
 
 	/* of a region that is said to be longer than it can be, what it had is still there */
@@ -193,7 +199,7 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 		remote->base = (uint8_t *)entry.addr;
 	} else if (entry.kind == SV_MR_SHARED) {
 		pthread_mutex_lock(&peer->lock);
-		remote->map = map_region(peer, key, &entry);
+		remote->map = map_region(peer, key, &entry, !qp->bounded);
 		remote->unmapped = remote->map ? 0 : errno;
 		pthread_mutex_unlock(&peer->lock);
 		if (remote->map) {
@@ -212,6 +218,8 @@ int sv_remote_unmapped(struct sv_qp *qp, struct sv_remote *remote)
 
 	/* never by its address instead: its atomics would not be atomic with those of who has it mapped */
 	drop(qp->peer, remote);
+	if (error == EINPROGRESS)
+		return SV_STALL_HELPER;
 	return sv_is_shortage(error) ? SV_STALL_SHORTAGE : sv_remote_out_of_reach(qp);
 }
 
