@@ -57,8 +57,8 @@ public final class ProtectionDomain implements AutoCloseable {
     private static String shortage(int errno) {
         return errno != Errno.EMFILE
                 ? ""
-                : ", which needs a descriptor for each arena and two more for a moment; all "
-                        + Posix.mostDescriptors() + " that this process may have are in use";
+                : ", which needs a descriptor for each arena and two more for a moment; all " + Posix.mostDescriptors()
+                        + " that this process may have are in use";
     }
 
     /**
