@@ -5,27 +5,28 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /** What a shared library of 64 bits, little-endian, says of itself. */
 public final class Elf {
 
+    /** In the order of versions: 2.9 is before 2.27. */
+    public static final Comparator<String> VERSIONS = Comparator.comparing(Elf::parts, Arrays::compare);
+
     private static final int VERSIONS_NEEDED = 0x6ffffffe;
     private static final String GLIBC = "GLIBC_";
 
     private Elf() {}
-
-    /** In the order of versions: 2.9 is before 2.27. */
-    public static final Comparator<String> VERSIONS = Comparator.comparing(Elf::parts, Arrays::compare);
 
     private static int[] parts(String version) {
         return Stream.of(version.split("\\.")).mapToInt(Integer::parseInt).toArray();
     }
 
     /** The versions of glibc's symbols that it needs, such as 2.2.5, oldest first. */
-    public static TreeSet<String> glibcVersions(byte[] library) {
-        TreeSet<String> versions = new TreeSet<>(VERSIONS);
+    public static SortedSet<String> glibcVersions(byte[] library) {
+        SortedSet<String> versions = new TreeSet<>(VERSIONS);
         ByteBuffer elf = ByteBuffer.wrap(library).order(ByteOrder.LITTLE_ENDIAN);
         int sections = (int) elf.getLong(40);
         int entryBytes = elf.getShort(58);
@@ -39,7 +40,7 @@ public final class Elf {
         return versions;
     }
 
-    private static void collect(ByteBuffer elf, int first, int names, TreeSet<String> versions) {
+    private static void collect(ByteBuffer elf, int first, int names, SortedSet<String> versions) {
         int next;
         for (int file = first; ; file += next) {
             int version = file + elf.getInt(file + 8);
@@ -62,6 +63,8 @@ public final class Elf {
         while (elf.get(end) != 0) {
             end++;
         }
-        return new String(elf.array(), at, end - at, StandardCharsets.US_ASCII);
+        byte[] text = new byte[end - at];
+        elf.get(at, text);
+        return new String(text, StandardCharsets.US_ASCII);
     }
 }

@@ -31,6 +31,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -366,7 +367,7 @@ class EmbeddedLibraryTest {
         assertTrue(promise.find());
         assertEquals("glibc " + promise.group(1), Posix.OLDEST_GLIBC);
         for (String library : List.of("libsoftverbs.so", "libjniibverbs.so")) {
-            TreeSet<String> needed = Elf.glibcVersions(embedded("io/farheap/verbs/linux-x86_64/" + library));
+            SortedSet<String> needed = Elf.glibcVersions(embedded("io/farheap/verbs/linux-x86_64/" + library));
             assertTrue(Elf.VERSIONS.compare(needed.last(), promise.group(1)) <= 0, library + " needs " + needed);
         }
     }
