@@ -241,7 +241,10 @@ final class Reconnects {
         space.servers(server -> {
             ControlException cause = server.lost();
             if (cause != null) {
-                said.append("; the lease on ").append(server).append(" is lost: ").append(cause.getMessage());
+                said.append("; the lease on ")
+                        .append(server)
+                        .append(" is lost: ")
+                        .append(cause.getMessage());
             } else if (!queue.connected(server)) {
                 said.append("; there is no connection to ").append(server);
             }

@@ -225,11 +225,8 @@ class FailedStepTest {
             failNext(session, session.operations().first());
             int[] unreached = {0};
             session.allocator()
-                    .forEachFree(
-                            block -> unreached[0] += session.connections()
-                                            .reaches(space.space.regionOf(SlotWord.place(block)))
-                                    ? 0
-                                    : 1);
+                    .forEachFree(block -> unreached[0] +=
+                            session.connections().reaches(space.space.regionOf(SlotWord.place(block))) ? 0 : 1);
             assertTrue(unreached[0] > 0, "the connection stands");
             session.allocator().giveOthersBack(-1);
             assertFalse(session.allocator().holdsAny(), "it keeps blocks that are to go back");
