@@ -6,7 +6,6 @@
  * the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check too.
  */
 #include "base/clock.h"
-#include "base/macros.h"
 #include "object/layout.h"
 #include "object/process.h"
 #include "peer/peer.h"
@@ -39,50 +38,6 @@ bool sv_peer_check_dead(struct sv_peer *peer)
 	if (!peer->self && !atomic_load(&peer->dead) && hung_up(peer->life))
 		atomic_store(&peer->dead, true);
 	return atomic_load(&peer->dead);
-}
-
-/* What it has shown as its nonce is read where it says that it has its segment. */
-static bool has_segment(const struct sv_peer *peer, int memory)
-{
-	const struct sv_header *header = &peer->segment->header;
-	uint64_t nonce;
-	ssize_t n = pread(memory, &nonce, sizeof(nonce), (off_t)(header->self + offsetof(struct sv_header, nonce)));
-
-	if (n < 0 && sv_is_shortage(errno))
-		return false;
-	errno = ESRCH;
-	return n == sizeof(nonce) && nonce == peer->nonce;
-}
-
-/*
- * When it is first needed: most peers have no private memory, and before they register some a Yama may not let us. A
- * descriptor that is opened is bound to the memory that the process had then, which is another's if it has execed since
- * we attached: so it is looked at. Opened under the lock, and read without it: it never changes again.
- */
-int sv_peer_memory(struct sv_peer *peer)
-{
-	int memory = atomic_load_explicit(&peer->memory, memory_order_acquire);
-
-	if (likely(memory >= 0))
-		return memory;
-	pthread_mutex_lock(&peer->lock);
-	memory = atomic_load_explicit(&peer->memory, memory_order_relaxed);
-	if (memory < 0) {
-		memory = openat(peer->fd_dir, "../mem", O_RDWR | O_CLOEXEC);
-		if (memory < 0 && errno == ENOENT)
-			errno = ESRCH;
-		if (memory >= 0 && !has_segment(peer, memory)) {
-			int error = errno;
-
-			close(memory);
-			memory = -1;
-			errno = error;
-		}
-		if (memory >= 0)
-			atomic_store_explicit(&peer->memory, memory, memory_order_release);
-	}
-	pthread_mutex_unlock(&peer->lock);
-	return memory;
 }
 
 bool sv_peer_is_stopped(struct sv_peer *peer)

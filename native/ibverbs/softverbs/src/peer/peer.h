@@ -39,7 +39,7 @@ struct sv_peer {
 	int life;           /* the reading end of its pipe: hangs up when the process dies, execs or closes the device */
 	bool watched;       /* by the helper */
 	int fd_dir;         /* its /proc/<pid>/fd: bound to that process, not to the number */
-	_Atomic int memory; /* its /proc/<pid>/mem, or -1 until it is needed; see sv_peer_memory */
+	_Atomic int memory; /* its /proc/<pid>/mem, or -1 until it is needed; see vm.c */
 	struct sv_segment *segment;
 	pthread_mutex_t lock;
 	struct sv_map *maps;
@@ -55,11 +55,6 @@ struct sv_peer *sv_peer_visit(pid_t pid);
 void sv_peer_leave(struct sv_peer *peer);
 /* Whether it died, looked up now (a system call). */
 bool sv_peer_check_dead(struct sv_peer *peer);
-/*
- * A descriptor of its memory, which stays that memory's when the process execs or its number is another's: then reading
- * gives nothing. -1 with errno; ESRCH: it has that memory no more.
- */
-int sv_peer_memory(struct sv_peer *peer);
 /* Whether it is stopped (SIGSTOP, a debugger), looked up now. */
 bool sv_peer_is_stopped(struct sv_peer *peer);
 /* Did sv_peer_get fail so because no process has that slot? */

@@ -4,12 +4,14 @@
  * memory was made read-only since it was registered: no device does, which has pinned it.)
  */
 #include "base/clock.h"
+#include "base/macros.h"
 #include "object/layout.h"
 #include "object/qp.h"
 #include "peer/peer.h"
 #include "peer/vm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -18,11 +20,58 @@
 /* How long a peer that lives and has lost its memory is given to be gone. */
 #define GOING_NS 80000000ull
 
+/* What it has shown as its nonce is read where it says that it has its segment. */
+static bool has_segment(const struct sv_peer *peer, int memory)
+{
+	const struct sv_header *header = &peer->segment->header;
+	uint64_t nonce;
+	ssize_t n = pread(memory, &nonce, sizeof(nonce), (off_t)(header->self + offsetof(struct sv_header, nonce)));
+
+	if (n < 0 && sv_is_shortage(errno))
+		return false;
+	errno = ESRCH;
+	return n == sizeof(nonce) && nonce == peer->nonce;
+}
+
+/*
+ * A descriptor of its memory, which stays that memory's when the process execs or its number is another's: then reading
+ * gives nothing. -1 with errno; ESRCH: it has that memory no more.
+ *
+ * Opened when it is first needed: most peers have no private memory, and before they register some a Yama may not let
+ * us. A descriptor that is opened is bound to the memory that the process had then, which is another's if it has execed
+ * since we attached: so it is looked at. Opened under the lock, and read without it: it never changes again.
+ */
+static int memory_of(struct sv_peer *peer)
+{
+	int memory = atomic_load_explicit(&peer->memory, memory_order_acquire);
+
+	if (likely(memory >= 0))
+		return memory;
+	pthread_mutex_lock(&peer->lock);
+	memory = atomic_load_explicit(&peer->memory, memory_order_relaxed);
+	if (memory < 0) {
+		memory = openat(peer->fd_dir, "../mem", O_RDWR | O_CLOEXEC);
+		if (memory < 0 && errno == ENOENT)
+			errno = ESRCH;
+		if (memory >= 0 && !has_segment(peer, memory)) {
+			int error = errno;
+
+			close(memory);
+			memory = -1;
+			errno = error;
+		}
+		if (memory >= 0)
+			atomic_store_explicit(&peer->memory, memory, memory_order_release);
+	}
+	pthread_mutex_unlock(&peer->lock);
+	return memory;
+}
+
 /* Does it have the memory no more that it had? Nothing is known of one whose memory we may not open. */
 static bool has_no_memory(struct sv_peer *peer)
 {
 	uint64_t word;
-	int memory = peer->self ? -1 : sv_peer_memory(peer);
+	int memory = peer->self ? -1 : memory_of(peer);
 
 	if (peer->self || memory < 0)
 		return !peer->self && errno == ESRCH;
@@ -52,7 +101,7 @@ static int vm_failure(struct sv_qp *qp, int error)
 /* 0 or a reason to wait. */
 static int open_memory(struct sv_qp *qp, int *memory)
 {
-	*memory = sv_peer_memory(qp->peer);
+	*memory = memory_of(qp->peer);
 	return *memory >= 0 ? 0 : vm_failure(qp, errno);
 }
 
