@@ -123,8 +123,8 @@ static int open_segment(int fd_dir, uint32_t slot)
 			error = errno;
 			break;
 		}
-		if (n < 0 && sv_is_shortage(errno))
-			error = errno; /* that may have been it */
+		if (n < 0 && errno != ENOENT && errno != EINVAL)
+			error = errno; /* that may have been it: neither a descriptor closed meanwhile, nor "." */
 	}
 	if (!entry && errno)
 		error = errno;
@@ -212,7 +212,7 @@ static int open_pipe(struct sv_peer *peer, uint32_t fd, uint64_t ino, int flags)
 		close(opened);
 		errno = ESRCH;
 	}
-	if (!sv_is_shortage(errno))
+	if (errno == ENOENT)
 		errno = ESRCH;
 	return -1;
 }
