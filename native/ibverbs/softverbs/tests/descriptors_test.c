@@ -93,15 +93,36 @@ static void await(struct child *c)
 	child_receive(c->socket, &done, 1);
 }
 
+/* It has it connect to us. */
+static void adder_connects(struct child *c, const struct endpoint *e)
+{
+	struct adds adds = {address_of(e), 0};
+
+	child_send(c->socket, &adds, sizeof(adds));
+	await(c);
+}
+
 /* It is connected to us; we are not yet connected to it. */
 static struct child adder_call(const struct endpoint *e, struct address *its)
 {
 	struct child c = child_start("adder");
-	struct adds adds = {address_of(e), 0};
 
 	child_receive(c.socket, its, sizeof(*its));
-	child_send(c.socket, &adds, sizeof(adds));
-	await(&c);
+	adder_connects(&c, e);
+	return c;
+}
+
+/* So is this one, and our queue pair is ready to receive since before it could be reached. */
+static struct child adder_call_early(const struct endpoint *e, struct address *its)
+{
+	struct child c = child_start("adder");
+
+	child_receive(c.socket, its, sizeof(*its));
+	callers_queue(its->qpn);
+	qp_to_init(e->qp, ALL_ACCESS);
+	qp_to_rtr(e->qp, its->qpn);
+	adder_connects(&c, e);
+	callers_taken(its->qpn);
 	return c;
 }
 
@@ -386,15 +407,46 @@ static void connected_in_a_shortage(int spare)
 	struct address its;
 
 	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	struct child c = adder_call_early(&e, &its);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
+
+	struct ibv_mr *mr = ibv_reg_mr(e.pd, e.buffer, PAGE, ALL_ACCESS);
+
+	CHECK(mr);
+	run_short(&shortage, spare);
+	if (!spare)
+		CHECK_EQ(ibv_dereg_mr(mr), EBUSY); /* the peer may be in the middle of a copy, and cannot be looked at */
+	qp_to_rts(e.qp, 0, 7, 7);              /* it waits for as long as it takes */
+	written_at_last(&e, &write, &shortage);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	adder_end(&c);
+	endpoint_close(&e);
+}
+
+static void ready_after_the_shortage(void)
+{
+	struct endpoint e;
+	struct shortage shortage;
+	struct address its;
+
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
 	struct child c = adder_call(&e, &its);
 	struct ibv_sge sge = sge_of(&e, 0, 8);
 	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
 
-	run_short(&shortage, spare);
 	qp_to_init(e.qp, ALL_ACCESS);
+	for (int spare = 0; spare < 2; spare++) {
+		run_short(&shortage, spare);
+		int error = qp_try_rtr(e.qp, its.qpn);
+
+		end_shortage(&shortage);
+		CHECK_EQ(error, EMFILE);
+		CHECK_EQ(qp_state(e.qp), IBV_QPS_INIT);
+	}
 	qp_to_rtr(e.qp, its.qpn);
-	qp_to_rts(e.qp, 0, 7, 7); /* it waits for as long as it takes */
-	written_at_last(&e, &write, &shortage);
+	qp_to_rts(e.qp, 18, 7, 7);
+	post_and_expect(&e, &write, IBV_WC_SUCCESS);
 	adder_end(&c);
 	endpoint_close(&e);
 }
@@ -425,17 +477,16 @@ static void local_error(bool connected)
 	struct address its;
 
 	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
-	struct child c = adder_call(&e, &its);
+	struct child c = connected ? adder_call(&e, &its) : adder_call_early(&e, &its);
 	struct ibv_sge sge = sge_of(&e, 0, 8);
 	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
 
-	if (!connected)
-		run_short(&shortage, 0);
-	qp_to_init(e.qp, ALL_ACCESS);
-	qp_to_rtr(e.qp, its.qpn);
+	if (connected) {
+		qp_to_init(e.qp, ALL_ACCESS);
+		qp_to_rtr(e.qp, its.qpn);
+	}
 	qp_to_rts(e.qp, 12, 1, 7);
-	if (connected)
-		run_short(&shortage, 0);
+	run_short(&shortage, 0);
 	post_and_expect(&e, &write, IBV_WC_LOC_QP_OP_ERR);
 	end_shortage(&shortage);
 	CHECK_EQ(qp_state(e.qp), IBV_QPS_ERR);
@@ -507,6 +558,8 @@ int main(int argc, char **argv)
 
 	endpoint_open(&helped, MEMORY_MALLOC, PAGE, NULL);
 	qp_connect(helped.qp, helped.qp->qp_num);
+	step("a queue pair that cannot be connected to a peer that is there: not ready to receive from it");
+	ready_after_the_shortage();
 	for (int spare = 0; spare < 4; spare++) {
 		step("a peer that lives, when only %d descriptors are left to connect to it: it is not dead", spare);
 		connected_in_a_shortage(spare);

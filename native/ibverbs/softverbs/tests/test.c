@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
+#include <sys/un.h>
 
 void fail(const char *file, int line, const char *what)
 {
@@ -204,7 +205,7 @@ void qp_to_init(struct ibv_qp *qp, unsigned access)
 	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
 }
 
-void qp_to_rtr(struct ibv_qp *qp, uint32_t dest)
+int qp_try_rtr(struct ibv_qp *qp, uint32_t dest)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
 	    .path_mtu = IBV_MTU_4096,
@@ -213,10 +214,14 @@ void qp_to_rtr(struct ibv_qp *qp, uint32_t dest)
 	    .min_rnr_timer = 1,
 	    .ah_attr = {.dlid = 1, .port_num = 1}};
 
-	CHECK_EQ(ibv_modify_qp(qp, &attr,
-	             IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	                 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
-	    0);
+	return ibv_modify_qp(qp, &attr,
+	    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+	        IBV_QP_MIN_RNR_TIMER);
+}
+
+void qp_to_rtr(struct ibv_qp *qp, uint32_t dest)
+{
+	CHECK_EQ(qp_try_rtr(qp, dest), 0);
 }
 
 void qp_to_rts(struct ibv_qp *qp, uint8_t timeout, uint8_t retries, uint8_t rnr_retries)
@@ -495,4 +500,41 @@ struct sv_qp_entry *entry_of_peer(const struct sv_qp_entry *own)
 			return &((struct sv_segment *)start)->qps[qpn & (SV_QPS - 1)];
 		}
 	fail(__FILE__, __LINE__, "the peer's control segment is mapped");
+}
+
+/* 0 or errno. */
+static int call(uint32_t qpn)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "softverbs/%u/%u", geteuid(), qpn / SV_QPS);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	CHECK(fd >= 0);
+	int error =
+	    connect(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n))
+	        ? errno
+	        : 0;
+
+	close(fd);
+	return error;
+}
+
+void callers_queue(uint32_t qpn)
+{
+	int error;
+
+	while ((error = call(qpn)) == 0)
+		;
+	CHECK_EQ(error, EAGAIN);
+}
+
+void callers_taken(uint32_t qpn)
+{
+	uint64_t until = now_ns() + PATIENCE_NS;
+	int error;
+
+	while ((error = call(qpn)) == EAGAIN)
+		if (now_ns() > until)
+			overdue(__FILE__, __LINE__, "a process takes its callers");
+	CHECK_EQ(error, 0);
 }

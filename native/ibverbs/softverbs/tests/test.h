@@ -92,6 +92,7 @@ void endpoint_close(struct endpoint *e);
 struct ibv_qp *qp_create(struct endpoint *e, const struct options *options);
 struct address address_of(const struct endpoint *e);
 void qp_to_init(struct ibv_qp *qp, unsigned access);
+int qp_try_rtr(struct ibv_qp *qp, uint32_t dest); /* what ibv_modify_qp says */
 void qp_to_rtr(struct ibv_qp *qp, uint32_t dest);
 void qp_to_rts(struct ibv_qp *qp, uint8_t timeout, uint8_t retries, uint8_t rnr_retries);
 void qp_connect(struct ibv_qp *qp, uint32_t dest);
@@ -129,6 +130,13 @@ struct footprint {
 struct footprint footprint_now(void);
 /* Once there are no more threads than before: one that was joined is listed for a moment more. */
 struct footprint footprint_after(const struct footprint *before);
+
+/*
+ * Calls at the slot of a QP's process, which has no helper yet, until no more fit: no process gets to it before it has
+ * taken them; and wait until it has.
+ */
+void callers_queue(uint32_t qpn);
+void callers_taken(uint32_t qpn);
 
 /* This process's control segment, as the device and its peers see it (../src/object/layout.h). */
 struct sv_segment *own_segment(void);

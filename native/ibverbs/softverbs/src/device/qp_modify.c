@@ -211,6 +211,19 @@ static int reset(struct sv_qp *qp)
 	return error;
 }
 
+/*
+ * Connect now, so that the first post need not. A peer that is not there yet is not an error. One that is there and
+ * cannot be looked at is: it may get to us all the same, and we could never tell whether it is in the middle of a copy.
+ */
+static int reach_peer(struct sv_qp *qp, uint32_t qpn)
+{
+	qp->attr.dest_qp_num = qpn;
+	if (sv_qp_connect(qp) || sv_peer_is_nobody(errno) || errno == EAGAIN)
+		return 0;
+	qp->attr.dest_qp_num = 0;
+	return errno;
+}
+
 SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct sv_qp *qp = sv_qp(ibqp);
@@ -232,6 +245,8 @@ SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 		error = check_values(attr, mask);
 	if (!error && to == IBV_QPS_RTR)
 		error = sv_watch_start();
+	if (!error && to == IBV_QPS_RTR && ibqp->qp_type != IBV_QPT_UD)
+		error = reach_peer(qp, attr->dest_qp_num);
 	if (!error) {
 		if (to == IBV_QPS_RESET) {
 			error = reset(qp);
@@ -242,9 +257,6 @@ SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 		} else {
 			take(qp, attr, mask);
 			qp->state = to;
-			/* connect now, so that the first post need not; a peer that is not there yet is not an error */
-			if (to == IBV_QPS_RTR && ibqp->qp_type != IBV_QPT_UD)
-				sv_qp_connect(qp);
 			sv_qp_publish_state(qp);
 			if (to == IBV_QPS_RTS)
 				sv_send_progress(qp, sv_now_ns());

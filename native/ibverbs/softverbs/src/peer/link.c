@@ -14,13 +14,13 @@ bool sv_qp_connect(struct sv_qp *qp)
 {
 	uint32_t qpn = qp->attr.dest_qp_num;
 
-	if (!qp->peer)
-		qp->peer = sv_peer_get(sv_qpn_slot(qpn));
-	if (!qp->peer)
-		return false;
 	if (!qp->remotes)
 		qp->remotes = sv_remotes_create();
 	if (!qp->remotes)
+		return false;
+	if (!qp->peer)
+		qp->peer = sv_peer_get(sv_qpn_slot(qpn));
+	if (!qp->peer)
 		return false;
 	/* whoever waits for copiers looks at it without the send lock, and then at the peer: see quiesce.c */
 	__atomic_store_n(&qp->remote_entry, &qp->peer->segment->qps[sv_qpn_index(qpn)], __ATOMIC_RELEASE);

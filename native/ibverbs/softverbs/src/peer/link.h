@@ -8,7 +8,7 @@
 struct sv_link;
 struct sv_qp;
 
-/* To the peer that its attributes name; false with errno. */
+/* To the peer that its attributes name; false with errno, and the QP has no peer. */
 bool sv_qp_connect(struct sv_qp *qp);
 void sv_qp_disconnect(struct sv_qp *qp);
 /* For a datagram; NULL: nobody is there. */

@@ -66,7 +66,7 @@ bool sv_is_shortage(int error)
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == ENOSPC;
 }
 
-/* Whose slot it is: 0, or -1 with errno. */
+/* Whose slot it is: 0, or -1 with errno. EPERM: another user's, who cannot get to us either. */
 static int find_owner(uint32_t slot, pid_t *pid)
 {
 	struct sockaddr_un name;
@@ -81,9 +81,11 @@ static int find_owner(uint32_t slot, pid_t *pid)
 	int error = 0;
 
 	if (connect(fd, (struct sockaddr *)&name, length) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size))
-		error = errno;
-	else if (owner.uid != geteuid() || owner.pid <= 0)
-		error = EACCES;
+		error = errno == EPERM ? EACCES : errno; /* a security module's EPERM says nothing of the user */
+	else if (owner.uid != geteuid())
+		error = EPERM;
+	else if (owner.pid <= 0)
+		error = EACCES; /* of a pid namespace that we do not see, and that may see ours */
 	close(fd);
 	errno = error;
 	*pid = owner.pid;

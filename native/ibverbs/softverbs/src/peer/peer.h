@@ -47,7 +47,10 @@ struct sv_peer {
 	unsigned next_doorbell;
 };
 
-/* The process that has this slot now, or NULL with errno. */
+/*
+ * The process that has this slot now, or NULL with errno. EPERM: it is another user's. EACCES: it lives, and we may not
+ * look at it (it is not dumpable, has capabilities that we lack, is in a pid namespace around ours); it may look at us.
+ */
 struct sv_peer *sv_peer_get(uint32_t slot);
 void sv_peer_put(struct sv_peer *peer);
 /* A process that has the device open, to whom nobody is connected here: to set its faults. NULL with errno. */

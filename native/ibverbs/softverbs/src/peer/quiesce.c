@@ -75,9 +75,9 @@ static bool is_stopped(const struct sv_qp *qp)
 
 /*
  * What the peer of a QP says of itself. Under the process lock or the send lock, which keep its segment. A peer can be
- * at work on a QP of ours that has never got to its process: then it is looked for now. If that fails for lack of
- * descriptors or memory, or since it has not taken its callers yet, we cannot tell; if there is no such process, or
- * another user's, which cannot get to us either, nobody is at work.
+ * at work on a QP of ours that has never got to its process: then it is looked for now. If there is no such process, or
+ * another user's, which cannot get to us either, no copier is at work; if it cannot be looked at for any other reason,
+ * we cannot tell.
  */
 static uint32_t busy_of_copier(const struct sv_qp *qp)
 {
@@ -94,7 +94,7 @@ static uint32_t busy_of_copier(const struct sv_qp *qp)
 	struct sv_peer *peer = sv_peer_get(sv_qpn_slot(qpn));
 
 	if (!peer)
-		return sv_is_shortage(errno) || errno == EAGAIN ? UNKNOWN : 0;
+		return sv_peer_is_nobody(errno) || errno == EPERM ? 0 : UNKNOWN;
 	uint32_t busy = atomic_load_explicit(&peer->segment->qps[sv_qpn_index(qpn)].busy, memory_order_acquire);
 
 	sv_peer_put(peer);
