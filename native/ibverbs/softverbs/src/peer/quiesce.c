@@ -137,7 +137,8 @@ static bool wait_for(struct watched w, uint64_t since_ns)
 		bool out = !qp || moved_on(qp, &w);
 		bool patient = out || sv_patience(since_ns, false);
 
-		if (!out && !sv_patience(since_ns, true) && (w.copier & 1) && is_stopped(qp))
+		/* one that cannot be looked at cannot be seen to move on either */
+		if (!out && !sv_patience(since_ns, true) && (w.copier == UNKNOWN || ((w.copier & 1) && is_stopped(qp))))
 			patient = false;
 		pthread_mutex_unlock(&sv_process.lock);
 		if (out || !patient)
