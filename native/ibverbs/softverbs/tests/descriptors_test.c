@@ -6,6 +6,8 @@
 #include "test.h"
 
 #include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
 
 #define PAGE 4096u
 #define REGIONS 64u
@@ -346,6 +348,38 @@ static void two_kinds(void)
 	endpoint_close(&e);
 }
 
+/*
+ * System V memory has its number for an inode, on the file system of the memfds, which count theirs. Its next number
+ * can be asked for.
+ */
+static void number_of_another(void)
+{
+	struct endpoint e;
+	struct stat st;
+	FILE *next = fopen("/proc/sys/kernel/shm_next_id", "w");
+
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
+	CHECK_EQ(fstat(e.memfd, &st), 0);
+	if (!next || fprintf(next, "%llu", (unsigned long long)st.st_ino) < 0 || fclose(next)) {
+		step("not tested: the next number cannot be asked for");
+		endpoint_close(&e);
+		return;
+	}
+	int id = shmget(IPC_PRIVATE, PAGE, IPC_CREAT | 0600);
+	void *at = shmat(id, NULL, 0);
+
+	CHECK(at != (void *)-1);
+	CHECK_EQ(shmctl(id, IPC_RMID, NULL), 0);
+	CHECK_EQ(id, st.st_ino);
+	struct ibv_mr *mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS);
+
+	CHECK(mr);
+	CHECK(!is_shared(mr));
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK_EQ(shmdt(at), 0);
+	endpoint_close(&e);
+}
+
 /* Pages of a file before pages of none. */
 static void patchwork(enum memory kind, bool registered)
 {
@@ -551,6 +585,8 @@ int main(int argc, char **argv)
 	one_descriptor_a_file();
 	registered_by_several_threads();
 	two_kinds();
+	step("System V memory that has the number of a file that peers may map: not that file");
+	number_of_another();
 	step("memory that peers may map beside other memory: not as one region");
 	patchwork(MEMORY_MEMFD, false);
 	patchwork(MEMORY_UNSEALED, true);

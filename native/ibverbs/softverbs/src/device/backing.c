@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/sysmacros.h>
 
@@ -75,16 +76,18 @@ static int look(uint64_t addr, uint64_t end, bool write, struct survey *survey)
 		struct area a;
 		char mode[5];
 		unsigned major_nr, minor_nr;
+		int path = 0;
 
-		if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &a.start, &a.end, mode, &a.offset, &major_nr, &minor_nr,
-		        &a.name.ino) != 7)
+		if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &a.start, &a.end, mode, &a.offset, &major_nr, &minor_nr,
+		        &a.name.ino, &path) != 7)
 			continue; /* the rest of a long line */
 		if (a.end <= at)
 			continue;
 		if (a.start > at || mode[0] != 'r' || (write && mode[1] != 'w'))
 			break;
 		a.name.dev = makedev(major_nr, minor_nr);
-		a.shared = mode[3] == 's';
+		/* System V memory has its own number for an inode, which may be that of a memfd, too */
+		a.shared = mode[3] == 's' && strncmp(line + path, "/SYSV", 5) != 0;
 		a.offset += at - a.start;
 		a.start = at;
 		error = add(survey, &a);
