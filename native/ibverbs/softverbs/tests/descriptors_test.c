@@ -528,6 +528,38 @@ static void local_error(bool connected)
 	endpoint_close(&e);
 }
 
+/* It has no retries, so no end of its own. */
+static void unreliable_local_error(void)
+{
+	struct endpoint e;
+	struct shortage shortage;
+	struct address its;
+	struct ibv_qp_attr attr = {
+	    .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .ah_attr = {.dlid = 1, .port_num = 1}};
+	struct child c = child_start("adder");
+
+	endpoint_open(&e, MEMORY_MEMFD, PAGE, &(struct options){.type = IBV_QPT_UC});
+	child_receive(c.socket, &its, sizeof(its));
+	callers_queue(its.qpn);
+	qp_to_init(e.qp, IBV_ACCESS_REMOTE_WRITE);
+	attr.dest_qp_num = its.qpn;
+	CHECK_EQ(
+	    ibv_modify_qp(e.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN), 0);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK_EQ(ibv_modify_qp(e.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+	adder_connects(&c, &e);
+	callers_taken(its.qpn);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, its, 0);
+
+	run_short(&shortage, 0);
+	post_and_expect(&e, &write, IBV_WC_LOC_QP_OP_ERR);
+	end_shortage(&shortage);
+	CHECK_EQ(qp_state(e.qp), IBV_QPS_SQE);
+	adder_end(&c);
+	endpoint_close(&e);
+}
+
 static void unmapped(void)
 {
 	struct endpoint e;
@@ -605,6 +637,8 @@ int main(int argc, char **argv)
 	step("a shortage that lasts for longer than a send's retries: an error of our own");
 	local_error(false);
 	local_error(true);
+	step("a shortage that lasts, on an unreliable connection: the same");
+	unreliable_local_error();
 	step("memory that its owner has unmapped: the owner's error");
 	unmapped();
 	endpoint_close(&helped);

@@ -27,6 +27,8 @@ static uint64_t rnr_timer_ns(uint32_t code)
 
 /* A dead peer is an error after half a second at the latest. */
 #define GONE_NS 500000000ull
+/* For how long an unreliable connection lacks descriptors or memory before a send on it is an error. */
+#define SHORTAGE_NS 500000000ull
 
 /* Has the send at the head waited for longer than its retries last? */
 static bool out_of_patience(struct sv_qp *qp, int reason)
@@ -52,6 +54,9 @@ static bool out_of_patience(struct sv_qp *qp, int reason)
 		 */
 		if (reason == SV_STALL_GONE && patience > GONE_NS)
 			patience = GONE_NS;
+		/* an unreliable connection has no retries, which say when to give up */
+		if (reason == SV_STALL_SHORTAGE && qp->qp.qp_type == IBV_QPT_UC)
+			patience = SHORTAGE_NS;
 	}
 	return now - qp->stall_since_ns > patience;
 }
