@@ -1,11 +1,14 @@
 /*
  * A peer that lives, and that we may not look at, while it may look at us: one that is not dumpable, say. It is neither
- * dead nor at rest. As root we give up the capability that would let us look all the same.
+ * dead nor at rest. As root we give up the capability that would let us look all the same. And a peer whose memory
+ * cannot be written, as /proc is mounted read-only.
  */
 #include "../src/object/layout.h"
 #include "test.h"
 
 #include <linux/capability.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -123,6 +126,35 @@ static void shooter(void)
 	CHECK(wr.wr.ud.ah);
 	for (;;)
 		post_and_expect(&e, &wr, IBV_WC_SUCCESS);
+}
+
+/* With /proc mounted read-only, where it may mount. */
+static int reader(void)
+{
+	struct endpoint e;
+	struct address own, to;
+	char able = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	            mount("none", "/proc", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) == 0;
+
+	child_send(3, &able, 1);
+	if (!able)
+		return 0;
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	own = address_of(&e);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &to, sizeof(to));
+	qp_connect(e.qp, to.qpn);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_READ, &sge, to, 0);
+
+	post_and_expect(&e, &wr, IBV_WC_SUCCESS);
+	CHECK_EQ(*(uint64_t *)e.buffer, 77);
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	post_and_expect(&e, &wr, IBV_WC_LOC_QP_OP_ERR);
+	tell(3);
+	await(3);
+	endpoint_close(&e);
+	return 0;
 }
 
 /* --- the cases --- */
@@ -247,8 +279,36 @@ static void in_the_middle_of_a_delivery(void)
 	endpoint_close(&e);
 }
 
+static void read_only_proc(void)
+{
+	struct endpoint e;
+	struct child c = child_start("reader");
+	struct address own, its;
+	char able;
+
+	step("private memory, when /proc is mounted read-only: it can be read, and not to write it is the writer's error");
+	child_receive(c.socket, &able, 1);
+	if (!able) {
+		step("not tested: a process of this user may not mount");
+		child_finish(&c);
+		return;
+	}
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	*(uint64_t *)e.buffer = 77;
+	own = address_of(&e);
+	child_receive(c.socket, &its, sizeof(its));
+	child_send(c.socket, &own, sizeof(own));
+	qp_connect(e.qp, its.qpn);
+	await(c.socket);
+	tell(c.socket);
+	child_finish(&c);
+	endpoint_close(&e);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "reader") == 0)
+		return reader();
 	if (argc > 1 && strcmp(argv[1], "guest") == 0)
 		return guest();
 	if (argc > 1 && strcmp(argv[1], "writer") == 0)
@@ -261,6 +321,7 @@ int main(int argc, char **argv)
 	refused();
 	in_the_middle_of_a_copy();
 	in_the_middle_of_a_delivery();
+	read_only_proc();
 	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -34,6 +35,23 @@ static bool has_segment(const struct sv_peer *peer, int memory)
 }
 
 /*
+ * With /proc mounted read-only. To write by the process's number instead might be to write into another's memory: so it
+ * is our error (EBADF).
+ */
+static int open_to_read(const struct sv_peer *peer)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	int memory = openat(peer->fd_dir, "../mem", O_RDONLY | O_CLOEXEC);
+
+	if (memory >= 0 && !atomic_flag_test_and_set(&said))
+		fprintf(stderr,
+		    "softverbs: /proc is mounted read-only: private memory of other processes, as of %d, can be read and "
+		    "not written, which ends as LOC_QP_OP_ERR; mount it writable, or use memory of a sealed memfd\n",
+		    (int)peer->pid);
+	return memory;
+}
+
+/*
  * A descriptor of its memory, which stays that memory's when the process execs or its number is another's: then reading
  * gives nothing. -1 with errno; ESRCH: it has that memory no more.
  *
@@ -51,6 +69,8 @@ static int memory_of(struct sv_peer *peer)
 	memory = atomic_load_explicit(&peer->memory, memory_order_relaxed);
 	if (memory < 0) {
 		memory = openat(peer->fd_dir, "../mem", O_RDWR | O_CLOEXEC);
+		if (memory < 0 && errno == EROFS)
+			memory = open_to_read(peer);
 		if (memory < 0 && errno == ENOENT)
 			errno = ESRCH;
 		if (memory >= 0 && !has_segment(peer, memory)) {
@@ -95,6 +115,8 @@ int sv_remote_out_of_reach(struct sv_qp *qp)
 
 static int vm_failure(struct sv_qp *qp, int error)
 {
+	if (error == EBADF)
+		return IBV_WC_LOC_QP_OP_ERR; /* it is open for reading only */
 	return sv_is_shortage(error) ? SV_STALL_SHORTAGE : sv_remote_out_of_reach(qp);
 }
 
