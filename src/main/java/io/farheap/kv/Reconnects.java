@@ -68,6 +68,12 @@ final class Reconnects {
             return at;
         }
 
+        /** It is not made again, or is no more to be proven. */
+        void givenUp() {
+            down = false;
+            inVain = 0;
+        }
+
         void ended(boolean connected, long now) {
             repairing = false;
             down = !connected;
@@ -111,13 +117,16 @@ final class Reconnects {
 
     /** A posting to a server was refused, for want of a connection. */
     void refused(RemoteServer server) {
-        if (server.lost() != null) {
-            // It is not connected again.
-            gone = true;
+        Line line = find(server);
+        if (server.lost() == null) {
+            failed |= line == null || !line.down;
             return;
         }
-        Line line = find(server);
-        failed |= line == null || !line.down;
+        // It is not connected again.
+        gone = gone || serves(server);
+        if (line != null) {
+            line.givenUp();
+        }
     }
 
     /** Whether no connection is to be made again, as far as is known; then nothing lands late. */
@@ -150,7 +159,7 @@ final class Reconnects {
 
     /** Whether {@link #mend} is to be called. */
     boolean hasWork() {
-        return !up() || gone && layout != space.layout();
+        return !up() || (gone || unproven) && layout != space.layout();
     }
 
     /** Begins what is to be done. Not inside the queue's poll. */
@@ -160,7 +169,10 @@ final class Reconnects {
         if (failed || layout != present) {
             failed = false;
             gone = false;
-            layout = present;
+            if (layout != present) {
+                layout = present;
+                giveUpLeft();
+            }
             space.servers(server -> look(server, now));
         }
         down = 0;
@@ -168,8 +180,8 @@ final class Reconnects {
             Line line = lines.get(i);
             // A server whose lease is lost is not connected again, and lets nothing land that was posted under it.
             if (line.down && line.server.lost() != null) {
-                line.down = false;
-                gone = true;
+                gone = gone || serves(line.server);
+                line.givenUp();
             }
             if (line.down) {
                 down++;
@@ -181,15 +193,29 @@ final class Reconnects {
     }
 
     private void reconnect(Line line, long tag) {
-        boolean[] present = {false};
-        space.servers(server -> present[0] |= server == line.server);
-        // Else it has left the map.
-        line.down = present[0];
-        if (line.down) {
-            line.repairing = true;
-            begun++;
-            queue.reconnect(line.server, tag);
+        if (!serves(line.server)) {
+            line.givenUp();
+            return;
         }
+        line.repairing = true;
+        begun++;
+        queue.reconnect(line.server, tag);
+    }
+
+    /** Of servers that have left the map nothing is to be proven any more. */
+    private void giveUpLeft() {
+        for (Line line : lines) {
+            if (line.inVain > 0 && !serves(line.server)) {
+                line.inVain = 0;
+            }
+        }
+    }
+
+    /** Whether a server has not left the map. */
+    private boolean serves(RemoteServer server) {
+        boolean[] present = {false};
+        space.servers(one -> present[0] |= one == server);
+        return present[0];
     }
 
     /** Whether a connection was made again of which it is not known that it works. */
@@ -261,11 +287,14 @@ final class Reconnects {
         if (queue.connected(server)) {
             return;
         }
+        Line line = find(server);
         if (server.lost() != null) {
             gone = true;
+            if (line != null) {
+                line.givenUp();
+            }
             return;
         }
-        Line line = find(server);
         if (line == null) {
             line = new Line(server);
             lines.add(line);

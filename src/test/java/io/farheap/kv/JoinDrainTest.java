@@ -9,6 +9,7 @@ import static io.farheap.kv.TestServers.found;
 import static io.farheap.kv.TestServers.key;
 import static io.farheap.kv.TestServers.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -465,6 +466,9 @@ class JoinDrainTest {
             assertEquals(List.of(first), other.servers());
             // It has left, so the session has a connection to each.
             assertTrue(session.connections().all());
+            // Nothing is to be known of the lost server's any more, so requests do not look for that.
+            found(session, 0, 1);
+            assertFalse(session.connections().unproven());
             assertSound(map);
             try (FarMap late = servers.named(first).open();
                     Session lates = late.openSession()) {
