@@ -73,7 +73,7 @@ final class TouchSteps extends SetSteps {
 
     private void refuse(int place) {
         if (operations.block[place] != BlockAllocator.NONE) {
-            allocator.giveBack(operations.block[place]);
+            doubts.drop(place);
         }
         ending.end(place, KvStatus.ABSENT);
     }

@@ -201,6 +201,48 @@ class FailedStepTest {
         }
     }
 
+    /** The WRITE may land as long as its server has not fenced it, which does not answer. */
+    @Test
+    void aTouchWhoseObjectIsGoneFreesNoBlockThatItsWriteMayLandIn() {
+        try (TestSpace space = new TestSpace(2, 1, 8 << 20, 1000);
+                Session first = space.map.openSession();
+                Session second = space.map.openSession()) {
+            byte[] near = keyOf(space, 0);
+            Operations operations = first.operations();
+            int place = operations.first();
+            int bytes = 0;
+            // A size of which it has blocks on the other server.
+            do {
+                bytes += 200;
+                first.set(near, new byte[bytes]);
+            } while (space.space.serverOf(operations.block[place]) == 0);
+            first.poll(NOTHING);
+            first.poll(NOTHING);
+            // On each connection: there a get and the READ of the block succeed, and the WRITE fails.
+            Softverbs.set("qp_error_after=2");
+            assertNull(first.get(keyOf(space, 1)));
+            assertTrue(first.touch(segment(near), 0, 0));
+            pollUntil(first, NOTHING, () -> operations.failures[place] == 1);
+            Softverbs.set("qp_error_after=0");
+            long own = operations.block[place];
+            assertTrue(operations.hasTrouble(place, Operations.WRITE_UNKNOWN));
+            assertEquals(1, space.space.serverOf(own));
+            assertTrue(second.delete(near));
+            space.stop(1);
+            assertEquals(KvStatus.ABSENT, await(first));
+            assertFalse(freePlaces(first).contains(SlotWord.place(own)), "a WRITE may land in a free block");
+        }
+    }
+
+    /** The first key whose bucket is on a server. */
+    private static byte[] keyOf(TestSpace space, int server) {
+        int number = 0;
+        while (space.space.layout().serverOf(space.shape.bucketRegion(TestKeys.hash(TestKeys.bytes(number)))) != server) {
+            number++;
+        }
+        return TestKeys.bytes(number);
+    }
+
     /** Who gives all back is not kept by what cannot be reached: it goes by the keeper. */
     @Test
     void blocksOfAServerThatIsNotReachedGoBack() {
