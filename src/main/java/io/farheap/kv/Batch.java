@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.memory.MappedFaults;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -66,22 +67,24 @@ public final class Batch {
     public void clear() {
         checkIdle();
         count = 0;
-        keys.clear();
-        values.clear();
     }
 
     /** Adds a key, to be found. All keys of a batch come with a value, or none. */
     public void add(MemorySegment key) {
-        addKey(key, false);
+        checkNext(key, false);
+        keys.put(count, key, 0, (int) key.byteSize());
+        count++;
     }
 
     /** Adds a key and a value, to be stored. */
     public void add(MemorySegment key, MemorySegment value) {
-        addKey(key, true);
-        values.put(count - 1, value, 0, Math.toIntExact(value.byteSize()));
+        checkNext(key, true);
+        values.put(count, value, 0, Math.toIntExact(value.byteSize()));
+        keys.put(count, key, 0, (int) key.byteSize());
+        count++;
     }
 
-    private void addKey(MemorySegment key, boolean store) {
+    private void checkNext(MemorySegment key, boolean store) {
         checkIdle();
         Keys.check(key.byteSize());
         if (count > 0 && stores != store) {
@@ -93,8 +96,6 @@ public final class Batch {
             status = Arrays.copyOf(status, 2 * count);
             version = Arrays.copyOf(version, 2 * count);
         }
-        keys.put(count, key, 0, (int) key.byteSize());
-        count++;
     }
 
     /** How many keys there are. */
@@ -161,9 +162,6 @@ public final class Batch {
         issued = 0;
         ended = 0;
         worst = KvStatus.DONE;
-        if (!set) {
-            values.clear();
-        }
     }
 
     boolean stores() {
@@ -224,13 +222,10 @@ public final class Batch {
 
         private MemorySegment memory = MemorySegment.ofArray(new byte[FIRST_BYTES]);
         private int[] end = new int[FIRST_KEYS];
-        private int used;
 
-        void clear() {
-            used = 0;
-        }
-
+        /** Behind that of the number before, which are there. */
         void put(int number, MemorySegment from, long offset, int bytes) {
+            int used = at(number);
             if (used + bytes > memory.byteSize()) {
                 byte[] larger = new byte[Math.max(Math.addExact(used, bytes), 2 * used)];
                 MemorySegment.copy(memory, 0, MemorySegment.ofArray(larger), 0, used);
@@ -240,8 +235,8 @@ public final class Batch {
                 end = Arrays.copyOf(end, 2 * number);
             }
             MemorySegment.copy(from, offset, memory, used, bytes);
-            used += bytes;
-            end[number] = used;
+            MappedFaults.raise(from);
+            end[number] = used + bytes;
         }
 
         int at(int number) {

@@ -2,6 +2,7 @@ package io.farheap.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
@@ -12,10 +13,15 @@ final class Keys {
 
     private Keys() {}
 
-    /** Copies a key and pads it. */
+    /**
+     * Copies a key and pads it.
+     *
+     * @throws InternalError if it is in a mapped file that has been cut
+     */
     static void store(MemorySegment key, long from, int bytes, long at) {
         ALL.set(JAVA_LONG, at + (bytes - 1 & ~7), 0);
         MemorySegment.copy(key, from, ALL, at, bytes);
+        MappedFaults.raise(key);
     }
 
     /** Whether a block that is whole has a key. */

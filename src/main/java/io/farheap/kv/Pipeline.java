@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
@@ -215,6 +216,7 @@ final class Pipeline {
         hash(place, at, keyBytes);
         if (!inPieces(keyBytes, valueBytes)) {
             MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+            MappedFaults.raise(value);
         } else if (!writer.begin(place, value, valueFrom, valueBytes)) {
             return false;
         }

@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import java.lang.foreign.MemorySegment;
@@ -79,6 +80,7 @@ final class ValueWriter implements AutoCloseable {
                     at(i) + Pieces.valueAt(extensionBytes),
                     Pieces.bytesOf(extensionBytes, valueBytes, i));
         }
+        MappedFaults.raise(value);
         if (pieces.length < pieceCount) {
             PIECES.setRelease(this, new long[pieceCount]);
         }

@@ -2,6 +2,7 @@ package io.farheap.store;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
@@ -38,15 +39,21 @@ final class Key {
         hash = hashed;
     }
 
-    /** @param scratch memory that has the key until the operation has ended, of whole words */
+    /**
+     * @param scratch memory that has the key until the operation has ended, of whole words
+     * @throws InternalError if the key is in a mapped file that has been cut
+     */
     void use(MemorySegment key, long offset, int length, long scratch) {
         if (length == Long.BYTES) {
-            use(key.get(JAVA_LONG_UNALIGNED, offset));
+            long there = key.get(JAVA_LONG_UNALIGNED, offset);
+            MappedFaults.raise(key);
+            use(there);
             return;
         }
         long last = Layout.padded(length) - Long.BYTES;
         Words.set(scratch + last, 0);
         MemorySegment.copy(key, offset, NativeMemory.ALL, scratch, length);
+        MappedFaults.raise(key);
         use(scratch, length);
     }
 

@@ -2,6 +2,7 @@ package io.farheap.store;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.memory.MappedFaults;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
@@ -40,6 +41,8 @@ final class Operations {
     final Chains chains;
     /** Reads that copies have served. */
     long cached;
+    /** For values that are stored from mapped files, the longest of them so far. */
+    private MemorySegment unmapped = MemorySegment.ofArray(new byte[0]);
 
     /** @param spare whether what they append may be in the pages that compactions have to themselves */
     Operations(StoreParts parts, SessionVersion version, boolean spare) {
@@ -199,6 +202,24 @@ final class Operations {
     }
 
     int upsert(MemorySegment from, long offset, int length) {
+        return from.isMapped() ? store(copyOf(from, offset, length), 0, length) : store(from, offset, length);
+    }
+
+    /**
+     * Before anything is changed: what a mapped file has where it has been cut would be half a value.
+     *
+     * @throws InternalError if it has been cut
+     */
+    private MemorySegment copyOf(MemorySegment mapped, long offset, int length) {
+        if (unmapped.byteSize() < length) {
+            unmapped = MemorySegment.ofArray(new byte[length]);
+        }
+        MemorySegment.copy(mapped, offset, unmapped, 0, length);
+        MappedFaults.raise(mapped);
+        return unmapped;
+    }
+
+    private int store(MemorySegment from, long offset, int length) {
         if (version.holds()) {
             return AGAIN;
         }

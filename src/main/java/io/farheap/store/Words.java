@@ -3,6 +3,7 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -47,6 +48,7 @@ final class Words {
         return (long) WORD.getAndAdd(ALL, address, delta);
     }
 
+    /** @param from not of a mapped file: what others see already is not to be changed by half */
     static void copyIn(MemorySegment from, long offset, long address, long bytes) {
         if (bytes == Long.BYTES) {
             set(address, from.get(JAVA_LONG_UNALIGNED, offset));
@@ -55,12 +57,14 @@ final class Words {
         }
     }
 
+    /** @throws InternalError if {@code into} is of a mapped file that has been cut */
     static void copyOut(long address, MemorySegment into, long offset, long bytes) {
         if (bytes == Long.BYTES) {
             into.set(JAVA_LONG_UNALIGNED, offset, getOpaque(address));
         } else {
             MemorySegment.copy(ALL, address, into, offset, bytes);
         }
+        MappedFaults.raise(into);
     }
 
     static void zero(long address, long bytes) {

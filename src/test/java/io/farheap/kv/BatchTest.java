@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.VerbCounts;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -52,6 +53,27 @@ class BatchTest {
             }
             assertEquals(List.of(), session.getAll(List.of()));
             Audit.of(space, List.of(session));
+        }
+    }
+
+    @Test
+    void aKeyWhoseValueIsRefusedIsNotOfTheBatch() {
+        space = new TestSpace(1, 2, 1 << 20, 100);
+        byte[] key = bytes("key");
+        MemorySegment closed;
+        try (Arena arena = Arena.ofConfined()) {
+            closed = arena.allocate(8);
+        }
+        try (Session session = space.map.openSession()) {
+            Batch batch = new Batch();
+            assertThrows(IllegalStateException.class, () -> batch.add(MemorySegment.ofArray(bytes("other")), closed));
+            assertThrows(IllegalStateException.class, () -> batch.add(closed, MemorySegment.ofArray(new byte[9])));
+            assertEquals(0, batch.size());
+            batch.add(MemorySegment.ofArray(key), MemorySegment.ofArray(new byte[] {1}));
+            assertTrue(session.setAll(batch, 0, 0));
+            session.awaitAll((tag, status, memory, at, bytes) -> assertEquals(KvStatus.DONE, status));
+            assertArrayEquals(new byte[] {1}, session.get(key));
+            assertNull(session.get(bytes("other")));
         }
     }
 
