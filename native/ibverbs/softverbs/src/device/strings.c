@@ -11,8 +11,7 @@ SV_API const char *ibv_wc_status_str(enum ibv_wc_status status)
 	static const char *const names[] = {
 	    [IBV_WC_SUCCESS] = "success",
 	    [IBV_WC_LOC_LEN_ERR] = "local length error",
-	    [IBV_WC_LOC_QP_OP_ERR] = "local QP operation error (or no descriptors, see ulimit -n, or no memory were left "
-	                             "to reach the peer with)",
+	    [IBV_WC_LOC_QP_OP_ERR] = "local QP operation error (or too few descriptors, see ulimit -n, or memory)",
 	    [IBV_WC_LOC_EEC_OP_ERR] = "local EE context operation error",
 	    [IBV_WC_LOC_PROT_ERR] = "local protection error",
 	    [IBV_WC_WR_FLUSH_ERR] = "Work Request Flushed Error",
