@@ -13,6 +13,7 @@ import io.farheap.remote.ReplyHandler;
 import io.farheap.remote.RpcLane;
 import io.farheap.remote.ServerRing;
 import io.farheap.rpc.RingShape;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.time.TimeLimit;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
@@ -20,7 +21,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -148,7 +148,7 @@ final class CallLine implements AutoCloseable {
         for (int spins = 0; !done; spins++) {
             lane.poll(handler);
             if (spins > SPINS) {
-                LockSupport.parkNanos(PARK_NANOS);
+                Uninterrupted.parkNanos(this, PARK_NANOS);
             } else {
                 Thread.onSpinWait();
             }

@@ -219,6 +219,8 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private void await() {
+        // An interrupt by a future's action would make parking return at once.
+        Thread.interrupted();
         if (session.pending() > 0 || session.core().owes() || !deferred.isEmpty()) {
             session.awaitProgress(MOST_STEP_NANOS);
         } else if (submitted.isEmpty() && !submitted.closing() && session.core().unsettled()) {

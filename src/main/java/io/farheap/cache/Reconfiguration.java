@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.Patience;
+import io.farheap.thread.Uninterrupted;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -10,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -102,7 +102,7 @@ final class Reconfiguration implements AutoCloseable {
                 throw new CacheException("sessions have been on their way to memory servers that do not answer for "
                         + QUIET_SECONDS + " s, so the configuration stays; reconfigure again when they are open");
             }
-            LockSupport.parkNanos(LOOK_NANOS);
+            Uninterrupted.parkNanos(this, LOOK_NANOS);
         }
         // Those that are opened meanwhile have nothing pending.
         for (Session session : prepared()) {
@@ -113,7 +113,7 @@ final class Reconfiguration implements AutoCloseable {
                             + " s, so the configuration stays; poll or close it, and reconfigure again: "
                             + session.core().describe());
                 }
-                LockSupport.parkNanos(LOOK_NANOS);
+                Uninterrupted.parkNanos(this, LOOK_NANOS);
             }
         }
     }

@@ -7,11 +7,11 @@ import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.Patience;
+import io.farheap.thread.Uninterrupted;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -246,7 +246,7 @@ final class Resizing {
                 }
                 session.core().wake();
                 // For longer each time: a look keeps the session's thread out, which on a busy machine may be for long.
-                LockSupport.parkNanos(look);
+                Uninterrupted.parkNanos(this, look);
                 look = Math.min(2 * look, LONGEST_LOOK_NANOS);
             }
         }

@@ -178,6 +178,8 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private void park() {
+        // An interrupt by a future's action would make parking return at once.
+        Thread.interrupted();
         if (submitted.isEmpty() && !submitted.closing()) {
             LockSupport.park(this);
         }

@@ -4,9 +4,9 @@ import io.farheap.control.ControlException;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
+import io.farheap.thread.Uninterrupted;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** All sessions at once, as a migration sees them. One thread at a time. */
@@ -98,7 +98,8 @@ final class Participants {
         if (looks < SPINS) {
             Thread.onSpinWait();
         } else {
-            LockSupport.parkNanos(Math.min(PAUSE_NANOS * (looks - SPINS + 1), LONGEST_PAUSE_NANOS));
+            Uninterrupted.parkNanos(
+                    Participants.class, Math.min(PAUSE_NANOS * (looks - SPINS + 1), LONGEST_PAUSE_NANOS));
         }
     }
 

@@ -10,6 +10,7 @@ import io.farheap.control.RebuildPlan;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.AtOnce;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.time.TimeLimit;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
@@ -22,7 +23,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -253,7 +253,7 @@ public final class PacedPull implements AutoCloseable {
                         "memory server " + server + " has not begun to pull within "
                                 + BEGIN_TIMEOUT_NANOS / 1_000_000_000L + " s");
             }
-            LockSupport.parkNanos(LOOK_NANOS);
+            Uninterrupted.parkNanos(this, LOOK_NANOS);
         }
     }
 

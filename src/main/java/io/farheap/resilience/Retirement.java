@@ -1,9 +1,9 @@
 package io.farheap.resilience;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.thread.Uninterrupted;
 import io.farheap.time.TimeLimit;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -71,7 +71,7 @@ final class Retirement {
             if (now - since > PATIENCE_NANOS) {
                 throw refused(server, otherwise + " for " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s");
             }
-            LockSupport.parkNanos(LOOK_NANOS);
+            Uninterrupted.parkNanos(this, LOOK_NANOS);
         }
     }
 

@@ -12,6 +12,7 @@ import io.farheap.testing.ControlCable;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
+import io.farheap.thread.Uninterrupted;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -296,7 +297,7 @@ class WaitingTest {
     /** Whether a class itself parks. */
     private static boolean pausesIn(StackTraceElement[] stack, String type) {
         for (int i = 1; i < stack.length; i++) {
-            if (stack[i - 1].getClassName().endsWith("LockSupport")) {
+            if (stack[i - 1].getClassName().equals(Uninterrupted.class.getName())) {
                 return stack[i].getClassName().equals(type);
             }
         }
