@@ -4,7 +4,6 @@ import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
 import io.farheap.migration.Capacity;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
@@ -249,15 +248,17 @@ final class CodedCache extends Cache {
         // First, as it takes as long as servers take to answer: nothing else waits for that, nor does a close.
         RemoteQueue connected = configuration().clientThreads() > 0 ? null : connect();
         openings.readLock().lock();
-        try {
+        try (CloseStack stack = new CloseStack()) {
+            if (connected != null) {
+                stack.add(connected);
+            }
             checkOpen();
             Session session = new Session(inside, capacity, recorder, false);
-            session.core().use(connected == null ? paths.open(session, recorder) : path(connected, recorder));
+            session.core()
+                    .use(stack.add(connected == null ? paths.open(session, recorder) : path(connected, recorder)));
             sessions.add(session);
+            stack.keep();
             return session;
-        } catch (Throwable e) {
-            Closing.after(e, connected);
-            throw e;
         } finally {
             openings.readLock().unlock();
         }
@@ -274,9 +275,13 @@ final class CodedCache extends Cache {
     }
 
     private DataPath path(RemoteQueue connected, @Nullable OperationLatency recorder) {
-        CodedSession coded = space.openSession(options.requests(), connected);
-        CodedPath path = new CodedPath(coded, recorder, options.requests());
-        return new DataPath(path, Links.NONE, null, path::close, ignored -> {});
+        try (CloseStack stack = new CloseStack()) {
+            CodedSession coded = stack.add(space.openSession(options.requests(), connected));
+            CodedPath path = new CodedPath(coded, recorder, options.requests());
+            DataPath made = new DataPath(path, Links.NONE, null, path::close, ignored -> {});
+            stack.keep();
+            return made;
+        }
     }
 
     @Override
