@@ -103,7 +103,8 @@ public final class FutureSession implements AutoCloseable {
     /**
      * Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}, and
      * so do earlier ones of which none has ended for ten seconds, such as strict writes that wait for memory that there
-     * is not. Idempotent.
+     * is not. In a coded cache they fail up to ten seconds later: its session waits then for what is on its way, by
+     * itself. Idempotent.
      */
     @Override
     public void close() {
