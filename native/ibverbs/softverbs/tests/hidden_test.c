@@ -211,7 +211,6 @@ static void refused(void)
 	struct child c = child_start("guest");
 	struct address own, its;
 
-	step("a queue pair of its own: not ready to receive from it, until it may be looked at");
 	endpoint_open(&e, MEMORY_MEMFD, 4096, NULL);
 	own = address_of(&e);
 	child_receive(c.socket, &its, sizeof(its));
@@ -305,6 +304,22 @@ static void read_only_proc(void)
 	endpoint_close(&e);
 }
 
+/* A /proc that does not name processes that may not be looked at, or shows none. The last cases: it stays so. */
+static void hiding_proc(void)
+{
+	static const char *const options[] = {"hidepid=1,gid=54321", "hidepid=2,gid=54321"};
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		step("/proc with hidepid: not tested, a process of this user may not mount");
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		step("the same, with %s of /proc", options[i]);
+		CHECK_EQ(mount("proc", "/proc", "proc", 0, options[i]), 0);
+		refused();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "reader") == 0)
@@ -318,10 +333,12 @@ int main(int argc, char **argv)
 	give_up_ptrace();
 	struct footprint before = footprint_now();
 
+	step("a queue pair of its own: not ready to receive from it, until it may be looked at");
 	refused();
 	in_the_middle_of_a_copy();
 	in_the_middle_of_a_delivery();
 	read_only_proc();
+	hiding_proc();
 	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,10 +231,25 @@ static bool open_life(struct sv_peer *peer)
 	return false;
 }
 
+/*
+ * Its /proc/<pid>/fd; -1 with errno. Mounted with hidepid /proc says EPERM, or ENOENT, of a process that we may not
+ * look at: EACCES, as without, if there is one.
+ */
+static int open_descriptors(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 && (errno == EPERM || (errno == ENOENT && (kill(pid, 0) == 0 || errno == EPERM))))
+		errno = EACCES;
+	return fd;
+}
+
 static struct sv_peer *attach(uint32_t slot)
 {
 	struct sv_peer *peer = calloc(1, sizeof(*peer));
-	char path[32];
 
 	if (!peer)
 		return NULL;
@@ -251,8 +267,7 @@ static struct sv_peer *attach(uint32_t slot)
 			return peer;
 		}
 	} else if (find_owner(slot, &peer->pid) == 0) {
-		snprintf(path, sizeof(path), "/proc/%d/fd", (int)peer->pid);
-		peer->fd_dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		peer->fd_dir = open_descriptors(peer->pid);
 		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer)) {
 			peer->nonce = peer->segment->header.nonce;
 			return peer;
@@ -268,7 +283,6 @@ static struct sv_peer *attach(uint32_t slot)
 struct sv_peer *sv_peer_visit(pid_t pid)
 {
 	struct sv_peer *peer = calloc(1, sizeof(*peer));
-	char path[32];
 
 	if (!peer)
 		return NULL;
@@ -276,8 +290,7 @@ struct sv_peer *sv_peer_visit(pid_t pid)
 	peer->pid = pid;
 	peer->life = -1;
 	atomic_init(&peer->memory, -1);
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	peer->fd_dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	peer->fd_dir = open_descriptors(pid);
 	if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, 0)) != NULL)
 		return peer;
 	int error = errno;
