@@ -1,4 +1,5 @@
 #include "base/barrier.h"
+#include "base/calls.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -6,21 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static int membarrier(int command)
-{
-	return (int)syscall(SYS_membarrier, command, 0, 0);
-}
 
 int sv_barrier_init(void)
 {
-	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
-	    membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0)
+	if (sv_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+	    sv_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0)
 		return 0;
 	int error = errno;
 
+	if (error == ENOMEM)
+		return error; /* for a moment: the device is as well as ever */
 	fprintf(stderr, "softverbs: membarrier is refused (%s): %s\n", strerror(error),
 	    error == EPERM ? "a seccomp filter of this process or container has to allow it"
 	                   : "Linux 4.16 or newer is needed, and a seccomp filter that allows it");
@@ -30,7 +26,7 @@ int sv_barrier_init(void)
 /* Others rely on it: a process that went on without would break their memory. */
 static void must(int command)
 {
-	while (membarrier(command)) {
+	while (sv_membarrier(command)) {
 		if (errno != ENOMEM) {
 			fprintf(stderr,
 			    "softverbs: membarrier fails (%s) since the device was opened, by a seccomp filter perhaps: this "

@@ -1,3 +1,4 @@
+#include "base/calls.h"
 #include "base/pipe.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@ int sv_pipe(int fds[2], bool nonblocking_read, uint64_t *ino)
 {
 	struct stat st;
 
-	if (pipe2(fds, O_CLOEXEC))
+	if (sv_pipe2(fds, O_CLOEXEC))
 		return errno;
 	fcntl(fds[1], F_SETFL, O_NONBLOCK);
 	if (nonblocking_read)

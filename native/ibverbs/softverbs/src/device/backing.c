@@ -7,6 +7,7 @@
  * such pages into a shared mapping at registration, was not taken: it changes what fork, mremap and free do to memory
  * that is not ours. What peers can map is never registered as what they cannot: see files.c.
  */
+#include "base/calls.h"
 #include "device/backing.h"
 #include "device/files.h"
 #include "object/layout.h"
@@ -65,7 +66,7 @@ static int add(struct survey *survey, const struct area *area)
 /* Are [addr, end) mapped, readable, and writable if need be, and what of? The names are the caller's to free. */
 static int look(uint64_t addr, uint64_t end, bool write, struct survey *survey)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
+	FILE *maps = sv_fopen("/proc/self/maps");
 	char line[512];
 	uint64_t at = addr;
 	int error = 0;

@@ -1,4 +1,5 @@
 /* Contexts: an open device. The inlines of verbs.h call through the operations that are filled in here. */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "base/pipe.h"
 #include "device/cq.h"
@@ -30,7 +31,7 @@ SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	if (!error && (error = sv_pipe(fds, false, &ino)))
 		sv_process_close();
 	/* programs use it as a descriptor; there is no kernel driver behind it that would answer */
-	int command = error ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+	int command = error ? -1 : sv_open("/dev/null", O_RDWR);
 
 	if (!error && command < 0) {
 		error = errno;

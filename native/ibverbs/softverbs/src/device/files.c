@@ -13,6 +13,7 @@
  * it takes none. A descriptor is closed only with its last region, whose key peers have let go of (quiesce.c): a peer
  * in the middle of opening that number still finds this file there, or finds by the inode that it is another.
  */
+#include "base/calls.h"
 #include "device/files.h"
 
 #include <dirent.h>
@@ -76,7 +77,7 @@ static bool is_of(int fd, const struct sv_file_name *name)
  */
 static int dup_descriptor(const struct sv_file_name *name, int *found)
 {
-	DIR *dir = opendir("/proc/self/fd");
+	DIR *dir = sv_opendir("/proc/self/fd");
 	struct dirent *entry;
 	int error = 0;
 
@@ -89,7 +90,7 @@ static int dup_descriptor(const struct sv_file_name *name, int *found)
 
 		if (*end || end == entry->d_name || fd == dirfd(dir) || !is_of((int)fd, name) || !may_be_mapped((int)fd))
 			continue;
-		*found = fcntl((int)fd, F_DUPFD_CLOEXEC, 0);
+		*found = sv_dup((int)fd);
 		/* from here on there is one: not to get it is an error, also if another thread has closed it since we looked */
 		error = *found < 0 ? errno : 0;
 		if (*found >= 0 && !is_of(*found, name)) {

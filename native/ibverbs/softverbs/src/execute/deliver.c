@@ -106,7 +106,7 @@ static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct 
 	return IBV_WC_SUCCESS;
 }
 
-/* The CQ stays armed unless the event is out: we may be killed, or have no descriptor to spare, and others send too. */
+/* The CQ stays armed unless the event is out: we may be killed, or have no descriptor to spare. */
 static void send_event(struct sv_peer *peer, struct sv_cq_entry *cq, uint32_t armed)
 {
 	uint32_t event = SV_ONCE(cq->event);

@@ -1,4 +1,5 @@
 /* What the device is asked to be: SOFTVERBS in the environment, softverbs_control(), softverbs_describe(). */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "fault/faults.h"
 #include "fault/ports.h"
@@ -85,6 +86,8 @@ static int set(const char *key, const char *value)
 		atomic_store(&sv_config.qp_error_after, (uint64_t)number);
 	} else if (IS("memlock")) {
 		atomic_store(&sv_config.memlock, (uint64_t)number);
+	} else if (IS("fault_at")) { /* CALL:N */
+		return sv_calls_fault_at(value);
 	} else {
 		return EINVAL;
 	}
@@ -108,7 +111,10 @@ static int apply(char *text)
 			*equals = '=';
 		}
 		if (error) {
-			fprintf(stderr, "softverbs: cannot make sense of the setting \"%s\"\n", item);
+			if (error == EINVAL)
+				fprintf(stderr, "softverbs: cannot make sense of the setting \"%s\"\n", item);
+			else
+				fprintf(stderr, "softverbs: the setting \"%s\" fails: %s\n", item, strerror(error));
 			sv_port_apply();
 			return error;
 		}
@@ -140,14 +146,16 @@ SV_API int softverbs_control(const char *settings)
 /* For reports: what this device is pretending to be. */
 SV_API const char *softverbs_describe(void)
 {
-	static char text[160];
+	static char text[600];
+	char faults[320];
 
+	sv_calls_describe(faults, sizeof(faults));
 	if (sv_config.model)
-		snprintf(text, sizeof(text), "softverbs, NIC model %s (%lu ns one way, %lu ns per message, %.0f Gbit/s)%s",
+		snprintf(text, sizeof(text), "softverbs, NIC model %s (%lu ns one way, %lu ns per message, %.0f Gbit/s)%s%s",
 		    sv_config.model_name, sv_config.latency, sv_config.message, sv_config.bytes_per_ns * 8,
-		    sv_config.weak ? ", order=weak" : "");
+		    sv_config.weak ? ", order=weak" : "", faults);
 	else
-		snprintf(text, sizeof(text), "softverbs%s", sv_config.weak ? ", order=weak" : "");
+		snprintf(text, sizeof(text), "softverbs%s%s", sv_config.weak ? ", order=weak" : "", faults);
 	return text;
 }
 

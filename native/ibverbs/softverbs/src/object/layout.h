@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 9u
+#define SV_ABI 10u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -75,9 +75,10 @@ struct sv_cq_entry {
 };
 
 /*
- * What a CQ is armed for, in the low bits of `armed`. A sender first writes the event and then disarms: one that cannot
- * write it, or is killed or stopped before, leaves the CQ armed for the next. So there may be an event too many, never
- * one too few. Each arming counts the bits above up, so that whoever disarms late does not undo the next arming.
+ * What a CQ is armed for, in the low bits of `armed`. A sender first writes the event and then disarms: one that is
+ * killed or stopped before leaves the CQ armed for the next, and one that cannot write it for lack of a descriptor also
+ * has the owner's helper write it (`events_owed`). So there may be an event too many, never one too few. Each arming
+ * counts the bits above up, so that whoever disarms late does not undo the next arming.
  */
 enum { SV_ARMED_NOT, SV_ARMED_ANY, SV_ARMED_SOLICITED, SV_ARMED_FOR };
 #define SV_ARMINGS 4u
@@ -196,6 +197,7 @@ struct sv_header {
 	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock; /* by peers: remote atomics on private memory */
 	_Atomic uint32_t port_changes;                  /* counts them, so that the owner follows */
 	_Atomic uint32_t ports_followed;                /* by the owner: so far it has */
+	_Atomic uint32_t events_owed;                   /* by peers: events that they could not write */
 	struct sv_port ports[SV_DEVICES];
 };
 

@@ -6,6 +6,7 @@
  * the process dies, execs or closes the device, and costs it nothing for each peer that watches.
  */
 #include "base/barrier.h"
+#include "base/calls.h"
 #include "base/lock.h"
 #include "base/pipe.h"
 #include "object/layout.h"
@@ -44,7 +45,7 @@ static int claim_slot(void)
 
 	if (getrandom(&start, sizeof(start), 0) != sizeof(start))
 		return errno;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = sv_socket();
 	if (fd < 0)
 		return errno;
 	for (uint32_t i = 0; i < SV_SLOTS; i++) {
@@ -75,15 +76,15 @@ static int create_segment(void)
 
 	/* the name lets a peer find the descriptor among ours */
 	snprintf(name, sizeof(name), "softverbs-%u", sv_process.slot);
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = sv_memfd_create(name, MFD_ALLOW_SEALING);
 	if (fd < 0 && errno == EACCES) /* vm.memfd_noexec is 2 */
-		fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | SV_MFD_NOEXEC_SEAL);
+		fd = sv_memfd_create(name, MFD_ALLOW_SEALING | SV_MFD_NOEXEC_SEAL);
 	if (fd < 0)
 		return errno;
 	void *at = MAP_FAILED;
 
 	if (ftruncate(fd, SV_SEGMENT_SIZE) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-		at = mmap(NULL, SV_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+		at = sv_mmap(SV_SEGMENT_SIZE, MAP_NORESERVE, fd, 0);
 	if (at == MAP_FAILED) {
 		int error = errno;
 

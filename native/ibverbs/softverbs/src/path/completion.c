@@ -90,7 +90,7 @@ static bool has_arrived(const struct sv_cq *cq)
 	return false;
 }
 
-void sv_cq_bereaved(struct sv_cq *cq)
+void sv_cq_notify_arrived(struct sv_cq *cq)
 {
 	sv_lock_control(&cq->lock);
 	if (has_arrived(cq)) {

@@ -18,8 +18,8 @@ void sv_cq_forget(struct sv_cq *cq, struct sv_qp *qp);
 void sv_cq_notify(struct sv_cq *cq, bool solicited);
 /* Receives were flushed without a sender: make the next poll look, and notify. */
 void sv_cq_flush_arrived(struct sv_cq *cq);
-/* A peer died, perhaps between a record and saying so: tell of what is there. */
-void sv_cq_bereaved(struct sv_cq *cq);
+/* A peer died, perhaps between a record and saying so, or could not say so: tell of what is there. */
+void sv_cq_notify_arrived(struct sv_cq *cq);
 /* The QPs of CQs that were overrun are at fault. Under the process lock. */
 void sv_cq_fail_users(void);
 

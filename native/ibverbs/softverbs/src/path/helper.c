@@ -159,9 +159,12 @@ static bool look_around(void)
 	for (uint32_t i = 0; i < SV_QPS; i++)
 		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, sweep))
 			all = false;
-	for (uint32_t i = 0; found && i < SV_CQS; i++)
+	/* of those who died before they wrote their events, or had no descriptor left to do so */
+	bool owed = atomic_exchange(&sv_process.segment->header.events_owed, 0);
+
+	for (uint32_t i = 0; (found || owed) && i < SV_CQS; i++)
 		if (sv_process.cqs[i])
-			sv_cq_bereaved(sv_process.cqs[i]);
+			sv_cq_notify_arrived(sv_process.cqs[i]);
 	for (uint32_t i = 0; i < SV_SRQS; i++)
 		if (sv_process.srqs[i])
 			sv_srq_look(sv_process.srqs[i]);

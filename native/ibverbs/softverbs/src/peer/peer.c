@@ -5,6 +5,7 @@
  * process when the pid is reused, and finding the segment of that slot and the pipe that it names in there shows that
  * the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check too.
  */
+#include "base/calls.h"
 #include "base/clock.h"
 #include "object/layout.h"
 #include "object/process.h"
@@ -45,7 +46,7 @@ bool sv_peer_is_stopped(struct sv_peer *peer)
 {
 	char text[256];
 	/* beside the directory that is bound to this process */
-	int fd = openat(peer->fd_dir, "../stat", O_RDONLY | O_CLOEXEC);
+	int fd = sv_openat(peer->fd_dir, "../stat", O_RDONLY);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
 	if (fd >= 0)
@@ -74,7 +75,7 @@ static int find_owner(uint32_t slot, pid_t *pid)
 	unsigned length;
 	struct ucred owner = {0};
 	socklen_t size = sizeof(owner);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = sv_socket();
 
 	if (fd < 0)
 		return -1;
@@ -100,12 +101,11 @@ static int find_owner(uint32_t slot, pid_t *pid)
 static int open_segment(int fd_dir, uint32_t slot)
 {
 	char want[48], link[64];
-	int copy = dup(fd_dir);
+	int copy = sv_dup(fd_dir);
 	int found = -1, error = ESRCH;
 
 	if (copy < 0)
 		return -1;
-	fcntl(copy, F_SETFD, FD_CLOEXEC);
 	DIR *dir = fdopendir(copy);
 
 	if (!dir) {
@@ -122,7 +122,7 @@ static int open_segment(int fd_dir, uint32_t slot)
 		ssize_t n = readlinkat(fd_dir, entry->d_name, link, sizeof(link));
 
 		if (n > length && memcmp(link, want, (size_t)length) == 0) {
-			found = openat(fd_dir, entry->d_name, O_RDWR | O_CLOEXEC);
+			found = sv_openat(fd_dir, entry->d_name, O_RDWR);
 			error = errno;
 			break;
 		}
@@ -148,7 +148,7 @@ static struct sv_segment *map_segment(int fd_dir, uint32_t slot)
 
 	errno = EPROTO;
 	if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && (uint64_t)st.st_size == SV_SEGMENT_SIZE)
-		at = mmap(NULL, SV_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+		at = sv_mmap(SV_SEGMENT_SIZE, MAP_NORESERVE, fd, 0);
 	int error = errno;
 
 	close(fd);
@@ -169,8 +169,11 @@ static struct sv_segment *map_segment(int fd_dir, uint32_t slot)
 	return segment;
 }
 
+/* errno stays. */
 static void release(struct sv_peer *peer)
 {
+	int error = errno;
+
 	for (struct sv_map *map = peer->maps, *next; map; map = next) {
 		next = map->next;
 		munmap(map->mapping, map->length);
@@ -183,12 +186,15 @@ static void release(struct sv_peer *peer)
 		munmap(peer->segment, SV_SEGMENT_SIZE);
 	if (peer->life >= 0)
 		close(peer->life);
+	if (peer->wake >= 0)
+		close(peer->wake);
 	if (peer->fd_dir >= 0)
 		close(peer->fd_dir);
 	if (atomic_load(&peer->memory) >= 0)
 		close(atomic_load(&peer->memory));
 	pthread_mutex_destroy(&peer->lock);
 	free(peer);
+	errno = error;
 }
 
 /* Is descriptor `fd` of the peer the pipe with this inode? If not, with errno. */
@@ -208,7 +214,7 @@ static int open_pipe(struct sv_peer *peer, uint32_t fd, uint64_t ino, int flags)
 
 	snprintf(name, sizeof(name), "%u", fd);
 	if (is_pipe(peer->fd_dir, name, ino)) {
-		int opened = openat(peer->fd_dir, name, flags | O_NONBLOCK | O_CLOEXEC);
+		int opened = sv_openat(peer->fd_dir, name, flags | O_NONBLOCK);
 
 		if (opened < 0 || is_pipe(opened, NULL, ino))
 			return opened;
@@ -240,63 +246,75 @@ static int open_descriptors(pid_t pid)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = sv_open(path, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0 && (errno == EPERM || (errno == ENOENT && (kill(pid, 0) == 0 || errno == EPERM))))
 		errno = EACCES;
 	return fd;
 }
 
-static struct sv_peer *attach(uint32_t slot)
+/*
+ * At once, not when it is first woken: whom we have changed (a fault, a region that is gone, an event) has to hear of
+ * it, and then it is too late to lack a descriptor. For reading too: a pipe that has a reader raises no SIGPIPE when
+ * its owner has died.
+ */
+static bool open_wake(struct sv_peer *peer)
+{
+	peer->wake = open_pipe(peer, peer->segment->header.wake_fd, peer->segment->header.wake_ino, O_RDWR);
+	return peer->wake >= 0;
+}
+
+static struct sv_peer *create(void)
 {
 	struct sv_peer *peer = calloc(1, sizeof(*peer));
 
 	if (!peer)
 		return NULL;
 	pthread_mutex_init(&peer->lock, NULL);
-	peer->slot = slot;
-	peer->life = peer->fd_dir = -1;
+	peer->life = peer->wake = peer->fd_dir = -1;
 	atomic_init(&peer->memory, -1);
+	return peer;
+}
+
+static struct sv_peer *attach(uint32_t slot)
+{
+	struct sv_peer *peer = create();
+
+	if (!peer)
+		return NULL;
+	peer->slot = slot;
 	peer->self = slot == sv_process.slot;
 	if (peer->self) {
 		peer->pid = getpid();
 		peer->segment = sv_process.segment;
-		peer->fd_dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		peer->fd_dir = sv_open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
 		if (peer->fd_dir >= 0) {
 			peer->nonce = peer->segment->header.nonce;
 			return peer;
 		}
 	} else if (find_owner(slot, &peer->pid) == 0) {
 		peer->fd_dir = open_descriptors(peer->pid);
-		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer)) {
+		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer) &&
+		    open_wake(peer)) {
 			peer->nonce = peer->segment->header.nonce;
 			return peer;
 		}
 	}
-	int error = errno;
-
 	release(peer);
-	errno = error;
 	return NULL;
 }
 
 struct sv_peer *sv_peer_visit(pid_t pid)
 {
-	struct sv_peer *peer = calloc(1, sizeof(*peer));
+	struct sv_peer *peer = create();
 
 	if (!peer)
 		return NULL;
-	pthread_mutex_init(&peer->lock, NULL);
 	peer->pid = pid;
-	peer->life = -1;
-	atomic_init(&peer->memory, -1);
 	peer->fd_dir = open_descriptors(pid);
-	if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, 0)) != NULL)
+	if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, 0)) != NULL && open_wake(peer))
 		return peer;
-	int error = errno;
-
 	release(peer);
-	errno = error;
 	return NULL;
 }
 
@@ -408,6 +426,8 @@ void sv_peers_after_fork(void)
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
 		if (peer->life >= 0)
 			close(peer->life);
+		if (peer->wake >= 0)
+			close(peer->wake);
 		close(peer->fd_dir);
 		if (atomic_load(&peer->memory) >= 0)
 			close(atomic_load(&peer->memory));
@@ -423,7 +443,6 @@ static int open_doorbell(struct sv_peer *peer, uint32_t fd, uint64_t ino)
 	for (int i = 0; i < SV_DOORBELLS; i++)
 		if (peer->doorbells[i].ino == ino)
 			return peer->doorbells[i].fd;
-	/* for reading too: a pipe that has a reader raises no SIGPIPE when its owner has died */
 	int opened = open_pipe(peer, fd, ino, O_RDWR);
 
 	if (opened < 0)
@@ -442,16 +461,23 @@ bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *m
 	int pipe = ino ? open_doorbell(peer, fd, ino) : -1;
 	/* a full pipe wakes its reader anyway */
 	bool rang = pipe >= 0 && (write(pipe, message, bytes) >= 0 || errno == EAGAIN);
+	bool owed = ino && !rang && sv_is_shortage(errno);
 
 	pthread_mutex_unlock(&peer->lock);
+	if (owed) {
+		atomic_store(&peer->segment->header.events_owed, 1);
+		sv_peer_wake(peer);
+	}
 	return rang;
 }
 
 void sv_peer_wake(struct sv_peer *peer)
 {
-	struct sv_header *header = &peer->segment->header;
-
-	sv_peer_ring(peer, header->wake_fd, header->wake_ino, "w", 1);
+	if (peer->self) {
+		sv_watch_wake();
+	} else if (write(peer->wake, "w", 1) < 0) {
+		/* full: it is awake */
+	}
 }
 
 /* By their list: a queue pair of datagrams lets go of its peers whenever it sends, under a lock of its own. */

@@ -38,6 +38,7 @@ struct sv_peer {
 	uint64_t nonce;
 	int life;           /* the reading end of its pipe: hangs up when the process dies, execs or closes the device */
 	bool watched;       /* by the helper */
+	int wake;           /* the pipe that wakes its helper */
 	int fd_dir;         /* its /proc/<pid>/fd: bound to that process, not to the number */
 	_Atomic int memory; /* its /proc/<pid>/mem, or -1 until it is needed; see vm.c */
 	struct sv_segment *segment;
@@ -68,8 +69,12 @@ bool sv_is_shortage(int error);
 bool sv_peers_find_dead(void);
 /* Free mappings of regions that are gone; whether QPs still hold some and must be swept. */
 bool sv_peers_sweep(void);
-/* Write one message into a pipe of the peer. False: it is not there, or we have no descriptor left to open it with. */
+/*
+ * Write one event into a pipe of the peer. If we lack what it takes to open that, the peer's helper is asked to see to
+ * the peer's events. False: there is no such pipe, or it was the helper that was told.
+ */
 bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes);
+/* Have its helper look around; that takes nothing that we may lack. */
 void sv_peer_wake(struct sv_peer *peer);
 /* All of them: have them look for regions of ours that are gone. */
 void sv_peers_wake(void);

@@ -4,6 +4,7 @@
  * window's may be bound anew. That load is all an operation shares with the owner. The file mappings behind it are
  * shared by all QPs to the peer.
  */
+#include "base/calls.h"
 #include "object/layout.h"
 #include "object/link.h"
 #include "object/qp.h"
@@ -36,7 +37,7 @@ static int open_backing(struct sv_peer *peer, const struct sv_mr_entry *entry, u
 	struct stat st;
 
 	snprintf(name, sizeof(name), "%d", entry->fd);
-	int fd = openat(peer->fd_dir, name, O_RDWR | O_CLOEXEC);
+	int fd = sv_openat(peer->fd_dir, name, O_RDWR);
 
 	if (fd < 0)
 		return -1;
@@ -67,8 +68,7 @@ static struct sv_map *map_anew(struct sv_peer *peer, uint32_t key, const struct 
 
 	struct sv_map *map = calloc(1, sizeof(*map));
 	/* populate: a first touch through a second mapping costs more than the copy */
-	void *at =
-	    map ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)start) : MAP_FAILED;
+	void *at = map ? sv_mmap(bytes, MAP_POPULATE, fd, start) : MAP_FAILED;
 
 	int error = errno;
 

@@ -3,6 +3,7 @@
  * may be another's by the time of the call, whatever was looked at before it. (This way the kernel does not mind that
  * memory was made read-only since it was registered: no device does, which has pinned it.)
  */
+#include "base/calls.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "object/layout.h"
@@ -26,7 +27,7 @@ static bool has_segment(const struct sv_peer *peer, int memory)
 {
 	const struct sv_header *header = &peer->segment->header;
 	uint64_t nonce;
-	ssize_t n = pread(memory, &nonce, sizeof(nonce), (off_t)(header->self + offsetof(struct sv_header, nonce)));
+	ssize_t n = sv_pread(memory, &nonce, sizeof(nonce), header->self + offsetof(struct sv_header, nonce));
 
 	if (n < 0 && sv_is_shortage(errno))
 		return false;
@@ -41,7 +42,7 @@ static bool has_segment(const struct sv_peer *peer, int memory)
 static int open_to_read(const struct sv_peer *peer)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
-	int memory = openat(peer->fd_dir, "../mem", O_RDONLY | O_CLOEXEC);
+	int memory = sv_openat(peer->fd_dir, "../mem", O_RDONLY);
 
 	if (memory >= 0 && !atomic_flag_test_and_set(&said))
 		fprintf(stderr,
@@ -68,7 +69,7 @@ static int memory_of(struct sv_peer *peer)
 	pthread_mutex_lock(&peer->lock);
 	memory = atomic_load_explicit(&peer->memory, memory_order_relaxed);
 	if (memory < 0) {
-		memory = openat(peer->fd_dir, "../mem", O_RDWR | O_CLOEXEC);
+		memory = sv_openat(peer->fd_dir, "../mem", O_RDWR);
 		if (memory < 0 && errno == EROFS)
 			memory = open_to_read(peer);
 		if (memory < 0 && errno == ENOENT)
@@ -96,7 +97,7 @@ static bool has_no_memory(struct sv_peer *peer)
 	if (peer->self || memory < 0)
 		return !peer->self && errno == ESRCH;
 	/* its segment is mapped there for as long as it has that memory */
-	return pread(memory, &word, sizeof(word), (off_t)SV_ONCE(peer->segment->header.self)) == 0;
+	return sv_pread(memory, &word, sizeof(word), SV_ONCE(peer->segment->header.self)) == 0;
 }
 
 /*
@@ -140,7 +141,7 @@ int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64
 			tail = 8;
 		const struct iovec elements[2] = {
 		    {(void *)(uintptr_t)from, piece - tail}, {(char *)(uintptr_t)from + (piece - tail), tail}};
-		ssize_t n = pwritev(memory, elements, tail ? 2 : 1, (off_t)addr);
+		ssize_t n = sv_pwritev(memory, elements, tail ? 2 : 1, addr);
 
 		if (n != (ssize_t)piece)
 			status = vm_failure(qp, n < 0 ? errno : 0);
@@ -157,7 +158,7 @@ int sv_remote_vm_read(struct sv_qp *qp, uint64_t addr, void *to, uint64_t bytes)
 
 	while (!status && bytes) {
 		uint64_t piece = bytes < PIECE ? bytes : PIECE;
-		ssize_t n = pread(memory, to, piece, (off_t)addr);
+		ssize_t n = sv_pread(memory, to, piece, addr);
 
 		if (n != (ssize_t)piece)
 			status = vm_failure(qp, n < 0 ? errno : 0);

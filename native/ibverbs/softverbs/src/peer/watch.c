@@ -2,6 +2,7 @@
  * What wakes the helper thread: a pipe of the process, the pipes of peers that hang up, callers at the socket. There is
  * one helper per process, started when its first QP becomes ready to receive. What it does then is the data path's.
  */
+#include "base/calls.h"
 #include "object/process.h"
 #include "peer/watch.h"
 
@@ -30,7 +31,7 @@ static void dismiss_callers(void)
 {
 	int fd;
 
-	while ((fd = accept4(sv_process.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+	while ((fd = sv_accept(sv_process.listener)) >= 0)
 		close(fd);
 }
 
@@ -73,9 +74,9 @@ int sv_watch_start(void)
 
 		atomic_store(&sv_watch_stopping, false);
 		atomic_store(&wake_written, false);
-		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-		if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sv_process.wake_read, &wake) ||
-		    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sv_process.listener, &caller))
+		epoll_fd = sv_epoll_create();
+		if (epoll_fd < 0 || sv_epoll_add(epoll_fd, sv_process.wake_read, &wake) ||
+		    sv_epoll_add(epoll_fd, sv_process.listener, &caller))
 			error = errno;
 		if (!error) {
 			/* the program's signals are for the program's threads */
@@ -128,7 +129,7 @@ int sv_watch_add(int fd)
 {
 	struct epoll_event event = {.data.u32 = FROM_PEER}; /* a hang-up is always reported */
 
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? errno : 0;
+	return sv_epoll_add(epoll_fd, fd, &event) ? errno : 0;
 }
 
 void sv_watch_remove(int fd)
