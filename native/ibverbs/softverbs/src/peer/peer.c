@@ -169,7 +169,6 @@ static struct sv_segment *map_segment(int fd_dir, uint32_t slot)
 	return segment;
 }
 
-/* errno stays. */
 static void release(struct sv_peer *peer)
 {
 	int error = errno;
@@ -231,9 +230,9 @@ static bool open_life(struct sv_peer *peer)
 	const struct sv_header *header = &peer->segment->header;
 
 	peer->life = open_pipe(peer, header->life_fd, header->life_ino, O_RDONLY);
-	if (peer->life >= 0 && !hung_up(peer->life))
-		return true;
-	errno = peer->life >= 0 ? ESRCH : errno;
+	if (peer->life < 0 || !hung_up(peer->life))
+		return peer->life >= 0;
+	errno = ESRCH;
 	return false;
 }
 
