@@ -237,7 +237,8 @@ class FailedStepTest {
     /** The first key whose bucket is on a server. */
     private static byte[] keyOf(TestSpace space, int server) {
         int number = 0;
-        while (space.space.layout().serverOf(space.shape.bucketRegion(TestKeys.hash(TestKeys.bytes(number)))) != server) {
+        while (space.space.layout().serverOf(space.shape.bucketRegion(TestKeys.hash(TestKeys.bytes(number))))
+                != server) {
             number++;
         }
         return TestKeys.bytes(number);

@@ -30,8 +30,12 @@ class CutFileTest {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE);
                 MemoryDevice device = new MemoryDevice(1 << 16, 8);
-                FarStore store =
-                        FarStore.builder().device(device).pageBytes(4096).memory(8 * 4096).records(64, BYTES).open();
+                FarStore store = FarStore.builder()
+                        .device(device)
+                        .pageBytes(4096)
+                        .memory(8 * 4096)
+                        .records(64, BYTES)
+                        .open();
                 StoreSession session = store.openSession()) {
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
             mapped.fill((byte) 1);
