@@ -29,13 +29,53 @@
 
 struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER};
 
-void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
+static void socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
 {
 	memset(name, 0, sizeof(*name));
 	name->sun_family = AF_UNIX;
 	int n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "softverbs/%u/%u", (unsigned)geteuid(), slot);
 
 	*length = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+int sv_slot_owner(uint32_t slot, pid_t *pid)
+{
+	struct sockaddr_un name;
+	unsigned length;
+	struct ucred owner = {0};
+	socklen_t size = sizeof(owner);
+	int fd = sv_socket();
+
+	if (fd < 0)
+		return -1;
+	socket_name(slot, &name, &length);
+	int error = 0;
+
+	if (connect(fd, (struct sockaddr *)&name, length) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size))
+		error = errno == EPERM ? EACCES : errno; /* a security module's EPERM says nothing of the user */
+	else if (owner.uid != geteuid())
+		error = ESRCH;
+	else if (owner.pid <= 0)
+		error = EACCES; /* of a pid namespace that we do not see, and that may see ours */
+	close(fd);
+	errno = error;
+	*pid = owner.pid;
+	return error ? -1 : 0;
+}
+
+/* Anybody may take names. */
+static void say_taken(void)
+{
+	unsigned others = 0;
+	pid_t pid;
+
+	for (uint32_t slot = 1; slot < SV_SLOTS; slot++)
+		others += sv_slot_owner(slot, &pid) && (errno == ESRCH || errno == ECONNREFUSED || errno == EAGAIN);
+	fprintf(stderr,
+	    "softverbs: all %u names of sockets, softverbs/%u/1 and so on, are taken, %u of them not by this user's "
+	    "devices: "
+	    "end the processes that have them (ss -xap lists them), or use a network namespace of your own\n",
+	    SV_SLOTS - 1, (unsigned)geteuid(), others);
 }
 
 /* Bind the first free slot after a random one. Slot 0 is skipped: QP numbers 0 and 1 are special. */
@@ -55,7 +95,7 @@ static int claim_slot(void)
 
 		if (slot == 0)
 			continue;
-		sv_socket_name(slot, &name, &length);
+		socket_name(slot, &name, &length);
 		if (bind(fd, (struct sockaddr *)&name, length) == 0) {
 			sv_process.slot = slot;
 			sv_process.listener = fd;
@@ -67,6 +107,8 @@ static int claim_slot(void)
 	int error = errno;
 
 	close(fd);
+	if (error == EADDRINUSE)
+		say_taken();
 	return error;
 }
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/un.h>
+#include <sys/types.h>
 
 #include "object/layout.h"
 
@@ -66,7 +66,11 @@ int sv_process_create(void);
 void sv_process_release(void);
 /* After a fork: all of it is the parent's. */
 void sv_process_forget(void);
-void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length);
+/*
+ * The process that has this slot: 0, or -1 with errno. ESRCH if it is another user's, who can take any name: then no
+ * process that we could talk to has it.
+ */
+int sv_slot_owner(uint32_t slot, pid_t *pid);
 
 static inline uint32_t sv_qpn_slot(uint32_t qpn)
 {

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,32 +65,6 @@ bool sv_peer_is_nobody(int error)
 bool sv_is_shortage(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == ENOSPC;
-}
-
-/* Whose slot it is: 0, or -1 with errno. EPERM: another user's, who cannot get to us either. */
-static int find_owner(uint32_t slot, pid_t *pid)
-{
-	struct sockaddr_un name;
-	unsigned length;
-	struct ucred owner = {0};
-	socklen_t size = sizeof(owner);
-	int fd = sv_socket();
-
-	if (fd < 0)
-		return -1;
-	sv_socket_name(slot, &name, &length);
-	int error = 0;
-
-	if (connect(fd, (struct sockaddr *)&name, length) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size))
-		error = errno == EPERM ? EACCES : errno; /* a security module's EPERM says nothing of the user */
-	else if (owner.uid != geteuid())
-		error = EPERM;
-	else if (owner.pid <= 0)
-		error = EACCES; /* of a pid namespace that we do not see, and that may see ours */
-	close(fd);
-	errno = error;
-	*pid = owner.pid;
-	return error ? -1 : 0;
 }
 
 /*
@@ -291,7 +264,7 @@ static struct sv_peer *attach(uint32_t slot)
 			peer->nonce = peer->segment->header.nonce;
 			return peer;
 		}
-	} else if (find_owner(slot, &peer->pid) == 0) {
+	} else if (sv_slot_owner(slot, &peer->pid) == 0) {
 		peer->fd_dir = open_descriptors(peer->pid);
 		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer) &&
 		    open_wake(peer)) {

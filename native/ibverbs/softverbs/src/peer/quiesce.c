@@ -94,7 +94,7 @@ static uint32_t busy_of_copier(const struct sv_qp *qp)
 	struct sv_peer *peer = sv_peer_get(sv_qpn_slot(qpn));
 
 	if (!peer)
-		return sv_peer_is_nobody(errno) || errno == EPERM ? 0 : UNKNOWN;
+		return sv_peer_is_nobody(errno) ? 0 : UNKNOWN;
 	uint32_t busy = atomic_load_explicit(&peer->segment->qps[sv_qpn_index(qpn)].busy, memory_order_acquire);
 
 	sv_peer_put(peer);

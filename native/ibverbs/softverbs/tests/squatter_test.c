@@ -1,0 +1,161 @@
+/*
+ * Another user takes names of sockets by which processes are found. Needs root, who alone can be somebody else; every name is
+ * taken in a network namespace that has no other device.
+ */
+#include "../src/object/layout.h"
+#include "test.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/un.h>
+
+#define NOBODY 65534
+
+/* Takes the names of these slots of root, as another user. */
+static pid_t squat(uint32_t first, uint32_t last)
+{
+	int ready[2];
+	char go = 'g';
+
+	CHECK_EQ(pipe2(ready, O_CLOEXEC), 0);
+	pid_t squatter = fork();
+
+	CHECK(squatter >= 0);
+	if (squatter == 0) {
+		/* a test that fails leaves nobody */
+		if (setresuid(NOBODY, NOBODY, NOBODY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+			_exit(1);
+		for (uint32_t slot = first; slot <= last; slot++) {
+			struct sockaddr_un name = {.sun_family = AF_UNIX};
+			int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+			int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "softverbs/0/%u", slot);
+
+			if (bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ||
+			    listen(fd, 1))
+				_exit(1);
+		}
+		if (write(ready[1], &go, 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	CHECK_EQ(read(ready[0], &go, 1), 1);
+	close(ready[0]);
+	return squatter;
+}
+
+static void end(pid_t squatter)
+{
+	CHECK_EQ(kill(squatter, SIGKILL), 0);
+	CHECK_EQ(waitpid(squatter, NULL, 0), squatter);
+}
+
+/* Says by what name it would hold a lock. */
+static int holder(void)
+{
+	struct endpoint e;
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	const struct sv_header *header = &own_segment()->header;
+	uint64_t name = header->nonce << 12 | header->slot | 1ull << 63;
+
+	child_send(3, &name, sizeof(name));
+	pause();
+	return 1;
+}
+
+static void slot_of_the_dead(void)
+{
+	struct endpoint e;
+	struct child c = child_start("holder");
+	uint64_t name;
+
+	step("another user has the slot of a process that was killed and held a lock: the lock is taken from it");
+	child_receive(c.socket, &name, sizeof(name));
+	child_kill(&c);
+	pid_t squatter = squat(name & (SV_SLOTS - 1), name & (SV_SLOTS - 1));
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	qp_connect(e.qp, e.qp->qp_num);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr add = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, address_of(&e), 64, 3, 0);
+
+	atomic_store(&own_segment()->header.atomic_lock, name);
+	post_and_expect(&e, &add, IBV_WC_SUCCESS);
+	CHECK_EQ(*(uint64_t *)(e.buffer + 64), 3);
+	endpoint_close(&e);
+	end(squatter);
+}
+
+/* What opening the device says while every name is taken. */
+static void refused(char *said, size_t bytes)
+{
+	int says[2], standard = dup(2);
+	int count;
+	struct ibv_device **devices = ibv_get_device_list(&count);
+
+	CHECK(devices && count > 0 && standard >= 0);
+	CHECK_EQ(pipe2(says, O_CLOEXEC), 0);
+	CHECK_EQ(dup2(says[1], 2), 2);
+	struct ibv_context *context = ibv_open_device(devices[0]);
+	int error = errno;
+
+	CHECK_EQ(dup2(standard, 2), 2);
+	close(standard);
+	close(says[1]);
+	ssize_t n = read(says[0], said, bytes - 1);
+
+	close(says[0]);
+	said[n < 0 ? 0 : n] = 0;
+	CHECK(!context);
+	CHECK_EQ(error, EADDRINUSE);
+	ibv_free_device_list(devices);
+}
+
+static int denied(void)
+{
+	struct rlimit limit = {2 * SV_SLOTS, 2 * SV_SLOTS};
+	struct endpoint e;
+	char said[1024];
+
+	CHECK_EQ(unshare(CLONE_NEWNET), 0);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	pid_t most = squat(2, SV_SLOTS - 1);
+
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	CHECK_EQ(own_segment()->header.slot, 1);
+	endpoint_close(&e);
+	pid_t rest = squat(1, 1);
+
+	refused(said, sizeof(said));
+	CHECK(strstr(said, "all 4095 names of sockets, softverbs/0/1 and so on, are taken, 4095 of them not by this user's"));
+	end(rest);
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	endpoint_close(&e);
+	end(most);
+	return 0;
+}
+
+static void names_that_are_all_taken(void)
+{
+	step("another user has every name but one, which serves, and then every name, which is said");
+	struct child c = child_start("denied");
+
+	child_finish(&c);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return strcmp(argv[1], "holder") == 0 ? holder() : denied();
+	if (geteuid() != 0) {
+		step("left out: only root can be another user");
+		return 0;
+	}
+	slot_of_the_dead();
+	names_that_are_all_taken();
+	return 0;
+}
