@@ -1,5 +1,6 @@
 package io.farheap.measure;
 
+import io.farheap.posix.FileNames;
 import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
 import java.io.IOException;
@@ -19,7 +20,7 @@ public final class ModelStore {
 
     /** Its directory is created. */
     public static Path file(ModelSubject subject) {
-        Path directory = Path.of(System.getProperty("user.home"), ".cache", "farheap", "models");
+        Path directory = FileNames.home().resolve(".cache").resolve("farheap").resolve("models");
         try {
             Files.createDirectories(directory);
         } catch (IOException e) {

@@ -1,5 +1,6 @@
 package io.farheap.measure;
 
+import io.farheap.posix.FileNames;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -55,7 +56,7 @@ public final class SoftverbsModel {
             return settings;
         }
         try {
-            return Files.readAllLines(Path.of(settings.substring(1))).stream()
+            return Files.readAllLines(FileNames.of(settings.substring(1))).stream()
                     .filter(line -> !line.startsWith("#"))
                     .collect(Collectors.joining("\n"));
         } catch (IOException e) {

@@ -1,6 +1,7 @@
 package io.farheap.posix;
 
 import java.lang.invoke.VarHandle;
+import java.util.function.IntSupplier;
 
 /**
  * A full fence between a side that runs often and a side that runs rarely, paid for by the rare one: membarrier(2) with
@@ -13,6 +14,8 @@ public final class AsymmetricFence {
 
     private static final int PRIVATE_EXPEDITED = 1 << 3;
     private static final int REGISTER_PRIVATE_EXPEDITED = 1 << 4;
+
+    private static final IntSupplier MEMBARRIER = () -> Posix.membarrier(PRIVATE_EXPEDITED);
 
     private static final boolean ASYMMETRIC = Posix.membarrier(REGISTER_PRIVATE_EXPEDITED) == 0;
 
@@ -27,12 +30,20 @@ public final class AsymmetricFence {
         }
     }
 
-    /** The rare side: a system call of some microseconds. */
+    /** The rare side: a system call of some microseconds, and of more while the kernel has no memory for it. */
     public static void heavy() {
         VarHandle.fullFence();
-        if (ASYMMETRIC && Posix.membarrier(PRIVATE_EXPEDITED) != 0) {
-            throw new IllegalStateException(
-                    "membarrier was registered and now fails; a system call filter must let all its commands through or none");
+        if (ASYMMETRIC) {
+            barrier(MEMBARRIER);
+        }
+    }
+
+    /** @param membarrier 0, or minus the error number */
+    static void barrier(IntSupplier membarrier) {
+        int result = Posix.unless(Errno.ENOMEM, membarrier);
+        if (result != 0) {
+            throw new IllegalStateException("membarrier was registered and now fails with " + Errno.describe(-result)
+                    + "; a system call filter must let all its commands through or none");
         }
     }
 }

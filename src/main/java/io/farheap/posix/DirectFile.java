@@ -1,5 +1,6 @@
 package io.farheap.posix;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -10,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.function.IntSupplier;
 
 /**
  * A file that is read and written at positions, past the kernel's page cache where the file system can. Unlike a
@@ -44,11 +46,14 @@ public final class DirectFile {
     private static final MethodHandle MH$pwriteAgain =
             Posix.bind("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$fdatasync =
-            Posix.bindPlain("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle MH$fdatasyncAgain =
             Posix.bind("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
+    /** Of each thread that syncs, so that it allocates nothing. */
+    private static final ThreadLocal<MemorySegment> STATE =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(Posix.ERRNO_LAYOUT));
+
     private final int fd;
+    private final IntSupplier sync = this::sync;
 
     private DirectFile(int fd) {
         this.fd = fd;
@@ -70,7 +75,11 @@ public final class DirectFile {
     static int open(Path path, int flags, int mode) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
-            int fd = (int) MH$open.invokeExact(state, arena.allocateFrom(path.toString()), flags, mode);
+            MemorySegment name = arena.allocateFrom(JAVA_BYTE, FileNames.terminated(path));
+            int fd;
+            do {
+                fd = (int) MH$open.invokeExact(state, name, flags, mode);
+            } while (Posix.interrupted(fd, state));
             return Posix.check(fd, state, "open(%s, %#x)", path, flags);
         } catch (Throwable e) {
             throw Posix.rethrow(e);
@@ -82,7 +91,11 @@ public final class DirectFile {
         int fd = open(path, O_DIRECTORY | O_CLOEXEC, 0);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
-            Posix.check((int) MH$fsync.invokeExact(state, fd), state, "fsync(%s)", path);
+            int result;
+            do {
+                result = (int) MH$fsync.invokeExact(state, fd);
+            } while (Posix.interrupted(result, state));
+            Posix.check(result, state, "fsync(%s)", path);
         } catch (Throwable e) {
             throw Posix.rethrow(e);
         } finally {
@@ -147,18 +160,16 @@ public final class DirectFile {
      * @return 0, or the error number
      */
     public int syncData() {
-        try {
-            return (int) MH$fdatasync.invokeExact(fd) == 0 ? 0 : whySyncFailed();
-        } catch (Throwable e) {
-            throw Posix.rethrow(e);
-        }
+        return -Posix.unless(Errno.EINTR, sync);
     }
 
-    /** As a second one says, which allocates, if it fails too: the kernel may have told of the error once for all. */
-    private int whySyncFailed() throws Throwable {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
-            return (int) MH$fdatasyncAgain.invokeExact(state, fd) == 0 ? Errno.EIO : Posix.errno(state);
+    /** Its first answer counts: the kernel tells of a write that was lost once for all. */
+    private int sync() {
+        MemorySegment state = STATE.get();
+        try {
+            return (int) MH$fdatasync.invokeExact(state, fd) == 0 ? 0 : -Posix.errno(state);
+        } catch (Throwable e) {
+            throw Posix.rethrow(e);
         }
     }
 

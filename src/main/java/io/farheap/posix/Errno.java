@@ -40,6 +40,7 @@ public final class Errno {
             case 37 -> "ENOLCK (no locks: the file system has none, or its lock service does not run)";
             case 38 -> "ENOSYS (not implemented)";
             case EOPNOTSUPP -> "EOPNOTSUPP (not supported by this device)";
+            case 98 -> "EADDRINUSE (the address is taken)";
             case 122 -> "EDQUOT (the user's quota is used up)";
             case 110 -> "ETIMEDOUT (timed out)";
             default -> "errno " + errno;

@@ -17,6 +17,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.util.BitSet;
 import java.util.Locale;
+import java.util.function.IntSupplier;
 
 /**
  * The system calls that the JDK has no API for, bound once. Every method either succeeds or throws
@@ -295,7 +296,11 @@ public final class Posix {
     public static void close(int fd) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            check((int) MH$close.invokeExact(state, fd), state, "close(%d)", fd);
+            int result = (int) MH$close.invokeExact(state, fd);
+            if (!interrupted(result, state)) {
+                check(result, state, "close(%d)", fd);
+            }
+            // Linux has closed it all the same.
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -391,17 +396,25 @@ public final class Posix {
         }
     }
 
-    /** Shared by all calls: who goes to sleep must allocate nothing, and nobody asks why the call failed. */
-    private static final MemorySegment MEMBARRIER_STATE = Arena.global().allocate(ERRNO_LAYOUT);
+    /** Shared by all calls, so that nobody reads it: a thread that goes to sleep must allocate nothing. */
+    private static final MemorySegment UNREAD_STATE = Arena.global().allocate(ERRNO_LAYOUT);
 
     /**
      * membarrier(2).
      *
-     * @return the call's result, negative where it failed
+     * @return 0; negative if it failed: minus the error number
      */
     static int membarrier(int command) {
         try {
-            return (int) (long) MH$membarrier.invokeExact(MEMBARRIER_STATE, (long) SYS_MEMBARRIER, command, 0, 0);
+            if ((long) MH$membarrier.invokeExact(UNREAD_STATE, (long) SYS_MEMBARRIER, command, 0, 0) == 0) {
+                return 0;
+            }
+            // A second one says why, or does it.
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+                long result = (long) MH$membarrier.invokeExact(state, (long) SYS_MEMBARRIER, command, 0, 0);
+                return result == 0 ? 0 : -errno(state);
+            }
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -410,6 +423,25 @@ public final class Posix {
     static int check(int result, MemorySegment state, String call, Object... arguments) {
         if (result < 0) {
             throw new PosixException(String.format(Locale.ROOT, call, arguments), errno(state));
+        }
+        return result;
+    }
+
+    /** Whether a call has failed because of a signal. */
+    static boolean interrupted(int result, MemorySegment state) {
+        return result < 0 && errno(state) == Errno.EINTR;
+    }
+
+    /**
+     * Calls again for as long as it fails with this.
+     *
+     * @param call 0, or minus the error number
+     */
+    static int unless(int error, IntSupplier call) {
+        int result = call.getAsInt();
+        while (result == -error) {
+            Thread.yield();
+            result = call.getAsInt();
         }
         return result;
     }

@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.posix.FileNames;
 import io.farheap.tier.Device;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -145,7 +146,8 @@ public final class FarStoreBuilder {
      * one begins with its content.
      */
     public FarStoreBuilder directory(Path value) {
-        directory = Objects.requireNonNull(value);
+        FileNames.require(value);
+        directory = value;
         return this;
     }
 

@@ -4,6 +4,7 @@ import io.farheap.lifetime.Closing;
 import io.farheap.posix.DirectFile;
 import io.farheap.posix.Errno;
 import io.farheap.posix.ExclusiveLock;
+import io.farheap.posix.FileNames;
 import io.farheap.posix.PosixException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -35,8 +36,12 @@ public final class DiskStorage implements Storage {
         this.lock = lock;
     }
 
-    /** @param directory is made where it is not there */
+    /**
+     * @param directory is made where it is not there
+     * @throws IllegalArgumentException its name is none in this locale
+     */
     public static DiskStorage open(Path directory) {
+        FileNames.require(directory);
         ExclusiveLock lock = null;
         try {
             Files.createDirectories(directory);

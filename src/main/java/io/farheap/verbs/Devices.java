@@ -2,10 +2,6 @@ package io.farheap.verbs;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.verbs.binding.ibverbs;
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
@@ -15,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The devices of the verbs library in use. Any thread may call. */
 public final class Devices {
-
-    private static final Path NODES = Path.of("/dev/infiniband");
 
     private Devices() {}
 
@@ -137,7 +131,10 @@ public final class Devices {
             }
             var context = ibverbs.farheap_open_device(device);
             if (context == null) {
-                throw cannotOpen(library, name, Native.errno());
+                int errno = Native.errno();
+                throw library == VerbsLibrary.SYSTEM
+                        ? KernelDevices.MACHINE.cannotOpen(name, errno)
+                        : new VerbsException("cannot open device " + name, errno);
             }
             opened[0] = new Context(info, library, context);
             return true;
@@ -146,29 +143,6 @@ public final class Devices {
             throw new VerbsException("no device " + name + "; there are " + names());
         }
         return opened[0];
-    }
-
-    /**
-     * libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the nodes tell what
-     * is wrong.
-     */
-    private static VerbsException cannotOpen(VerbsLibrary library, String name, int errno) {
-        if (library == VerbsLibrary.SOFT) {
-            return new VerbsException("cannot open device " + name, errno);
-        }
-        try (DirectoryStream<Path> nodes = Files.newDirectoryStream(NODES, "uverbs*")) {
-            for (Path node : nodes) {
-                if (!Files.isReadable(node) || !Files.isWritable(node)) {
-                    return new VerbsException("cannot open device " + name + ": no permission on " + node
-                            + "; give this user read and write access to " + NODES + " (a udev rule or a group)");
-                }
-            }
-        } catch (IOException e) {
-            return new VerbsException("cannot open device " + name + ": there is no " + NODES
-                    + "; load ib_uverbs (modprobe ib_uverbs), and in a container pass the directory on (--device "
-                    + NODES + ")");
-        }
-        return new VerbsException("cannot open device " + name, errno);
     }
 
     private interface Visitor {

@@ -1,5 +1,6 @@
 package io.farheap.verbs;
 
+import io.farheap.posix.FileNames;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.DirectoryIteratorException;
@@ -121,13 +122,16 @@ final class EmbeddedLibrary {
     /** Where libraries are kept: JavaCPP's cache, without what it falls back to. */
     static Path cache() throws IOException {
         String chosen = System.getProperty(PROPERTY);
-        Path cache = chosen != null
-                ? Path.of(chosen).toAbsolutePath()
-                : Path.of(System.getProperty("user.home"), ".javacpp", "cache");
-        if (!cache.isAbsolute()) {
-            throw new IOException("this user has no home directory");
+        try {
+            if (chosen == null) {
+                return FileNames.home().resolve(".javacpp").resolve("cache");
+            }
+            Path cache = FileNames.of(chosen);
+            FileNames.require(cache);
+            return cache.toAbsolutePath();
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
         }
-        return cache;
     }
 
     private static String name(byte[] content) {

@@ -83,6 +83,19 @@ final class KernelDevices {
         throw Context.noActivePort(name);
     }
 
+    /**
+     * libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the device's own node
+     * tells what is wrong.
+     */
+    VerbsException cannotOpen(String name, int errno) {
+        try {
+            requireNode(name);
+        } catch (VerbsException e) {
+            return e;
+        }
+        return new VerbsException("cannot open device " + name, errno);
+    }
+
     private void requireNode(String name) {
         for (Path entry : entries(classes.resolve("infiniband_verbs"))) {
             if (read(entry.resolve("ibdev")).equals(name)) {
@@ -102,7 +115,7 @@ final class KernelDevices {
         } catch (IOException e) {
             String reason = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
             throw new VerbsException("device " + name + " cannot be opened: " + node + ": "
-                    + (reason == null ? "no permission; this user needs read and write access" : reason));
+                    + (reason == null ? "no permission; this user needs read and write access (a udev rule or a group)" : reason));
         }
     }
 

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,5 +42,13 @@ class DirectFileTest {
             file.close();
         }
         assertEquals(7, Files.readAllBytes(path)[2 * BYTES - 1]);
+    }
+
+    /** A signal is no reason to say that writes were lost. */
+    @Test
+    void whatASignalEndsIsCalledAgain() {
+        Deque<Integer> results = new ArrayDeque<>(List.of(-Errno.EINTR, -Errno.EINTR, -Errno.EIO, 0));
+        assertEquals(-Errno.EIO, Posix.unless(Errno.EINTR, results::remove));
+        assertEquals(0, Posix.unless(Errno.EINTR, results::remove));
     }
 }

@@ -51,8 +51,8 @@ class EnvironmentTest {
         try {
             String output = register("setpriv --bounding-set -dac_override --inh-caps -dac_override", "rxe0");
             assertEquals(
-                    "refused cannot open device rxe0: no permission on /dev/infiniband/uverbs0; give this user read and write access to "
-                            + "/dev/infiniband (a udev rule or a group)",
+                    "refused device rxe0 cannot be opened: /dev/infiniband/uverbs0: no permission; this user needs read and write access "
+                            + "(a udev rule or a group)",
                     output);
         } finally {
             Shell.run("chmod 666 /dev/infiniband/uverbs0");

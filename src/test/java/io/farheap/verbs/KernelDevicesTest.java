@@ -3,6 +3,7 @@ package io.farheap.verbs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.posix.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,6 +107,19 @@ class KernelDevicesTest {
         assertEquals(
                 "no RDMA device serves: there is none",
                 assertThrows(VerbsException.class, () -> first(null)).getMessage());
+    }
+
+    /** A node of another device, which does not open, is not the reason. */
+    @Test
+    void theNodeThatIsBlamedIsTheDevicesOwn() throws IOException {
+        device("mlx5_0", "1: CA", "4: ACTIVE", "uverbs1", "file");
+        device("mlx5_1", "1: CA", "4: ACTIVE", "uverbs0", "directory");
+        assertEquals(
+                "cannot open device mlx5_0: EIO (the device failed)",
+                devices().cannotOpen("mlx5_0", Errno.EIO).getMessage());
+        assertEquals(
+                "device mlx5_1 cannot be opened: " + root.resolve("dev/uverbs0") + ": Is a directory",
+                devices().cannotOpen("mlx5_1", Errno.EIO).getMessage());
     }
 
     @Test

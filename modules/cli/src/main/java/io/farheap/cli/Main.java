@@ -8,6 +8,7 @@ import io.farheap.command.Subcommand;
 import io.farheap.control.ControlException;
 import io.farheap.kv.MapException;
 import io.farheap.manager.state.StateException;
+import io.farheap.posix.FileNames;
 import io.farheap.posix.PosixException;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.slo.InfeasibleSloException;
@@ -105,10 +106,14 @@ public final class Main {
 
     private static Path path(String text) {
         try {
-            return Path.of(text);
+            Path path = Path.of(text);
+            FileNames.require(path);
+            return path;
         } catch (InvalidPathException e) {
             throw new TypeConversionException("'" + text + "' is no name of a file here (" + e.getReason()
                     + "); names with other characters than ASCII need a locale of UTF-8, such as LC_ALL=C.UTF-8");
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(String.valueOf(e.getMessage()));
         }
     }
 

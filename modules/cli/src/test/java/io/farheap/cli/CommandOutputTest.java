@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +59,20 @@ class CommandOutputTest {
         List<String> shell = List.of("sh", "-c", "exec \"$@\" \"$(printf 'caf\\303\\251')\"", "sh");
         String said = run(2, shell, directory.resolve("output").toFile(), List.of());
         assertTrue(said.contains("'caf\u00e9'"), said);
+    }
+
+    /** Java would put question marks into its name, and the state into a directory of that name. */
+    @Test
+    void aWorkingDirectoryThatTheLocaleDoesNotHaveIsRefused() throws Exception {
+        Path below = Files.createDirectory(directory.resolve("below"));
+        String enter = "mkdir " + below + "/caf\"$(printf '\\303\\251')\" && cd " + below + "/caf* && exec \"$@\"";
+        File output = directory.resolve("output").toFile();
+        String said = run(2, List.of("sh", "-c", enter, "sh"), output, List.of(), "manager", "--data", "state");
+        assertTrue(said.contains("'--data'"), said);
+        assertTrue(said.contains("the working directory " + below), said);
+        try (Stream<Path> files = Files.list(below)) {
+            assertEquals(1, files.count());
+        }
     }
 
     @Test

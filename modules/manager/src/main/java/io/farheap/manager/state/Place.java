@@ -1,5 +1,6 @@
 package io.farheap.manager.state;
 
+import io.farheap.posix.FileNames;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 
@@ -27,6 +28,7 @@ public sealed interface Place {
     record Alone(Path directory) implements Place {
 
         public Alone {
+            FileNames.require(directory);
             directory = directory.toAbsolutePath().normalize();
         }
 
@@ -63,6 +65,7 @@ public sealed interface Place {
     record Member(Path directory, int id, Ensemble ensemble) implements Place {
 
         public Member {
+            FileNames.require(directory);
             directory = directory.toAbsolutePath().normalize();
         }
 

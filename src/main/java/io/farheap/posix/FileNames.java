@@ -1,0 +1,72 @@
+package io.farheap.posix;
+
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * Names of files, which the kernel has as bytes. The JVM encodes and decodes them by the locale. A name that this loses
+ * is another file's, which would be made, so it is refused. Any thread may call.
+ */
+public final class FileNames {
+
+    private static final char REPLACEMENT = '\uFFFD';
+    private static final Charset CHARSET = charset();
+
+    private FileNames() {}
+
+    private static Charset charset() {
+        String name = System.getProperty("sun.jnu.encoding", "");
+        return Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
+    }
+
+    /** @throws IllegalArgumentException the name cannot be encoded in this locale */
+    public static Path of(String name) {
+        requireKept("the file name ", name);
+        return Path.of(name);
+    }
+
+    /**
+     * The home directory of this process's user.
+     *
+     * @throws IllegalArgumentException there is none, or its name cannot be told in this locale
+     */
+    public static Path home() {
+        String name = System.getProperty("user.home", "");
+        requireKept("the home directory ", name);
+        Path home = Path.of(name);
+        if (!home.isAbsolute()) {
+            throw new IllegalArgumentException("this user has no home directory; set HOME");
+        }
+        return home;
+    }
+
+    /**
+     * Before anything is made there.
+     *
+     * @throws IllegalArgumentException its name, or that of the working directory if it is relative, cannot be told in
+     *     this locale
+     */
+    public static void require(Path path) {
+        if (!path.isAbsolute()) {
+            requireKept("the working directory ", System.getProperty("user.dir", ""));
+        }
+        requireKept("the file name ", path.toString());
+    }
+
+    private static void requireKept(String what, String name) {
+        if (name.indexOf(REPLACEMENT) >= 0 || !CHARSET.newEncoder().canEncode(name)) {
+            throw new IllegalArgumentException(what + name + " has characters that file names do not have in this locale, of "
+                    + CHARSET + "; set LC_ALL=C.UTF-8, or use a name that is ASCII");
+        }
+    }
+
+    /** As {@code java.nio.file} gives it to the kernel, and a zero. */
+    static byte[] terminated(Path path) {
+        require(path);
+        byte[] name = path.toAbsolutePath().toString().getBytes(CHARSET);
+        byte[] terminated = new byte[name.length + 1];
+        System.arraycopy(name, 0, terminated, 0, name.length);
+        return terminated;
+    }
+}
