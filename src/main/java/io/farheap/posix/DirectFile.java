@@ -45,8 +45,7 @@ public final class DirectFile {
             Posix.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$pwriteAgain =
             Posix.bind("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle MH$fdatasync =
-            Posix.bind("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$fdatasync = Posix.bind("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
     /** Of each thread that syncs, so that it allocates nothing. */
     private static final ThreadLocal<MemorySegment> STATE =

@@ -56,8 +56,9 @@ public final class FileNames {
 
     private static void requireKept(String what, String name) {
         if (name.indexOf(REPLACEMENT) >= 0 || !CHARSET.newEncoder().canEncode(name)) {
-            throw new IllegalArgumentException(what + name + " has characters that file names do not have in this locale, of "
-                    + CHARSET + "; set LC_ALL=C.UTF-8, or use a name that is ASCII");
+            throw new IllegalArgumentException(
+                    what + name + " has characters that file names do not have in this locale, of " + CHARSET
+                            + "; set LC_ALL=C.UTF-8, or use a name that is ASCII");
         }
     }
 

@@ -84,8 +84,8 @@ final class KernelDevices {
     }
 
     /**
-     * libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the device's own node
-     * tells what is wrong.
+     * libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the device's own
+     * node tells what is wrong.
      */
     VerbsException cannotOpen(String name, int errno) {
         try {
@@ -115,7 +115,9 @@ final class KernelDevices {
         } catch (IOException e) {
             String reason = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
             throw new VerbsException("device " + name + " cannot be opened: " + node + ": "
-                    + (reason == null ? "no permission; this user needs read and write access (a udev rule or a group)" : reason));
+                    + (reason == null
+                            ? "no permission; this user needs read and write access (a udev rule or a group)"
+                            : reason));
         }
     }
 

@@ -73,8 +73,7 @@ class FileNamesTest {
         Path latin = Path.of(URI.create(directory.toUri() + "caf%E9"));
         assumeFalse(latin.toString().endsWith("\u00e9"), "this locale has the name");
         assertThrows(IllegalArgumentException.class, () -> DiskStorage.open(latin));
-        assertThrows(
-                IllegalArgumentException.class, () -> FarStore.builder().directory(latin.resolve("below")));
+        assertThrows(IllegalArgumentException.class, () -> FarStore.builder().directory(latin.resolve("below")));
         assertEquals(0, entries(directory));
     }
 }
