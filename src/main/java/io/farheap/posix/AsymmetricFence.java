@@ -15,8 +15,6 @@ public final class AsymmetricFence {
     private static final int PRIVATE_EXPEDITED = 1 << 3;
     private static final int REGISTER_PRIVATE_EXPEDITED = 1 << 4;
 
-    private static final IntSupplier MEMBARRIER = () -> Posix.membarrier(PRIVATE_EXPEDITED);
-
     private static final boolean ASYMMETRIC = Posix.membarrier(REGISTER_PRIVATE_EXPEDITED) == 0;
 
     private AsymmetricFence() {}
@@ -34,7 +32,7 @@ public final class AsymmetricFence {
     public static void heavy() {
         VarHandle.fullFence();
         if (ASYMMETRIC) {
-            barrier(MEMBARRIER);
+            barrier(() -> Posix.membarrier(PRIVATE_EXPEDITED));
         }
     }
 
