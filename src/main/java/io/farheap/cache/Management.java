@@ -14,6 +14,8 @@ import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
+import io.farheap.posix.PosixException;
+import io.farheap.verbs.VerbsException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -271,8 +273,8 @@ final class Management implements CacheAlerts, AutoCloseable {
             } else {
                 cache.stay();
             }
-        } catch (CacheException | ControlException | IllegalStateException e) {
-            // The manager hears what has moved, and finds other servers.
+        } catch (CacheException | ControlException | IllegalStateException | PosixException | VerbsException e) {
+            // This process may be out of descriptors or memory. The manager hears what has moved, and finds other servers.
             LOG.log(
                     System.Logger.Level.WARNING,
                     "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());

@@ -35,7 +35,9 @@ public enum VerbsLibrary {
     private static final int MOST_LOADERS = 63;
 
     private static final String BINDING_PATH = "io/farheap/verbs/";
-    private static final String BINDING = "jniibverbs";
+    /** Not as JavaCPP would name it, which then finds it, and fails if it has no cache to write to. */
+    private static final String BINDING = "farheap_binding";
+
     private static final String SYSTEM_SONAME = "libibverbs.so.1";
 
     private static @Nullable VerbsLibrary chosen;
@@ -165,7 +167,7 @@ public enum VerbsLibrary {
                 // It needs a newer system than the binding, which has all of it that Farheap uses.
                 load(Pointer.class, BINDING_PATH, BINDING, "jnijavacpp");
             }
-            load(ibverbs.class, BINDING_PATH, BINDING, BINDING);
+            load(ibverbs.class, BINDING_PATH, BINDING, "jniibverbs");
             Loader.load(ibverbs.class);
         } catch (UnsatisfiedLinkError e) {
             // JavaCPP's last way tells least: the one before is its cause.

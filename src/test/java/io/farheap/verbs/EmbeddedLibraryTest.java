@@ -64,7 +64,7 @@ class EmbeddedLibraryTest {
                 return;
             }
             try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
-                maps.filter(line -> line.matches(".*/lib(jni|softverbs).*"))
+                maps.filter(line -> line.matches(".*/lib(jni|farheap_|softverbs).*"))
                         .map(line -> line.substring(line.indexOf('/')))
                         .distinct()
                         .forEach(System.out::println);
@@ -144,7 +144,7 @@ class EmbeddedLibraryTest {
     void buildsWhoseJarsHaveOneNameShareNoFile() throws Exception {
         Set<Path> one = loaded(jar("one", 0));
         Set<Path> other = loaded(jar("other", 1));
-        for (String library : new String[] {"libsoftverbs.so", "libjniibverbs.so"}) {
+        for (String library : new String[] {"libsoftverbs.so", "libfarheap_binding.so"}) {
             assertNotEquals(find(one, library), find(other, library));
             assertEquals(Files.size(find(one, library)) + 1, Files.size(find(other, library)));
         }
@@ -231,7 +231,7 @@ class EmbeddedLibraryTest {
                 .collect(Collectors.toCollection(TreeSet::new));
         Set<String> expected = new TreeSet<>(Set.of("libsoftverbs.so"));
         for (String copy : List.of("", "-1", "-2", "-3")) {
-            expected.addAll(List.of("libjnijavacpp" + copy + ".so", "libjniibverbs" + copy + ".so"));
+            expected.addAll(List.of("libjnijavacpp" + copy + ".so", "libfarheap_binding" + copy + ".so"));
         }
         assertEquals(expected, names, output);
     }
@@ -264,8 +264,9 @@ class EmbeddedLibraryTest {
     /** As in an image: natives were extracted when it was built, and nothing can be written when it runs. */
     @Test
     void whatIsExtractedServesFromAReadOnlyRoot() throws Exception {
-        Set<Path> extracted = loaded(classPath());
-        assertEquals(extracted, loadedReadOnly(List.of()));
+        String jar = jar("image", 0);
+        Set<Path> extracted = loaded(jar);
+        assertEquals(extracted, loadedReadOnly(List.of(), jar));
     }
 
     /** Who extracted was root, and who runs it is another user. */
@@ -289,7 +290,7 @@ class EmbeddedLibraryTest {
                 "--clear-groups",
                 "--inh-caps=+dac_read_search",
                 "--ambient-caps=+dac_read_search");
-        assertEquals(extracted, loadedReadOnly(other));
+        assertEquals(extracted, loadedReadOnly(other, classPath()));
         // What it would have to write, it says.
         Path lost = find(extracted, "libsoftverbs.so");
         Files.delete(lost);
@@ -300,14 +301,21 @@ class EmbeddedLibraryTest {
                 output.strip());
     }
 
-    private Set<Path> loadedReadOnly(List<String> user) throws Exception {
+    /** With no other place to write to. */
+    private Set<Path> loadedReadOnly(List<String> user, String classPath) throws Exception {
         String mount = "mount --bind " + cache + " " + cache + " && mount -o remount,bind,ro " + cache;
         assumeTrue(
                 new ProcessBuilder("unshare", "-m", "sh", "-c", mount).start().waitFor() == 0,
                 "needs root, who can mount a file system");
         List<String> shell = new ArrayList<>(List.of("unshare", "-m", "sh", "-c", mount + " && exec \"$@\"", "sh"));
         shell.addAll(user);
-        return raw(shell, Loaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache)
+        return raw(
+                        shell,
+                        Loaded.class,
+                        classPath,
+                        "-Dorg.bytedeco.javacpp.cachedir=" + cache,
+                        "-Djava.io.tmpdir=/proc",
+                        "-Duser.home=/proc")
                 .lines()
                 .filter(line -> !line.startsWith("WARNING"))
                 .map(Path::of)
@@ -366,7 +374,7 @@ class EmbeddedLibraryTest {
         Matcher promise = Pattern.compile("glibc ([0-9.]+) or newer").matcher(Files.readString(Path.of("README.md")));
         assertTrue(promise.find());
         assertEquals("glibc " + promise.group(1), Posix.OLDEST_GLIBC);
-        for (String library : List.of("libsoftverbs.so", "libjniibverbs.so")) {
+        for (String library : List.of("libsoftverbs.so", "libfarheap_binding.so")) {
             SortedSet<String> needed = Elf.glibcVersions(embedded("io/farheap/verbs/linux-x86_64/" + library));
             assertTrue(Elf.VERSIONS.compare(needed.last(), promise.group(1)) <= 0, library + " needs " + needed);
         }
@@ -380,7 +388,7 @@ class EmbeddedLibraryTest {
         assertEquals("wrote 0 true", run(Opened.class, classPath, "-Dorg.bytedeco.javacpp.cachedir=" + cache));
         Set<Path> loaded = loaded(classPath);
         assertEquals(2, loaded.size(), loaded.toString());
-        for (String library : List.of("libsoftverbs.so", "libjniibverbs.so")) {
+        for (String library : List.of("libsoftverbs.so", "libfarheap_binding.so")) {
             // JavaCPP's own ways end in a directory that others may have made.
             assertEquals(
                     cache,
@@ -391,7 +399,7 @@ class EmbeddedLibraryTest {
 
     @Test
     void aSystemThatIsTooOldIsToldWhatTheLoaderSays() throws Exception {
-        String output = output(needingGlibc9("io/farheap/verbs/linux-x86_64/libjniibverbs.so"));
+        String output = output(needingGlibc9("io/farheap/verbs/linux-x86_64/libfarheap_binding.so"));
         assertTrue(output.startsWith("refused cannot load Farheap's native binding for linux-x86_64 ("), output);
         assertTrue(output.contains("libc.so.6: version `GLIBC_9."), output);
         assertTrue(

@@ -75,7 +75,7 @@ class JarsTest {
                         "io/farheap/remote/RemoteMemory.class",
                         "io/farheap/measure/CacheMeasurement.class",
                         "io/farheap/verbs/linux-x86_64/libsoftverbs.so",
-                        "io/farheap/verbs/linux-x86_64/libjniibverbs.so")),
+                        "io/farheap/verbs/linux-x86_64/libfarheap_binding.so")),
                 names::toString);
         assertEquals(
                 List.of(),

@@ -15,7 +15,14 @@ record StateDirectory(Path path, boolean kept) implements AutoCloseable {
     }
 
     static StateDirectory temporary() throws IOException {
-        return new StateDirectory(Files.createTempDirectory("farheap-manager-"), false);
+        try {
+            return new StateDirectory(Files.createTempDirectory("farheap-manager-"), false);
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot make a directory for the manager's state (" + e.getMessage()
+                            + "): name one with --data, or one for temporary files with -Djava.io.tmpdir=",
+                    e);
+        }
     }
 
     @Override
