@@ -440,7 +440,7 @@ public final class Posix {
     static int unless(int error, IntSupplier call) {
         int result = call.getAsInt();
         while (result == -error) {
-            Thread.yield();
+            Thread.onSpinWait();
             result = call.getAsInt();
         }
         return result;
