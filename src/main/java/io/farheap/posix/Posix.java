@@ -77,7 +77,9 @@ public final class Posix {
     private static final MethodHandle MH$memfd_create =
             bind("memfd_create", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT));
     private static final MethodHandle MH$madvise =
-            bind("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+            bind("madvise", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle MH$fallocate =
+            bind("fallocate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$ftruncate =
             bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$fcntl = bind(
@@ -178,21 +180,29 @@ public final class Posix {
         }
     }
 
-    /** Maps the whole file, shared, readable and writable, with its pages populated. The caller unmaps it. */
+    /**
+     * Maps the whole file, shared, readable and writable, with its pages populated. The caller unmaps it.
+     *
+     * @throws PosixException where the machine, or a limit, has not enough pages of the file's kind; an access would
+     *     end the process
+     */
     public static long map(int fd, long bytes) {
-        long address = map(fd, bytes, MAP_SHARED);
-        preferHugePages(address, bytes);
+        MemorySegment mapped = map(fd, bytes, MAP_SHARED);
         try {
-            if (populate(address, bytes)) {
-                return address;
+            preferHugePages(mapped);
+            if (populated(mapped)) {
+                return mapped.address();
             }
+            // A kernel before 5.14. What it populates as it maps it says nothing of pages that it did not get.
+            takePages(fd, 0, bytes);
         } catch (Throwable e) {
-            unmap(address, bytes);
+            unmap(mapped.address(), bytes);
             throw e;
         }
-        // A kernel before 5.14.
-        unmap(address, bytes);
-        return map(fd, bytes, MAP_SHARED | MAP_POPULATE);
+        unmap(mapped.address(), bytes);
+        MemorySegment again = map(fd, bytes, MAP_SHARED | MAP_POPULATE);
+        preferHugePages(again);
+        return again.address();
     }
 
     /**
@@ -200,53 +210,72 @@ public final class Posix {
      * it.
      */
     public static long mapPrivate(long bytes) {
-        long address = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
-        preferHugePages(address, bytes);
+        MemorySegment mapped = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
         try {
+            preferHugePages(mapped);
             // A kernel before 5.14 populates it when it is used.
-            boolean _ = populate(address, bytes);
-            return address;
+            boolean _ = populated(mapped);
+            return mapped.address();
         } catch (Throwable e) {
-            unmap(address, bytes);
+            unmap(mapped.address(), bytes);
             throw e;
         }
     }
 
-    private static long map(int fd, long bytes, int flags) {
+    private static MemorySegment map(int fd, long bytes, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
             long address = (long) MH$mmap.invokeExact(state, 0L, bytes, PROT_READ_WRITE, flags, fd, 0L);
             check(address == -1 ? -1 : 0, state, "mmap of %d bytes", bytes);
-            return address;
+            return MemorySegment.ofAddress(address).reinterpret(bytes);
         } catch (Throwable e) {
             throw rethrow(e);
         }
     }
 
     /** A wish: most kernels have to be allowed it, by {@code /sys/kernel/mm/transparent_hugepage/shmem_enabled}. */
-    private static void preferHugePages(long address, long bytes) {
+    private static void preferHugePages(MemorySegment mapped) {
         try (Arena arena = Arena.ofConfined()) {
-            int _ = (int) MH$madvise.invokeExact(arena.allocate(ERRNO_LAYOUT), address, bytes, MADV_HUGEPAGE);
+            int _ = (int) MH$madvise.invokeExact(arena.allocate(ERRNO_LAYOUT), mapped, mapped.byteSize(), MADV_HUGEPAGE);
         } catch (Throwable e) {
             throw rethrow(e);
         }
     }
 
     /** @return false where the kernel cannot */
-    private static boolean populate(long address, long bytes) {
+    private static boolean populated(MemorySegment mapped) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            for (long done = 0; done < bytes; ) {
-                long piece = Math.min(POPULATED_AT_ONCE, bytes - done);
-                if ((int) MH$madvise.invokeExact(state, address + done, piece, MADV_POPULATE_WRITE) == 0) {
+            for (long done = 0; done < mapped.byteSize(); ) {
+                long piece = Math.min(POPULATED_AT_ONCE, mapped.byteSize() - done);
+                MemorySegment at = mapped.asSlice(done, piece);
+                if ((int) MH$madvise.invokeExact(state, at, piece, MADV_POPULATE_WRITE) == 0) {
                     done += piece;
-                } else if (done == 0 && (int) ERRNO.get(state, 0L) == Errno.EINVAL) {
+                } else if (done == 0 && errno(state) == Errno.EINVAL) {
                     return false;
-                } else if ((int) ERRNO.get(state, 0L) != Errno.EINTR) {
-                    check(-1, state, "madvise(%#x, %d, MADV_POPULATE_WRITE)", address + done, piece);
+                } else if (errno(state) != Errno.EINTR) {
+                    check(-1, state, "madvise(%#x, %d, MADV_POPULATE_WRITE)", at.address(), piece);
                 }
             }
             return true;
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** Has the file own its pages. */
+    private static void takePages(int fd, long offset, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            for (long done = 0; done < bytes; ) {
+                long at = offset + done;
+                long piece = Math.min(POPULATED_AT_ONCE, bytes - done);
+                if ((int) MH$fallocate.invokeExact(state, fd, 0, at, piece) == 0) {
+                    done += piece;
+                } else if (errno(state) != Errno.EINTR) {
+                    check(-1, state, "fallocate(%d, %d, %d)", fd, at, piece);
+                }
+            }
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -256,17 +285,17 @@ public final class Posix {
      * Gives the pages of shared memory back to the kernel, for all who have it mapped. They read as zeros afterwards,
      * and are taken anew when they are written.
      *
-     * @param address of whole pages, and {@code bytes} too
+     * @param part of whole pages of its file: of less the kernel gives nothing back
      */
-    public static void discard(long address, long bytes) {
+    public static void discard(MemorySegment part) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
             check(
-                    (int) MH$madvise.invokeExact(state, address, bytes, MADV_REMOVE),
+                    (int) MH$madvise.invokeExact(state, part, part.byteSize(), MADV_REMOVE),
                     state,
                     "madvise(%#x, %d, MADV_REMOVE)",
-                    address,
-                    bytes);
+                    part.address(),
+                    part.byteSize());
         } catch (Throwable e) {
             throw rethrow(e);
         }

@@ -203,7 +203,7 @@ final class RegionPool implements AutoCloseable {
 
     private void withdraw(int id) {
         try {
-            Posix.discard(segment(id).address(), regionBytes);
+            Posix.discard(segment(id));
         } catch (PosixException e) {
             LOG.log(System.Logger.Level.WARNING, "the kernel does not take a region back: " + e.getMessage());
             synchronized (this) {

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.posix.Errno;
+import io.farheap.posix.PosixException;
+import io.farheap.testing.RefusedCalls;
+import io.farheap.testing.RefusedCalls.Call;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
@@ -13,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 class SharedMemoryTest {
 
@@ -57,6 +62,27 @@ class SharedMemoryTest {
         assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("test", 0));
         assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("test", -1));
         assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("test-too-large", Long.MAX_VALUE / 2));
+    }
+
+    /** As a limit on huge pages would: what the kernel maps it need not have. */
+    @Test
+    void olderKernelsProveTheirPages() throws Exception {
+        RefusedCalls.during(List.of(RefusedCalls.NO_POPULATE), () -> {
+            try (SharedMemory memory = SharedMemory.allocate("test-older", 4 * SharedMemory.PAGE_BYTES)) {
+                memory.segment().fill((byte) 1);
+            }
+            return 0;
+        });
+        String name = "test-none-" + System.nanoTime();
+        List<Call> none = List.of(RefusedCalls.NO_POPULATE, Call.takePages(Errno.ENOSPC));
+        assertEquals(Errno.ENOSPC, errno(none, () -> SharedMemory.allocate(name, 4096)));
+        assertEquals(List.of(), mappings(name));
+        assertEquals(List.of(), descriptors(name));
+    }
+
+    private static int errno(List<Call> refused, Executable action) throws Exception {
+        return RefusedCalls.during(
+                refused, () -> assertThrows(PosixException.class, action).errno());
     }
 
     private static List<String> mappings(String name) throws IOException {

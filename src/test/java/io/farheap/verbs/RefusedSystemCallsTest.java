@@ -5,15 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.farheap.posix.Errno;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.RefusedCalls;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -32,13 +28,13 @@ class RefusedSystemCallsTest {
 
         public static void main(String[] arguments) throws Exception {
             if (arguments[0].equals("early")) {
-                refuse(MEMBARRIER);
+                refuse();
             }
             try (ConnectedPair pair = ConnectedPair.connect("soft0", "soft0", 4096)) {
                 pair.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 8);
                 System.out.println("wrote " + pair.post(0) + " " + (pair.await(0) == WcStatus.SUCCESS));
                 if (arguments[0].equals("late")) {
-                    refuse(MEMBARRIER);
+                    refuse();
                 }
             } catch (VerbsException e) {
                 System.out.println("refused " + e.getMessage());
@@ -47,35 +43,10 @@ class RefusedSystemCallsTest {
             System.out.println("closed");
         }
 
-        /** By a seccomp filter, with EPERM: as a container's. */
-        private static void refuse(int call) throws Exception {
-            Linker linker = Linker.nativeLinker();
-            MethodHandle prctl = linker.downcallHandle(
-                    linker.defaultLookup().find("prctl").orElseThrow(),
-                    FunctionDescriptor.of(
-                            ValueLayout.JAVA_INT,
-                            ValueLayout.JAVA_INT,
-                            ValueLayout.JAVA_LONG,
-                            ValueLayout.JAVA_LONG,
-                            ValueLayout.JAVA_LONG,
-                            ValueLayout.JAVA_LONG),
-                    Linker.Option.firstVariadicArg(1));
-            // Load the number of the call; if it is the one, EPERM; else go on.
-            long[] program = {
-                0x20L, 0x15L | 1L << 24 | (long) call << 32, 0x6L | 0x50001L << 32, 0x6L | 0x7fff0000L << 32
-            };
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment filter = arena.allocateFrom(ValueLayout.JAVA_LONG, program);
-                MemorySegment header = arena.allocate(16, 8);
-                header.set(ValueLayout.JAVA_SHORT, 0, (short) program.length);
-                header.set(ValueLayout.JAVA_LONG, 8, filter.address());
-                int privileges = (int) prctl.invokeWithArguments(38, 1L, 0L, 0L, 0L);
-                int installed = (int) prctl.invokeWithArguments(22, 2L, header.address(), 0L, 0L);
-                if (privileges != 0 || installed != 0) {
-                    System.out.println("no filter");
-                }
-            } catch (Throwable e) {
-                throw new IllegalStateException(e);
+        /** As a container's filter. */
+        private static void refuse() {
+            if (!RefusedCalls.refuse(List.of(RefusedCalls.Call.of(MEMBARRIER, Errno.EPERM)))) {
+                System.out.println("no filter");
             }
         }
     }
