@@ -1,12 +1,12 @@
 package io.farheap.memory;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
  * What the kernel can still give to this process: of the machine, and of each control group that it is in (a container,
- * a service). Populating more than that would wake the OOM killer, which picks its victim freely.
+ * a service). Populating more than that would wake the OOM killer, which picks its victim freely. Ordinary pages only:
+ * what is reserved as huge pages ({@link MemoryInfo}) is neither a part of the machine's memory here nor available, and
+ * counts in no control group's memory.
  */
 public final class AvailableMemory {
 
@@ -15,30 +15,29 @@ public final class AvailableMemory {
     /** Reading what is available takes a tenth of a millisecond, and populating so much some. */
     private static final long LEAST_BYTES = 1 << 20;
 
-    private static final String MEMINFO = "proc/meminfo";
-    private static final String AVAILABLE = "MemAvailable:";
-    private static final String TOTAL = "MemTotal:";
-
     private AvailableMemory() {}
 
     /**
+     * Before this process populates ordinary pages.
+     *
      * @param what the memory is for
      * @param remedy such as "allocate less"
+     * @param root of the file system
      * @throws IllegalArgumentException where {@code bytes} are not there
      */
-    public static void require(String what, long bytes, String remedy) {
-        require(what, bytes, remedy, ROOT);
-    }
-
-    /** @param root of the file system */
     static void require(String what, long bytes, String remedy, Path root) {
-        require(what, bytes, remedy, of(root));
+        require(what, bytes, remedy, of(root), root);
     }
 
-    private static void require(String what, long bytes, String remedy, AvailableBytes available) {
+    private static void require(String what, long bytes, String remedy, AvailableBytes available, Path root) {
         if (bytes > available.bytes()) {
+            long huge = MemoryInfo.of(root).hugeBytes();
+            String reserved = huge == 0
+                    ? ""
+                    : "and " + (huge >> 20)
+                            + " MiB in reserved huge pages, which are too few or not for this process, ";
             throw new IllegalArgumentException(what + " of " + (bytes >> 20) + " MiB; " + available.where() + " has "
-                    + (available.bytes() >> 20) + " MiB available, so " + remedy);
+                    + (available.bytes() >> 20) + " MiB available, " + reserved + "so " + remedy);
         }
     }
 
@@ -49,10 +48,11 @@ public final class AvailableMemory {
     static void requireOwn(String what, long bytes, Path root) {
         if (bytes >= LEAST_BYTES) {
             AvailableBytes available = machine(root).least(ControlGroups.least(root, true));
-            require(what, bytes, "allocate less, or give this process more", available);
+            require(what, bytes, "allocate less, or give this process more", available, root);
         }
     }
 
+    /** In ordinary pages. */
     public static long bytes() {
         return of(ROOT).bytes();
     }
@@ -66,7 +66,7 @@ public final class AvailableMemory {
         return tightest(ROOT);
     }
 
-    private static AvailableBytes tightest(Path root) {
+    static AvailableBytes tightest(Path root) {
         AvailableBytes machine = machine(root);
         AvailableBytes group = ControlGroups.least(root, false);
         boolean less = (double) group.bytes() / group.total() < (double) machine.bytes() / machine.total();
@@ -74,22 +74,7 @@ public final class AvailableMemory {
     }
 
     private static AvailableBytes machine(Path root) {
-        return new AvailableBytes("this machine", meminfo(root, AVAILABLE), meminfo(root, TOTAL));
-    }
-
-    private static long meminfo(Path root, String field) {
-        try {
-            for (String line : Files.readAllLines(root.resolve(MEMINFO))) {
-                if (line.startsWith(field)) {
-                    return Long.parseLong(line.substring(field.length())
-                                    .replace("kB", "")
-                                    .trim())
-                            << 10;
-                }
-            }
-        } catch (IOException | NumberFormatException e) {
-            // An unusual kernel: let the mapping itself decide.
-        }
-        return Long.MAX_VALUE;
+        MemoryInfo info = MemoryInfo.of(root);
+        return new AvailableBytes("this machine", info.availableBytes(), info.totalBytes());
     }
 }

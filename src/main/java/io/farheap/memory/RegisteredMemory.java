@@ -21,7 +21,14 @@ public final class RegisteredMemory implements AutoCloseable {
      * @param access rights of {@code io.farheap.verbs.Access}, or-ed
      */
     public static RegisteredMemory allocate(ProtectionDomain domain, String name, long bytes, int access) {
-        SharedMemory memory = SharedMemory.allocate(name, bytes);
+        return register(domain, SharedMemory.allocate(name, bytes), access);
+    }
+
+    /**
+     * @param memory that it owns from now on; where it cannot be registered it is closed
+     * @param access rights of {@code io.farheap.verbs.Access}, or-ed
+     */
+    public static RegisteredMemory register(ProtectionDomain domain, SharedMemory memory, int access) {
         try {
             return new RegisteredMemory(memory, domain.register(memory.segment(), access));
         } catch (Throwable e) {

@@ -4,8 +4,8 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.memory.AvailableMemory;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.memory.SharedMemory;
 import io.farheap.posix.Posix;
 import io.farheap.posix.PosixException;
 import io.farheap.verbs.Access;
@@ -42,6 +42,7 @@ final class RegionPool implements AutoCloseable {
     /**
      * @param elastic whether regions may be {@linkplain #owe withdrawn}: then nothing but leases' registrations, which
      *     come and go with the leases, pins the memory
+     * @throws IllegalArgumentException where the machine has not that much memory available
      */
     RegionPool(Context context, long regionBytes, int regions, boolean elastic) {
         this(context, regionBytes, regions, elastic, task -> {
@@ -53,7 +54,6 @@ final class RegionPool implements AutoCloseable {
 
     /** @param threads makes the one that zeroes */
     RegionPool(Context context, long regionBytes, int regions, boolean elastic, ThreadFactory threads) {
-        AvailableMemory.require("memory", regionBytes * regions, "donate less");
         this.regionBytes = regionBytes;
         domain = context.allocateProtectionDomain();
         try (CloseStack stack = new CloseStack()) {
@@ -73,8 +73,9 @@ final class RegionPool implements AutoCloseable {
     }
 
     private static RegisteredMemory allocate(ProtectionDomain domain, long bytes) {
+        SharedMemory shared = SharedMemory.allocateDonated("farheap-regions", bytes);
         try {
-            return RegisteredMemory.allocate(domain, "farheap-regions", bytes, Access.LOCAL_WRITE);
+            return RegisteredMemory.register(domain, shared, Access.LOCAL_WRITE);
         } catch (VerbsException e) {
             throw new VerbsException("cannot register " + (bytes >> 20) + " MiB for donation (" + e.getMessage()
                     + "); raise the limit on locked memory (ulimit -l) to twice that, or donate less");

@@ -182,4 +182,52 @@ class AvailableMemoryTest {
         two("/box", "lots", -1, -1);
         assertEquals(8192 * MIB, bytes());
     }
+
+    private void reserves(long hugePageBytes, long pages, long free, long promised) throws IOException {
+        write("proc/meminfo", """
+                MemTotal:       16777216 kB
+                MemAvailable:    1048576 kB
+                HugePages_Total: %d
+                HugePages_Free:  %d
+                HugePages_Rsvd:  %d
+                HugePages_Surp:  0
+                Hugepagesize:    %d kB
+                Hugetlb:         %d kB
+                """.formatted(pages, free, promised, hugePageBytes >> 10, pages * hugePageBytes >> 10));
+    }
+
+    /** Else no headroom would ever be free on a machine that reserves most of its memory. */
+    @Test
+    void whatIsReservedAsHugePagesIsNoPartOfTheMachine() throws IOException {
+        reserves(2 * MIB, 7168, 0, 0);
+        AvailableBytes machine = AvailableMemory.tightest(root);
+        assertEquals(2048 * MIB, machine.total());
+        assertEquals(1024 * MIB, machine.bytes());
+    }
+
+    @Test
+    void hugePagesThatArePromisedAreNotThere() throws IOException {
+        reserves(2 * MIB, 100, 10, 4);
+        MemoryInfo info = MemoryInfo.of(root);
+        assertEquals(12 * MIB, info.hugeBytes());
+        assertTrue(info.isOfHugePages(6 * MIB) && !info.isOfHugePages(7 * MIB));
+        reserves(1024 * MIB, 4, 4, 0);
+        info = MemoryInfo.of(root);
+        assertEquals(4096 * MIB, info.hugeBytes());
+        assertTrue(info.isOfHugePages(1024 * MIB) && !info.isOfHugePages(6 * MIB));
+        write("proc/meminfo", "MemTotal:       16000000 kB\n");
+        assertTrue(!MemoryInfo.of(root).isOfHugePages(6 * MIB), "a kernel without huge pages");
+    }
+
+    /** As in a container that may have none of the machine's. */
+    @Test
+    void hugePagesThatTheKernelRefusesAreNoReasonToTakeMoreOthersThanThereAre() throws IOException {
+        long bytes = 1L << 40;
+        reserves(2 * MIB, bytes / (2 * MIB), bytes / (2 * MIB), 0);
+        assertEquals(
+                "memory of 1048576 MiB; this machine has 1024 MiB available, and 1048576 MiB in reserved huge pages, "
+                        + "which are too few or not for this process, so donate less",
+                assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocateDonated("lent", bytes, root))
+                        .getMessage());
+    }
 }
