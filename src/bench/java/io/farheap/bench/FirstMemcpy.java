@@ -23,7 +23,7 @@ public final class FirstMemcpy implements AutoCloseable {
         try {
             opened = Posix.memfd("farheap-memcpy", false);
             Posix.truncateAndSeal(opened, bytes);
-            long filled = Posix.map(opened, bytes);
+            long filled = Posix.map(opened, bytes, true);
             MemorySegment.ofAddress(filled).reinterpret(bytes).fill((byte) 1);
             Posix.unmap(filled, bytes);
         } catch (Throwable e) {
@@ -45,7 +45,7 @@ public final class FirstMemcpy implements AutoCloseable {
         long nanos = 0;
         int runs = Math.max(1, times);
         for (int i = 0; i < runs; i++) {
-            long address = Posix.map(descriptor, bytes);
+            long address = Posix.map(descriptor, bytes, true);
             try {
                 nanos += Memcpy.copy(
                         to.segment(), MemorySegment.ofAddress(address).reinterpret(bytes));

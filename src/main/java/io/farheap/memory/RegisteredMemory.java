@@ -60,6 +60,16 @@ public final class RegisteredMemory implements AutoCloseable {
         return region.remoteKey();
     }
 
+    /** As {@link SharedMemory#discard}; no device may be registered to reach the part. */
+    public void discard(long offset, long bytes) {
+        memory.discard(offset, bytes);
+    }
+
+    /** As {@link SharedMemory#populate}. */
+    public void populate(long offset, long bytes) {
+        memory.populate(offset, bytes);
+    }
+
     /** The device lets go of it, which stays mapped. */
     public void deregister() {
         region.close();

@@ -48,6 +48,7 @@ public final class Posix {
     private static final int SYS_MEMBARRIER = X86_64 ? 324 : 283;
     private static final int MADV_REMOVE = 9;
     private static final int MADV_HUGEPAGE = 14;
+    private static final int MADV_NOHUGEPAGE = 15;
     private static final int MADV_POPULATE_WRITE = 23;
     /**
      * Whoever populates keeps the process's other threads from changing its address space, which allocating does: so
@@ -183,13 +184,16 @@ public final class Posix {
     /**
      * Maps the whole file, shared, readable and writable, with its pages populated. The caller unmaps it.
      *
+     * @param prefersHugePages whether the kernel is asked to make huge pages, or to make none. A wish: most kernels
+     *     have to be allowed it, by {@code /sys/kernel/mm/transparent_hugepage/shmem_enabled}
      * @throws PosixException where the machine, or a limit, has not enough pages of the file's kind; an access would
      *     end the process
      */
-    public static long map(int fd, long bytes) {
+    public static long map(int fd, long bytes, boolean prefersHugePages) {
+        int wish = prefersHugePages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
         MemorySegment mapped = map(fd, bytes, MAP_SHARED);
         try {
-            preferHugePages(mapped);
+            wish(mapped, wish);
             if (populated(mapped)) {
                 return mapped.address();
             }
@@ -201,7 +205,7 @@ public final class Posix {
         }
         unmap(mapped.address(), bytes);
         MemorySegment again = map(fd, bytes, MAP_SHARED | MAP_POPULATE);
-        preferHugePages(again);
+        wish(again, wish);
         return again.address();
     }
 
@@ -212,7 +216,7 @@ public final class Posix {
     public static long mapPrivate(long bytes) {
         MemorySegment mapped = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
         try {
-            preferHugePages(mapped);
+            wish(mapped, MADV_HUGEPAGE);
             // A kernel before 5.14 populates it when it is used.
             boolean _ = populated(mapped);
             return mapped.address();
@@ -233,12 +237,23 @@ public final class Posix {
         }
     }
 
-    /** A wish: most kernels have to be allowed it, by {@code /sys/kernel/mm/transparent_hugepage/shmem_enabled}. */
-    private static void preferHugePages(MemorySegment mapped) {
+    private static void wish(MemorySegment mapped, int advice) {
         try (Arena arena = Arena.ofConfined()) {
-            int _ = (int) MH$madvise.invokeExact(arena.allocate(ERRNO_LAYOUT), mapped, mapped.byteSize(), MADV_HUGEPAGE);
+            int _ = (int) MH$madvise.invokeExact(arena.allocate(ERRNO_LAYOUT), mapped, mapped.byteSize(), advice);
         } catch (Throwable e) {
             throw rethrow(e);
+        }
+    }
+
+    /**
+     * Populates a part of a file that is mapped shared.
+     *
+     * @param offset of the part in the file, whole pages of it, and the part too
+     * @throws PosixException where the machine, or a limit, has not enough pages: some may be populated
+     */
+    public static void populate(int fd, long offset, MemorySegment part) {
+        if (!populated(part)) {
+            takePages(fd, offset, part.byteSize());
         }
     }
 

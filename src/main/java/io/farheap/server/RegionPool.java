@@ -6,7 +6,6 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
-import io.farheap.posix.Posix;
 import io.farheap.posix.PosixException;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
@@ -41,7 +40,7 @@ final class RegionPool implements AutoCloseable {
 
     /**
      * @param elastic whether regions may be {@linkplain #owe withdrawn}: then nothing but leases' registrations, which
-     *     come and go with the leases, pins the memory
+     *     come and go with the leases, pins the memory, and it is of ordinary pages, which serve others too
      * @throws IllegalArgumentException where the machine has not that much memory available
      */
     RegionPool(Context context, long regionBytes, int regions, boolean elastic) {
@@ -58,7 +57,7 @@ final class RegionPool implements AutoCloseable {
         domain = context.allocateProtectionDomain();
         try (CloseStack stack = new CloseStack()) {
             stack.add(domain);
-            memory = stack.add(allocate(domain, regionBytes * regions));
+            memory = stack.add(allocate(domain, regionBytes * regions, elastic ? regionBytes : 0));
             if (elastic) {
                 memory.deregister();
             }
@@ -72,8 +71,8 @@ final class RegionPool implements AutoCloseable {
         }
     }
 
-    private static RegisteredMemory allocate(ProtectionDomain domain, long bytes) {
-        SharedMemory shared = SharedMemory.allocateDonated("farheap-regions", bytes);
+    private static RegisteredMemory allocate(ProtectionDomain domain, long bytes, long pieceBytes) {
+        SharedMemory shared = SharedMemory.allocateDonated("farheap-regions", bytes, pieceBytes);
         try {
             return RegisteredMemory.register(domain, shared, Access.LOCAL_WRITE);
         } catch (VerbsException e) {
@@ -204,7 +203,7 @@ final class RegionPool implements AutoCloseable {
 
     private void withdraw(int id) {
         try {
-            Posix.discard(segment(id));
+            memory.discard(id * regionBytes, regionBytes);
         } catch (PosixException e) {
             LOG.log(System.Logger.Level.WARNING, "the kernel does not take a region back: " + e.getMessage());
             synchronized (this) {
@@ -217,7 +216,11 @@ final class RegionPool implements AutoCloseable {
         }
     }
 
-    /** Takes memory for a withdrawn region from the machine, which has it, and makes it free; if there is one. */
+    /**
+     * Takes memory for a withdrawn region from the machine, and makes it free.
+     *
+     * @return false where there is no such region, or the machine has no memory for it: then it stays withdrawn
+     */
     boolean restore() {
         int id;
         synchronized (this) {
@@ -226,7 +229,15 @@ final class RegionPool implements AutoCloseable {
             }
             id = withdrawn.removeAt(withdrawn.size() - 1);
         }
-        Zeroing.zero(segment(id));
+        try {
+            memory.populate(id * regionBytes, regionBytes);
+        } catch (PosixException e) {
+            LOG.log(System.Logger.Level.WARNING, "the kernel has no memory for a region yet: " + e.getMessage());
+            synchronized (this) {
+                withdrawn.addInt(id);
+            }
+            return false;
+        }
         synchronized (this) {
             free[freeCount++] = id;
         }

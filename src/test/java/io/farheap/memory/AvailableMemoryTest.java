@@ -227,7 +227,12 @@ class AvailableMemoryTest {
         assertEquals(
                 "memory of 1048576 MiB; this machine has 1024 MiB available, and 1048576 MiB in reserved huge pages, "
                         + "which are too few or not for this process, so donate less",
-                assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocateDonated("lent", bytes, root))
+                assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocateDonated("lent", bytes, 0, root))
                         .getMessage());
+        assertTrue(assertThrows(
+                        IllegalArgumentException.class,
+                        () -> SharedMemory.allocateDonated("lent", bytes, 2 * MIB, root))
+                .getMessage()
+                .contains("headroom"));
     }
 }

@@ -64,12 +64,47 @@ class SharedMemoryTest {
         assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("test-too-large", Long.MAX_VALUE / 2));
     }
 
+    @Test
+    void aPartIsGivenBackAndTakenAgain() {
+        try (SharedMemory memory = SharedMemory.allocate("test-part", 4 * SharedMemory.PAGE_BYTES)) {
+            giveBackAndTake(memory);
+            assertTrue(assertThrows(IllegalArgumentException.class, () -> memory.discard(0, 512))
+                    .getMessage()
+                    .contains("512 bytes at 0 of memory in pages of 4096 bytes"));
+            assertThrows(IllegalArgumentException.class, () -> memory.populate(512, 4096));
+            assertThrows(IndexOutOfBoundsException.class, () -> memory.discard(0, 5 * SharedMemory.PAGE_BYTES));
+        }
+    }
+
+    private static void giveBackAndTake(SharedMemory memory) {
+        long page = memory.pageBytes();
+        memory.segment().fill((byte) 1);
+        memory.discard(page, 2 * page);
+        memory.populate(page, 2 * page);
+        for (int i = 0; i < 4; i++) {
+            assertEquals(i == 0 || i == 3 ? 1 : 0, memory.segment().get(JAVA_BYTE, i * page), "page " + i);
+        }
+        memory.segment().fill((byte) 2);
+    }
+
+    @Test
+    void aPartThatIsNotThereIsAnError() throws Exception {
+        try (SharedMemory memory = SharedMemory.allocate("test-part", 4 * SharedMemory.PAGE_BYTES)) {
+            memory.discard(0, memory.bytes());
+            List<Call> noMemory = List.of(Call.populate(Errno.ENOMEM));
+            assertEquals(Errno.ENOMEM, errno(noMemory, () -> memory.populate(0, memory.bytes())));
+            List<Call> noMemoryEarlier = List.of(RefusedCalls.NO_POPULATE, Call.takePages(Errno.ENOSPC));
+            assertEquals(Errno.ENOSPC, errno(noMemoryEarlier, () -> memory.populate(0, memory.bytes())));
+            giveBackAndTake(memory);
+        }
+    }
+
     /** As a limit on huge pages would: what the kernel maps it need not have. */
     @Test
     void olderKernelsProveTheirPages() throws Exception {
         RefusedCalls.during(List.of(RefusedCalls.NO_POPULATE), () -> {
             try (SharedMemory memory = SharedMemory.allocate("test-older", 4 * SharedMemory.PAGE_BYTES)) {
-                memory.segment().fill((byte) 1);
+                giveBackAndTake(memory);
             }
             return 0;
         });
