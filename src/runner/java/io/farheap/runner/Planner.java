@@ -400,6 +400,7 @@ final class Planner {
                         "verbs.GidTest",
                         "verbs.LoopbackTest",
                         "verbs.EnvironmentTest",
+                        "memory.HugePagesTest",
                         "server.PullTest"))));
         pieces.add(new Piece(
                 "guest-cache",
