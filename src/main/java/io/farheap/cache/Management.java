@@ -274,7 +274,8 @@ final class Management implements CacheAlerts, AutoCloseable {
                 cache.stay();
             }
         } catch (CacheException | ControlException | IllegalStateException | PosixException | VerbsException e) {
-            // This process may be out of descriptors or memory. The manager hears what has moved, and finds other servers.
+            // This process may be out of descriptors or memory. The manager hears what has moved, and finds other
+            // servers.
             LOG.log(
                     System.Logger.Level.WARNING,
                     "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());
