@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
@@ -58,10 +57,6 @@ public final class Posix {
     /** Of a core mask: 8192 cores, the most that Linux is built for. */
     private static final int MASK_BYTES = 1024;
 
-    private static final long TIOCGWINSZ = 0x5413;
-    /** struct winsize: rows, columns, and the same in pixels. */
-    private static final long WINSIZE_BYTES = 4 * Short.BYTES;
-
     private static final int RLIMIT_NOFILE = 7;
     /** struct rlimit: the limit that holds, and the one up to which it may be raised. */
     private static final long RLIMIT_BYTES = 2 * Long.BYTES;
@@ -85,8 +80,6 @@ public final class Posix {
             bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$fcntl = bind(
             "fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle MH$ioctl = bind(
-            "ioctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle MH$mmap = bind(
             "mmap", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$munmap = bind("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
@@ -410,17 +403,6 @@ public final class Posix {
     public static int effectiveUser() {
         try (Arena arena = Arena.ofConfined()) {
             return (int) MH$geteuid.invokeExact(arena.allocate(ERRNO_LAYOUT));
-        } catch (Throwable e) {
-            throw rethrow(e);
-        }
-    }
-
-    /** How many characters a line of the terminal has that a descriptor is; 0 where it is none, or nobody knows. */
-    public static int terminalColumns(int fd) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment size = arena.allocate(WINSIZE_BYTES, Short.BYTES);
-            int result = (int) MH$ioctl.invokeExact(arena.allocate(ERRNO_LAYOUT), fd, TIOCGWINSZ, size);
-            return result < 0 ? 0 : Short.toUnsignedInt(size.get(JAVA_SHORT, Short.BYTES));
         } catch (Throwable e) {
             throw rethrow(e);
         }

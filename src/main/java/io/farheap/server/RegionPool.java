@@ -35,6 +35,10 @@ final class RegionPool implements AutoCloseable {
     private final IntArrayList withdrawn = new IntArrayList();
     /** So many regions are to be withdrawn as they come back. */
     private int owed;
+    /** Withdrawals that were begun, and those of them whose memory the machine has. */
+    private long begun;
+
+    private long withdrawals;
     /** So many were {@linkplain #expect announced} and are not free yet. */
     private int expected;
 
@@ -173,21 +177,35 @@ final class RegionPool implements AutoCloseable {
                 return;
             }
             owed--;
+            begun++;
         }
         withdraw(id);
     }
 
+    /** How many have been withdrawn; to be read before the memory from which follows how many more are to be. */
+    synchronized long withdrawals() {
+        return withdrawals;
+    }
+
+    /** No region is to be withdrawn any more. */
+    synchronized void oweNothing() {
+        owed = 0;
+    }
+
     /**
      * So many more regions are to be withdrawn from now on: free ones at once, and those that are given back. What was
-     * owed before is not any more. Not by two threads at a time.
+     * owed before is not any more, and what was withdrawn meanwhile counts. Not by two threads at a time.
      *
+     * @param since {@link #withdrawals} before the machine's memory was read
      * @return how many are still owed
      */
-    int owe(int regions) {
+    int owe(int regions, long since) {
+        int left;
         synchronized (this) {
             owed = 0;
+            left = (int) (regions - (begun - since));
         }
-        for (int left = regions; left > 0; left--) {
+        for (; left > 0; left--) {
             int id;
             synchronized (this) {
                 if (freeCount == 0) {
@@ -195,6 +213,7 @@ final class RegionPool implements AutoCloseable {
                     return left;
                 }
                 id = free[--freeCount];
+                begun++;
             }
             withdraw(id);
         }
@@ -208,11 +227,13 @@ final class RegionPool implements AutoCloseable {
             LOG.log(System.Logger.Level.WARNING, "the kernel does not take a region back: " + e.getMessage());
             synchronized (this) {
                 free[freeCount++] = id;
+                begun--;
             }
             return;
         }
         synchronized (this) {
             withdrawn.addInt(id);
+            withdrawals++;
         }
     }
 

@@ -51,7 +51,8 @@ final class ResourceMonitor implements AutoCloseable {
     private void run() {
         while (!stopped) {
             try {
-                look(headroom.machine().get());
+                long since = pool.withdrawals();
+                look(headroom.machine().get(), since);
             } catch (Throwable e) {
                 Loudly.log(LOG, "an error in the thread that keeps headroom; it goes on", e);
             }
@@ -59,19 +60,20 @@ final class ResourceMonitor implements AutoCloseable {
         }
     }
 
-    private void look(MachineMemory memory) {
+    /** @param since the pool's withdrawals before the memory was read */
+    private void look(MachineMemory memory, long since) {
         seen = memory;
         long missing = headroom.missing(memory);
         long now = System.nanoTime();
         if (missing > 0) {
             long regions = Math.min(pool.total(), (missing - 1) / pool.regionBytes() + 1);
-            int owed = pool.owe((int) regions);
+            int owed = pool.owe((int) regions, since);
             if (owed > 0) {
                 uses.ask(Math.min(owed, MOST_ASKED), now);
                 return;
             }
         } else {
-            pool.owe(0);
+            pool.oweNothing();
             for (long left = -missing / pool.regionBytes() / 2; left > 0 && !stopped; left--) {
                 if (!pool.restore()) {
                     break;

@@ -23,8 +23,8 @@ class RegionPoolTest {
     void whatTheMachineDoesNotGiveStaysWithdrawn() throws Exception {
         try (Context context = Devices.open(TestDevice.server());
                 RegionPool pool = new RegionPool(context, REGION, 4, true)) {
-            assertEquals(0, pool.owe(3));
-            pool.owe(0);
+            assertEquals(0, pool.owe(3, pool.withdrawals()));
+            pool.oweNothing();
             for (List<Call> refused : List.of(
                     List.of(Call.populate(Errno.ENOMEM)),
                     List.of(RefusedCalls.NO_POPULATE, Call.takePages(Errno.ENOSPC)))) {
@@ -33,12 +33,32 @@ class RegionPoolTest {
                 assertEquals(1, pool.freeCount());
             }
             assertTrue(RefusedCalls.during(List.of(RefusedCalls.NO_POPULATE), pool::restore), "an older kernel");
-            assertTrue(pool.restore() && pool.restore());
+            assertTrue(pool.restore());
+            assertTrue(pool.restore());
             assertFalse(pool.restore(), "there are no more");
             for (int id : pool.take(4)) {
                 assertEquals(0, pool.segment(id).get(ValueLayout.JAVA_LONG, 0), "region " + id);
                 pool.segment(id).fill((byte) 1);
             }
+        }
+    }
+
+    /** The machine's available memory, as it was read before, lacks what has been withdrawn since. */
+    @Test
+    void whatIsWithdrawnMeanwhileIsNotOwedAgain() {
+        try (Context context = Devices.open(TestDevice.server());
+                RegionPool pool = new RegionPool(context, REGION, 4, true)) {
+            int[] taken = pool.take(4);
+            long read = pool.withdrawals();
+            assertEquals(3, pool.owe(3, read));
+            pool.free(taken[0]);
+            assertEquals(2, pool.owe(3, read));
+            pool.free(taken[1]);
+            pool.free(taken[2]);
+            pool.free(taken[3]);
+            assertEquals(3, pool.withdrawnCount());
+            assertEquals(1, pool.freeCount());
+            assertEquals(0, pool.owe(0, pool.withdrawals()));
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.command;
 
-import io.farheap.posix.Posix;
+import io.farheap.posix.Terminal;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
@@ -21,7 +21,7 @@ public final class Progress {
 
     /** @param most of what is to be done */
     public static ProgressBarBuilder bar(String task, long most) {
-        int columns = Posix.terminalColumns(STANDARD_ERROR);
+        int columns = Terminal.columns(STANDARD_ERROR);
         int width = columns == 0 ? USUAL_COLUMNS : Math.max(FEWEST_COLUMNS, columns);
         return new ProgressBarBuilder()
                 .setTaskName(task)
