@@ -5,6 +5,8 @@
 #include "glibc_symbols.h"
 
 #define DEFINE(name, version) \
-	void name(void) {} \
+	void name(void) \
+	{ \
+	} \
 	__asm__(".symver " #name "," #name "@@@GLIBC_" #version);
 FARHEAP_OLD_LIBRARY(DEFINE)

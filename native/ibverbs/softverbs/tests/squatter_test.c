@@ -1,6 +1,6 @@
 /*
- * Another user takes names of sockets by which processes are found. Needs root, who alone can be somebody else; every name is
- * taken in a network namespace that has no other device.
+ * Another user takes names of sockets by which processes are found. Needs root, who alone can be somebody else; every
+ * name is taken in a network namespace that has no other device.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -32,7 +32,8 @@ static pid_t squat(uint32_t first, uint32_t last)
 			int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 			int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "softverbs/0/%u", slot);
 
-			if (bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ||
+			if (bind(fd, (struct sockaddr *)&name,
+			        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ||
 			    listen(fd, 1))
 				_exit(1);
 		}
@@ -131,7 +132,8 @@ static int denied(void)
 	pid_t rest = squat(1, 1);
 
 	refused(said, sizeof(said));
-	CHECK(strstr(said, "all 4095 names of sockets, softverbs/0/1 and so on, are taken, 4095 of them not by this user's"));
+	CHECK(
+	    strstr(said, "all 4095 names of sockets, softverbs/0/1 and so on, are taken, 4095 of them not by this user's"));
 	end(rest);
 	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
 	endpoint_close(&e);
