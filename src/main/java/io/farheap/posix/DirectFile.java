@@ -11,7 +11,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
-import java.util.function.IntSupplier;
 
 /**
  * A file that is read and written at positions, past the kernel's page cache where the file system can. Unlike a
@@ -45,14 +44,12 @@ public final class DirectFile {
             Posix.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$pwriteAgain =
             Posix.bind("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle MH$fdatasync = Posix.bind("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-
-    /** Of each thread that syncs, so that it allocates nothing. */
-    private static final ThreadLocal<MemorySegment> STATE =
-            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(Posix.ERRNO_LAYOUT));
+    private static final MethodHandle MH$fdatasync =
+            Posix.bindPlain("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$fdatasyncAgain =
+            Posix.bind("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
     private final int fd;
-    private final IntSupplier sync = this::sync;
 
     private DirectFile(int fd) {
         this.fd = fd;
@@ -159,16 +156,22 @@ public final class DirectFile {
      * @return 0, or the error number
      */
     public int syncData() {
-        return -Posix.unless(Errno.EINTR, sync);
-    }
-
-    /** Its first answer counts: the kernel tells of a write that was lost once for all. */
-    private int sync() {
-        MemorySegment state = STATE.get();
         try {
-            return (int) MH$fdatasync.invokeExact(state, fd) == 0 ? 0 : -Posix.errno(state);
+            return (int) MH$fdatasync.invokeExact(fd) == 0 ? 0 : whySyncFailed();
         } catch (Throwable e) {
             throw Posix.rethrow(e);
+        }
+    }
+
+    /** As a second one says, which allocates, if it fails too: the kernel may have told of the error once for all. */
+    private int whySyncFailed() throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
+            int result;
+            do {
+                result = (int) MH$fdatasyncAgain.invokeExact(state, fd);
+            } while (Posix.interrupted(result, state));
+            return result == 0 ? Errno.EIO : Posix.errno(state);
         }
     }
 

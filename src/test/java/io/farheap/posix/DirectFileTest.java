@@ -44,9 +44,9 @@ class DirectFileTest {
         assertEquals(7, Files.readAllBytes(path)[2 * BYTES - 1]);
     }
 
-    /** A signal is no reason to say that writes were lost. */
+    /** As a call is that a signal or a want of memory ends. */
     @Test
-    void whatASignalEndsIsCalledAgain() {
+    void whatEndsWithOneErrorIsCalledAgain() {
         Deque<Integer> results = new ArrayDeque<>(List.of(-Errno.EINTR, -Errno.EINTR, -Errno.EIO, 0));
         assertEquals(-Errno.EIO, Posix.unless(Errno.EINTR, results::remove));
         assertEquals(0, Posix.unless(Errno.EINTR, results::remove));
