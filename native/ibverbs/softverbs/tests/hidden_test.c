@@ -164,32 +164,16 @@ static struct sv_qp_entry *entry_of(const struct endpoint *e)
 	return &own_segment()->qps[e->qp->qp_num & (SV_QPS - 1)];
 }
 
-static bool copies_now(const struct endpoint *e)
+static bool copies_now(const void *endpoint)
 {
+	const struct endpoint *e = endpoint;
+
 	return *(volatile uint8_t *)&e->buffer[0] != *(volatile uint8_t *)&e->buffer[COPY - 1];
 }
 
-static bool delivers_now(const struct endpoint *e)
+static bool delivers_now(const void *e)
 {
 	return atomic_load(&entry_of(e)->rq.lock) != 0;
-}
-
-static void stop_inside(const struct child *c, const struct endpoint *e, bool (*in_it)(const struct endpoint *))
-{
-	uint64_t until = now_ns() + PATIENCE_NS;
-	int status;
-
-	for (unsigned round = 0;; round++) {
-		CHECK_EQ(kill(c->pid, SIGSTOP), 0);
-		CHECK_EQ(waitpid(c->pid, &status, WUNTRACED), c->pid);
-		CHECK(WIFSTOPPED(status));
-		if (in_it(e))
-			return;
-		CHECK_EQ(kill(c->pid, SIGCONT), 0);
-		if (now_ns() > until)
-			overdue(__FILE__, __LINE__, "the peer is caught in the middle of a copy");
-		usleep(100 + round * 37 % 1000);
-	}
 }
 
 /* Once the peer was killed. */
@@ -254,7 +238,7 @@ static void in_the_middle_of_a_copy(void)
 	child_send(c.socket, &own, sizeof(own));
 	await(c.socket);
 	callers_taken(its.qpn);
-	stop_inside(&c, &e, copies_now);
+	child_stop_inside(&c, copies_now, &e);
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(ibv_dereg_mr(e.mr), EBUSY);
 	CHECK_EQ(ibv_destroy_qp(e.qp), EBUSY);
@@ -271,7 +255,7 @@ static void in_the_middle_of_a_delivery(void)
 	step("a sender of datagrams, in the middle of a delivery: it holds a lock, and is not dead");
 	open_datagrams(&e);
 	child_send(c.socket, &e.qp->qp_num, sizeof(e.qp->qp_num));
-	stop_inside(&c, &e, delivers_now);
+	child_stop_inside(&c, delivers_now, &e);
 	CHECK_EQ(ibv_dereg_mr(e.mr), EBUSY);
 	child_kill(&c);
 	deregister_at_last(&e);

@@ -17,39 +17,20 @@ static struct sv_qp_entry *entry_of(const struct ibv_qp *qp)
 	return &own_segment()->qps[qp->qp_num & (SV_QPS - 1)];
 }
 
-static bool copies_now(struct sv_qp_entry *entry)
+static bool copies_now(const void *entry)
 {
 	return atomic_load(&entry_of_peer(entry)->busy) & 1;
 }
 
-static bool delivers_now(struct sv_qp_entry *entry)
+static bool delivers_now(const void *entry)
 {
-	return atomic_load(&entry->rq.lock) != 0;
+	return atomic_load(&((const struct sv_qp_entry *)entry)->rq.lock) != 0;
 }
 
-static bool counts_now(struct sv_qp_entry *entry)
+static bool counts_now(const void *entry)
 {
 	(void)entry;
 	return atomic_load(&own_segment()->header.atomic_lock) != 0;
-}
-
-/* Stop it where `in_it` says so. */
-static void stop_inside(struct child *c, struct sv_qp_entry *entry, bool (*in_it)(struct sv_qp_entry *))
-{
-	uint64_t until = now_ns() + PATIENCE_NS;
-	int status;
-
-	for (unsigned round = 0;; round++) {
-		CHECK_EQ(kill(c->pid, SIGSTOP), 0);
-		CHECK_EQ(waitpid(c->pid, &status, WUNTRACED), c->pid);
-		CHECK(WIFSTOPPED(status));
-		if (in_it(entry))
-			return;
-		CHECK_EQ(kill(c->pid, SIGCONT), 0);
-		if (now_ns() > until)
-			overdue(__FILE__, __LINE__, "the peer is caught in the middle of a copy");
-		usleep(100 + round * 37 % 1000);
-	}
 }
 
 /* --- the peer --- */
@@ -302,7 +283,7 @@ static void region(enum ending ending)
 	struct address to = address_of(&e);
 
 	child_send(c.socket, &to, sizeof(to));
-	stop_inside(&c, entry_of(e.qp), copies_now);
+	child_stop_inside(&c, copies_now, entry_of(e.qp));
 	struct ibv_mr *mr = e.mr;
 	uint32_t lkey = mr->lkey;
 
@@ -349,7 +330,7 @@ static void another_domains_region(void)
 
 	CHECK(pd);
 	child_send(c.socket, &to, sizeof(to));
-	stop_inside(&c, entry_of(e.qp), copies_now);
+	child_stop_inside(&c, copies_now, entry_of(e.qp));
 	CHECK_EQ(pthread_create(&thread, NULL, dereg_thread, e.mr), 0);
 	for (int i = 0; i < 1000; i++) {
 		struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), ALL_ACCESS);
@@ -378,7 +359,7 @@ static void queue_pair(enum ending ending)
 	struct address to = address_of(&e);
 
 	child_send(c.socket, &to, sizeof(to));
-	stop_inside(&c, entry_of(e.qp), copies_now);
+	child_stop_inside(&c, copies_now, entry_of(e.qp));
 	busy(destroy, e.qp);
 	goes_on(&other);
 	struct ibv_sge sge = sge_of(&e, 0, 8);
@@ -410,7 +391,7 @@ static void reset(enum ending ending)
 
 	post_receive(&e, 50, 0, 8);
 	child_send(c.socket, &to, sizeof(to));
-	stop_inside(&c, entry_of(e.qp), copies_now);
+	child_stop_inside(&c, copies_now, entry_of(e.qp));
 	busy(to_reset, e.qp);
 	CHECK_EQ(qp_state(e.qp), IBV_QPS_ERR);
 	poll_none(e.cq, 20); /* the receive is not given back while the peer could still fill it */
@@ -464,7 +445,7 @@ static void window(bool invalidate, enum ending ending)
 	struct ibv_mw *mw = bound_window(&e, e.mr, &to);
 
 	child_send(c.socket, &to, sizeof(to));
-	stop_inside(&c, entry_of(e.qp), copies_now);
+	child_stop_inside(&c, copies_now, entry_of(e.qp));
 	if (invalidate) {
 		struct ibv_send_wr wr = {
 		    .wr_id = 4, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = to.rkey};
@@ -519,7 +500,7 @@ static void window_of_type_1(void)
 	CHECK_EQ(poll_one(e.cq).status, IBV_WC_SUCCESS);
 	to = (struct address){e.qp->qp_num, mw->rkey, (uintptr_t)e.buffer};
 	child_send(c.socket, &to, sizeof(to));
-	stop_inside(&c, entry_of(e.qp), copies_now);
+	child_stop_inside(&c, copies_now, entry_of(e.qp));
 	bind.bind_info.addr += COPY;
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(ibv_bind_mw(e.qp, mw, &bind), EBUSY);
@@ -548,7 +529,7 @@ static void datagram_receiver(void)
 	open_datagrams(&sender);
 	bystander_open(&other);
 	child_send(c.socket, &e.qp->qp_num, sizeof(e.qp->qp_num));
-	stop_inside(&c, entry_of(e.qp), delivers_now);
+	child_stop_inside(&c, delivers_now, entry_of(e.qp));
 	post_receive(&e, 50, 0, 8192);
 	shoot(&sender, e.qp->qp_num, 10); /* lost, as datagrams may be */
 	poll_none(e.cq, 1);
@@ -584,7 +565,7 @@ static void atomics(void)
 	child_send(c.socket, &at, sizeof(at));
 	qp_connect(e.qp, to.qpn);
 	child_receive(c.socket, &go, 1);
-	stop_inside(&c, entry_of(e.qp), counts_now);
+	child_stop_inside(&c, counts_now, entry_of(e.qp));
 	qp_to_init(own.qp, IBV_ACCESS_REMOTE_ATOMIC);
 	qp_to_rtr(own.qp, own.qp->qp_num);
 	qp_to_rts(own.qp, 14, 1, 7);

@@ -402,6 +402,24 @@ void child_kill(struct child *c)
 	close(c->socket);
 }
 
+void child_stop_inside(const struct child *c, bool (*in_it)(const void *of), const void *of)
+{
+	uint64_t until = now_ns() + PATIENCE_NS;
+	int status;
+
+	for (unsigned round = 0;; round++) {
+		CHECK_EQ(kill(c->pid, SIGSTOP), 0);
+		CHECK_EQ(waitpid(c->pid, &status, WUNTRACED), c->pid);
+		CHECK(WIFSTOPPED(status));
+		if (in_it(of))
+			return;
+		CHECK_EQ(kill(c->pid, SIGCONT), 0);
+		if (now_ns() > until)
+			overdue(__FILE__, __LINE__, "the peer is caught in the middle of a copy");
+		usleep(100 + round * 37 % 1000);
+	}
+}
+
 static int count_entries(const char *path)
 {
 	DIR *dir = opendir(path);

@@ -122,6 +122,8 @@ void child_send(int socket, const void *data, size_t bytes);
 void child_receive(int socket, void *data, size_t bytes);
 void child_finish(struct child *c); /* expects exit status 0 */
 void child_kill(struct child *c);
+/* Stop it (SIGSTOP) where `in_it` says so of `of`. */
+void child_stop_inside(const struct child *c, bool (*in_it)(const void *of), const void *of);
 
 /* Everything that a process may leak. */
 struct footprint {
