@@ -9,17 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.ServedCode;
+import io.farheap.testing.CutFile;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.VerbsException;
-import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -157,8 +154,9 @@ class BeginningTest {
                 Session other = cache.openSession();
                 FutureSession futures = cache.openFutureSession();
                 Buffer buffer = cache.allocate(64);
-                Arena arena = Arena.ofShared()) {
-            MemorySegment cut = cutFile(directory.resolve("cut"), arena);
+                CutFile file = new CutFile(directory, LARGE)) {
+            MemorySegment cut = file.segment();
+            file.cut();
             buffer.segment().set(JAVA_LONG, 0, 5);
             for (int length : new int[] {8, 512, LARGE}) {
                 MemorySegment some = cut.asSlice(0, length);
@@ -180,15 +178,6 @@ class BeginningTest {
                 Status.SEGMENT_GONE, assertInstanceOf(CacheException.class, e).status());
     }
 
-    private static MemorySegment cutFile(Path file, Arena arena) throws IOException {
-        try (FileChannel channel = FileChannel.open(
-                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, LARGE, arena);
-            channel.truncate(0);
-            return mapped;
-        }
-    }
-
     /** Arguments and results of calls as futures are copied on a thread that serves others too. */
     @Test
     void futuresOfCallsFailAlone(@TempDir Path directory) throws Exception {
@@ -196,9 +185,10 @@ class BeginningTest {
             cluster.add(1);
             try (Cache cache = cache(cluster, Configurations.DIRECT);
                     FutureSession futures = cache.openFutureSession();
-                    Arena arena = Arena.ofShared()) {
+                    CutFile file = new CutFile(directory, LARGE)) {
                 Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
-                MemorySegment cut = cutFile(directory.resolve("cut"), arena).asSlice(0, 8);
+                MemorySegment cut = file.segment().asSlice(0, 8);
+                file.cut();
                 MemorySegment word = MemorySegment.ofArray(new long[1]);
                 long patience = TestDevice.patience(60);
                 assertThrows(ExecutionException.class, () -> futures.call(load, 0, cut, word)

@@ -2,12 +2,10 @@ package io.farheap.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.testing.CutFile;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,17 +36,12 @@ class MappedFaultsTest {
 
     @Test
     void aFaultOfACutFileIsCaughtWhereTheCopyIs(@TempDir Path directory) throws IOException {
-        try (Arena arena = Arena.ofShared();
-                FileChannel channel = FileChannel.open(
-                        directory.resolve("cut"),
-                        StandardOpenOption.CREATE_NEW,
-                        StandardOpenOption.READ,
-                        StandardOpenOption.WRITE)) {
-            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
+        try (CutFile file = new CutFile(directory, BYTES)) {
+            MemorySegment mapped = file.segment();
             MemorySegment memory = MemorySegment.ofArray(new byte[BYTES]);
             assertEquals(CALLS, copied(CALLS, mapped, memory));
             assertEquals(CALLS, copied(CALLS, memory, mapped));
-            channel.truncate(0);
+            file.cut();
             assertEquals(0, copied(100, mapped, memory));
             assertEquals(0, copied(100, memory, mapped));
         }

@@ -6,15 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.testing.CutFile;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Joining;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -75,14 +73,9 @@ class CodedSpaceTest {
         try (CodedServers servers = new CodedServers(6, 2);
                 CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), CodedServers.REGION_BYTES);
                 CodedSession session = space.openSession();
-                Arena arena = Arena.ofShared();
-                FileChannel channel = FileChannel.open(
-                        directory.resolve("cut"),
-                        StandardOpenOption.CREATE_NEW,
-                        StandardOpenOption.READ,
-                        StandardOpenOption.WRITE)) {
-            MemorySegment cut = channel.map(FileChannel.MapMode.READ_WRITE, 0, PAGE, arena);
-            channel.truncate(0);
+                CutFile file = new CutFile(directory, PAGE)) {
+            MemorySegment cut = file.segment();
+            file.cut();
             write(session, 0, bytes(PAGE, 1));
             for (int length : new int[] {64, PAGE}) {
                 assertEquals(CodedStatus.SEGMENT_GONE, session.writeBlocking(0, cut, 0, length));

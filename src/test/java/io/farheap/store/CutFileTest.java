@@ -3,14 +3,13 @@ package io.farheap.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.testing.CutFile;
 import io.farheap.tier.MemoryDevice;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,12 +22,8 @@ class CutFileTest {
 
     @Test
     void itChangesNothing(@TempDir Path directory) throws IOException {
-        try (Arena arena = Arena.ofShared();
-                FileChannel channel = FileChannel.open(
-                        directory.resolve("cut"),
-                        StandardOpenOption.CREATE_NEW,
-                        StandardOpenOption.READ,
-                        StandardOpenOption.WRITE);
+        try (Arena arena = Arena.ofConfined();
+                CutFile file = new CutFile(directory, BYTES);
                 MemoryDevice device = new MemoryDevice(1 << 16, 8);
                 FarStore store = FarStore.builder()
                         .device(device)
@@ -37,13 +32,13 @@ class CutFileTest {
                         .records(64, BYTES)
                         .open();
                 StoreSession session = store.openSession()) {
-            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
+            MemorySegment mapped = file.segment();
             mapped.fill((byte) 1);
             MemorySegment memory = arena.allocate(BYTES);
             StoreCompletion none = (token, ended, bytes) -> {};
             assertEquals(StoreStatus.DONE, session.upsert(1, mapped, 0, BYTES));
             assertEquals(StoreStatus.DONE, session.upsert(2, mapped, 0, Long.BYTES));
-            channel.truncate(0);
+            file.cut();
             assertThrows(InternalError.class, () -> session.upsert(1, mapped, 0, BYTES));
             assertThrows(InternalError.class, () -> session.upsert(2, mapped, 0, Long.BYTES));
             assertThrows(InternalError.class, () -> session.upsert(3, mapped, 0, BYTES));

@@ -6,10 +6,10 @@ import io.farheap.memory.SharedMemory;
 import io.farheap.posix.Errno;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.SoftJvm;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,29 +58,18 @@ class DescriptorsTest {
 
     @Test
     void aRegistrationWithoutADescriptorSaysTheLimitAndTheRemedy() throws Exception {
-        Process process = new ProcessBuilder(
-                        "bash",
-                        "-c",
-                        "ulimit -n " + LIMIT + "; exec \"$@\"",
-                        "bash",
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-Dfarheap.verbs=soft",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Registrar.class.getName())
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), output);
+        SoftJvm ended =
+                SoftJvm.run(List.of("bash", "-c", "ulimit -n " + LIMIT + "; exec \"$@\"", "bash"), Registrar.class);
+        assertEquals(0, ended.status(), ended.output());
         assertEquals(
                 List.of(
                         "cannot register 4096 bytes on soft0, which needs a descriptor for each arena and two more for a moment;"
                                 + " all 512 that this process may have are in use: EMFILE (too many open files: raise `ulimit -n`)",
                         "later 4096"),
-                output.lines().filter(line -> !line.startsWith("WARNING")).toList());
+                ended.output()
+                        .lines()
+                        .filter(line -> !line.startsWith("WARNING"))
+                        .toList());
     }
 
     @Test

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.farheap.posix.Posix;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Elf;
+import io.farheap.testing.SoftJvm;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -529,19 +530,10 @@ class EmbeddedLibraryTest {
     }
 
     private String raw(List<String> shell, Class<?> main, String classPath, String... flags) throws Exception {
-        List<String> command = new ArrayList<>(shell);
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "--enable-native-access=ALL-UNNAMED",
-                "-Dfarheap.verbs=soft",
-                "-Djava.io.tmpdir=" + temporary));
-        command.addAll(List.of(flags));
-        command.addAll(List.of("-cp", classPath, main.getName()));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), output);
-        return output;
+        List<String> all = new ArrayList<>(List.of("-Djava.io.tmpdir=" + temporary));
+        all.addAll(List.of(flags));
+        SoftJvm ended = SoftJvm.run(shell, all, classPath, main);
+        assertEquals(0, ended.status(), ended.output());
+        return ended.output();
     }
 }

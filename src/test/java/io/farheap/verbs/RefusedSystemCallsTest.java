@@ -9,9 +9,7 @@ import io.farheap.posix.Errno;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.RefusedCalls;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import io.farheap.testing.SoftJvm;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -51,48 +49,31 @@ class RefusedSystemCallsTest {
         }
     }
 
-    private record Result(int status, String output) {}
-
-    private static Result run(List<String> shell, String when) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(shell);
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "--enable-native-access=ALL-UNNAMED",
-                "-Dfarheap.verbs=soft",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Refused.class.getName(),
-                when));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new Result(process.waitFor(), output);
-    }
-
     @Test
     void aDeviceWithoutMembarrierIsRefusedWithItsReason() throws Exception {
-        Result result = run(List.of(), "early");
-        assumeTrue(!result.output.contains("no filter"), "no seccomp here");
-        assertEquals(0, result.status, result.output);
+        SoftJvm result = SoftJvm.run(List.of(), Refused.class, "early");
+        assumeTrue(!result.output().contains("no filter"), "no seccomp here");
+        assertEquals(0, result.status(), result.output());
         assertTrue(
-                result.output.contains("softverbs: membarrier is refused (Operation not permitted): "
-                        + "a seccomp filter of this process or container has to allow it"),
-                result.output);
-        assertTrue(result.output.contains("refused cannot open device soft0: EPERM (not permitted)"), result.output);
+                result.output()
+                        .contains("softverbs: membarrier is refused (Operation not permitted): "
+                                + "a seccomp filter of this process or container has to allow it"),
+                result.output());
+        assertTrue(
+                result.output().contains("refused cannot open device soft0: EPERM (not permitted)"), result.output());
     }
 
     /** What others rely on is not done: then nothing more is. */
     @Test
     void aProcessEndsWhoseBarriersFail() throws Exception {
-        Result result = run(List.of("sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"), "late");
-        assumeTrue(!result.output.contains("no filter"), "no seccomp here");
-        assertTrue(result.output.contains("wrote 0 true"), result.output);
+        SoftJvm result = SoftJvm.run(List.of("sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"), Refused.class, "late");
+        assumeTrue(!result.output().contains("no filter"), "no seccomp here");
+        assertTrue(result.output().contains("wrote 0 true"), result.output());
         assertTrue(
-                result.output.contains(
-                        "softverbs: membarrier fails (Operation not permitted) since the device was opened"),
-                result.output);
-        assertNotEquals(0, result.status, result.output);
+                result.output()
+                        .contains("softverbs: membarrier fails (Operation not permitted) since the device was opened"),
+                result.output());
+        assertNotEquals(0, result.status(), result.output());
     }
 
     /** A pid namespace may ask for files in memory that cannot be executed. */
@@ -103,7 +84,7 @@ class RefusedSystemCallsTest {
         List<String> nothing = new ArrayList<>(shell);
         nothing.add("true");
         assumeTrue(new ProcessBuilder(nothing).start().waitFor() == 0, "needs root, and vm.memfd_noexec, of Linux 6.3");
-        Result result = run(shell, "never");
-        assertTrue(result.output.endsWith("wrote 0 true\nclosed\n"), result.output);
+        SoftJvm result = SoftJvm.run(shell, Refused.class, "never");
+        assertTrue(result.output().endsWith("wrote 0 true\nclosed\n"), result.output());
     }
 }
