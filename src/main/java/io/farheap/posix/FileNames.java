@@ -20,10 +20,17 @@ public final class FileNames {
         return Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
     }
 
-    /** @throws IllegalArgumentException the name cannot be encoded in this locale */
+    /**
+     * A path that has been {@linkplain #require required}.
+     *
+     * @throws IllegalArgumentException as {@link #require} says
+     */
     public static Path of(String name) {
+        // Path.of says less of what is wrong.
         requireKept("the file name ", name);
-        return Path.of(name);
+        Path path = Path.of(name);
+        require(path);
+        return path;
     }
 
     /**

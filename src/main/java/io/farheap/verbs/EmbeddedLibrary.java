@@ -126,9 +126,7 @@ final class EmbeddedLibrary {
             if (chosen == null) {
                 return FileNames.home().resolve(".javacpp").resolve("cache");
             }
-            Path cache = FileNames.of(chosen);
-            FileNames.require(cache);
-            return cache.toAbsolutePath();
+            return FileNames.of(chosen).toAbsolutePath();
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
         }
