@@ -10,7 +10,7 @@
 #include "model/delay.h"
 #include "object/qp.h"
 #include "path/completion.h"
-#include "path/hazard.h"
+#include "path/busy.h"
 #include "path/late.h"
 #include "path/pending.h"
 #include "path/progress.h"

@@ -7,7 +7,7 @@
 #include "object/layout.h"
 #include "object/pending.h"
 #include "object/qp.h"
-#include "path/hazard.h"
+#include "path/busy.h"
 #include "path/try.h"
 #include "peer/link.h"
 #include "peer/peer.h"
