@@ -19,7 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/sysmacros.h>
 
-/* Shared mappings of files, in the order of their addresses; one that goes on in the next is one with it. */
+/* Shared mappings of files, in the order of their addresses; one that the next continues is one with that. */
 struct survey {
 	struct sv_file_name *names;
 	size_t count, room;

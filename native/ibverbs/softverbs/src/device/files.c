@@ -9,9 +9,10 @@
  * fails.
  *
  * One lock guards the table and the counts. It is held while a file is looked for among our descriptors, so that two
- * threads that register a file at the same time find one kind. Nobody holds another lock of ours when he takes it, and
- * it takes none. A descriptor is closed only with its last region, whose key peers have let go of (quiesce.c): a peer
- * in the middle of opening that number still finds this file there, or finds by the inode that it is another.
+ * threads that register a file at the same time find one kind. A thread that takes it holds no other lock of ours, and
+ * takes none while it holds this one. A descriptor is closed only with its last region, whose key peers have let go of
+ * (quiesce.c): a peer in the middle of opening that number still finds this file there, or finds by the inode that it
+ * is another.
  */
 #include "base/calls.h"
 #include "device/files.h"
@@ -56,7 +57,7 @@ static struct file *find(const struct sv_file_name *name)
 	return file;
 }
 
-/* Sealed against shrinking, so that who maps it never takes a SIGBUS, and not against being written. */
+/* Sealed against shrinking, so that a process that maps it takes no SIGBUS, and not against being written. */
 static bool may_be_mapped(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

@@ -171,7 +171,7 @@ static void clear(struct sv_qp *qp)
 	atomic_store(&qp->entry->rq.tail, 0);
 	atomic_store(&qp->entry->record_head, 0);
 	atomic_store(&qp->entry->fault, SV_FAULT_NONE);
-	/* nobody's: quiesce.c need not look for it any more */
+	/* it has no peer: quiesce.c need not look for one any more */
 	qp->attr.dest_qp_num = 0;
 	atomic_store(&qp->entry->dest_qpn, 0);
 	atomic_store(&qp->entry->sender_waits, 0);

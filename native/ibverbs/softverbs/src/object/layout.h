@@ -78,7 +78,7 @@ struct sv_cq_entry {
  * What a CQ is armed for, in the low bits of `armed`. A sender first writes the event and then disarms: one that is
  * killed or stopped before leaves the CQ armed for the next, and one that cannot write it for lack of a descriptor also
  * has the owner's helper write it (`events_owed`). So there may be an event too many, never one too few. Each arming
- * counts the bits above up, so that whoever disarms late does not undo the next arming.
+ * counts the bits above up, so that a sender that disarms late does not undo the next arming.
  */
 enum { SV_ARMED_NOT, SV_ARMED_ANY, SV_ARMED_SOLICITED, SV_ARMED_FOR };
 #define SV_ARMINGS 4u

@@ -63,7 +63,7 @@ int sv_slot_owner(uint32_t slot, pid_t *pid)
 	return error ? -1 : 0;
 }
 
-/* Anybody may take names. */
+/* Any process of any user may take names. */
 static void say_taken(void)
 {
 	unsigned others = 0;

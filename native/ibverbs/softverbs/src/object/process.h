@@ -67,8 +67,8 @@ void sv_process_release(void);
 /* After a fork: all of it is the parent's. */
 void sv_process_forget(void);
 /*
- * The process that has this slot: 0, or -1 with errno. ESRCH if it is another user's, who can take any name: then no
- * process that we could talk to has it.
+ * The process that has this slot: 0, or -1 with errno. ESRCH if it is another user's, since any user can take any name:
+ * then no process that we could talk to has it.
  */
 int sv_slot_owner(uint32_t slot, pid_t *pid);
 

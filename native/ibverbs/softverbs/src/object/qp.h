@@ -64,7 +64,7 @@ struct sv_qp {
 	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
 	uint64_t operations;  /* executed, while they are counted */
 	bool waiting;         /* its bit is set (waiting.c) */
-	bool bounded;         /* whoever runs its sends may not connect or map; under the send lock */
+	bool bounded;         /* the thread that runs its sends may not connect or map; under the send lock */
 
 	/* receive side */
 	struct sv_lock recv_lock;

@@ -159,7 +159,7 @@ static bool look_around(void)
 	for (uint32_t i = 0; i < SV_QPS; i++)
 		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, sweep))
 			all = false;
-	/* of those who died before they wrote their events, or had no descriptor left to do so */
+	/* by peers that died before they wrote their events, or had no descriptor left to do so */
 	bool owed = atomic_exchange(&sv_process.segment->header.events_owed, 0);
 
 	for (uint32_t i = 0; (found || owed) && i < SV_CQS; i++)

@@ -22,7 +22,7 @@ bool sv_qp_connect(struct sv_qp *qp)
 		qp->peer = sv_peer_get(sv_qpn_slot(qpn));
 	if (!qp->peer)
 		return false;
-	/* whoever waits for copiers looks at it without the send lock, and then at the peer: see quiesce.c */
+	/* a thread that waits for copiers loads it without the send lock, and then looks at the peer: see quiesce.c */
 	__atomic_store_n(&qp->remote_entry, &qp->peer->segment->qps[sv_qpn_index(qpn)], __ATOMIC_RELEASE);
 	return true;
 }

@@ -226,9 +226,9 @@ static int open_descriptors(pid_t pid)
 }
 
 /*
- * At once, not when it is first woken: whom we have changed (a fault, a region that is gone, an event) has to hear of
- * it, and then it is too late to lack a descriptor. For reading too: a pipe that has a reader raises no SIGPIPE when
- * its owner has died.
+ * At once, not when it is first woken: a peer that we have changed (a fault, a region that is gone, an event) has to
+ * hear of it, and then it is too late to lack a descriptor. For reading too: a pipe that has a reader raises no SIGPIPE
+ * when its owner has died.
  */
 static bool open_wake(struct sv_peer *peer)
 {
@@ -317,7 +317,7 @@ struct sv_peer *sv_peer_get(uint32_t slot)
 	if (!peer && (peer = attach(slot)) != NULL) {
 		int error = sv_watch_add(peer->life);
 
-		/* a peer that nobody watches is never found dead by those who sleep; with no helper there are none */
+		/* a thread that sleeps never finds a peer dead that is not watched; without a helper no thread sleeps */
 		if (sv_is_shortage(error)) {
 			release(peer);
 			peer = NULL;

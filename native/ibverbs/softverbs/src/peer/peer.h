@@ -49,7 +49,7 @@ struct sv_peer {
 };
 
 /*
- * The process that has this slot now, or NULL with errno. EPERM: it is another user's. EACCES: it lives, and we may not
+ * The process that has this slot now, or NULL with errno. ESRCH: none of this user. EACCES: it lives, and we may not
  * look at it (it is not dumpable, has capabilities that we lack, is in a pid namespace around ours); it may look at us.
  */
 struct sv_peer *sv_peer_get(uint32_t slot);

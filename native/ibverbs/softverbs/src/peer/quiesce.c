@@ -75,9 +75,8 @@ static bool is_stopped(const struct sv_qp *qp)
 
 /*
  * What the peer of a QP says of itself. Under the process lock or the send lock, which keep its segment. A peer can be
- * at work on a QP of ours that has never got to its process: then it is looked for now. If there is no such process, or
- * another user's, which cannot get to us either, no copier is at work; if it cannot be looked at for any other reason,
- * we cannot tell.
+ * at work on a QP of ours that has never got to its process: then it is looked for now. If this user has no such
+ * process, no copier is at work; if it cannot be looked at for any other reason, we cannot tell.
  */
 static uint32_t busy_of_copier(const struct sv_qp *qp)
 {

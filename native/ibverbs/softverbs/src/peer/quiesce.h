@@ -11,7 +11,7 @@ struct sv_qp;
  */
 bool sv_quiesce_domain(uint32_t pd);
 bool sv_quiesce_qp(struct sv_qp *qp);
-/* The same for those who may not wait: who may be in the middle of using this QP; later, whether it is out. Under the
- * send lock. */
+/* The same for a thread that may not wait: the copier that may be at work on this QP now; later, whether it is out.
+ * Under the send lock. */
 uint32_t sv_copier_now(struct sv_qp *qp);
 bool sv_copier_out(const struct sv_qp *qp, uint32_t copier);

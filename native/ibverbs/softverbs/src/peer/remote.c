@@ -110,7 +110,7 @@ static void retire(struct sv_peer *peer, struct sv_map *map)
 		unmap(peer, map);
 }
 
-/* Map the region, if we may, or find it mapped; NULL with errno. EINPROGRESS: whoever may is to. */
+/* Map the region, if we may, or find it mapped; NULL with errno. EINPROGRESS: a thread that may map is to do so. */
 static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry, bool may_map)
 {
 	struct sv_map *old = peer->maps;
@@ -216,7 +216,7 @@ int sv_remote_unmapped(struct sv_qp *qp, struct sv_remote *remote)
 {
 	int error = remote->unmapped;
 
-	/* never by its address instead: its atomics would not be atomic with those of who has it mapped */
+	/* never by its address instead: its atomics would not be atomic with those of a process that has it mapped */
 	drop(qp->peer, remote);
 	if (error == EINPROGRESS)
 		return SV_STALL_HELPER;

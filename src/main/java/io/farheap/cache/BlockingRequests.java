@@ -141,7 +141,7 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
         boolean interrupted = Thread.interrupted();
         try {
             if (interrupted) {
-                // To interrupt a thread is to unpark it too, and it is interrupted anew each time.
+                // To interrupt a thread is to unpark it too, and each wait interrupts it again.
                 LockSupport.parkNanos(this, 1);
             }
             pollOrSleep(interrupted ? INTERRUPTED_NANOS : most);

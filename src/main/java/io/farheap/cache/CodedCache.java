@@ -36,7 +36,7 @@ final class CodedCache extends Cache {
     private final DataPaths paths;
     /** Null where it has no objective. */
     private final @Nullable SloWatch watch;
-    /** Held by who raises the capacity or takes a server out. A close does not wait for it. */
+    /** Held by the thread that raises the capacity or takes a server out. A close does not wait for it. */
     private final ReentrantLock changing = new ReentrantLock();
 
     private final MoveNews news = new MoveNews(changing);
@@ -268,7 +268,7 @@ final class CodedCache extends Cache {
         try {
             return calling(space::connect);
         } catch (RuntimeException e) {
-            // Whatever it met while the cache was being closed.
+            // If the cache was being closed, that is why.
             checkOpen();
             throw e;
         }

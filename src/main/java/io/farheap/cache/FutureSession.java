@@ -31,7 +31,7 @@ public final class FutureSession implements AutoCloseable {
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
      * Of that at most so much a poll: time in which this did not run does not count. It sleeps no longer while
-     * something is pending, so that a close is not overlooked by who waits for what never comes.
+     * something is pending, so that it sees a close also while it waits for an answer that never comes.
      */
     private static final long MOST_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 final class MoveNews {
 
     private final ReentrantLock changing;
-    /** A listener is being told, on the thread that has the lock. */
+    /** A listener is called, on the thread that has the lock. */
     private volatile boolean telling;
 
     /** @param changing held by the thread that moves something */
@@ -28,10 +28,10 @@ final class MoveNews {
         }
     }
 
-    /** Throws where the calling thread is in a listener of a move: the cache is in the middle of that. */
+    /** Throws if the calling thread is in a listener of a move: the cache is in the middle of that. */
     void refuseInListener() {
         if (telling && changing.isHeldByCurrentThread()) {
-            throw new IllegalStateException("a listener that is told of a region that has moved may not change, move or"
+            throw new IllegalStateException("a listener of a region that has moved may not change, move or"
                     + " close its cache: do so when the move has returned, or on another thread that it does not wait"
                     + " for");
         }

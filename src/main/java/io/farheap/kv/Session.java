@@ -284,7 +284,7 @@ public final class Session extends BlockingSession implements AutoCloseable {
         return queue.reconnects().trouble();
     }
 
-    /** Whether nothing is under way, of what nobody waits for either, nor waits for a connection. */
+    /** Whether nothing is under way or waits for a connection, the session's own work included. */
     boolean rests() {
         return operations.inUse() == 0 && reclaimer.isEmpty() && posts.oldestEra() == Long.MAX_VALUE;
     }

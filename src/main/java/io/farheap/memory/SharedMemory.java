@@ -127,8 +127,8 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Gives a part back to the kernel, for all processes that have it mapped. It reads as zeros afterwards, and is
-     * taken anew when it is {@linkplain #populate populated}, or written.
+     * Gives a part back to the kernel, for all processes that have it mapped. It reads as zeros afterwards, and takes
+     * memory again when it is {@linkplain #populate populated}, or written.
      *
      * @param offset of whole pages of {@link #pageBytes}, and {@code bytes} too
      * @throws IllegalArgumentException where it is not of whole pages, of which nothing would be given back

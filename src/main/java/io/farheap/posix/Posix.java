@@ -422,7 +422,7 @@ public final class Posix {
         }
     }
 
-    /** Shared by all calls, so that nobody reads it: a thread that goes to sleep must allocate nothing. */
+    /** Shared by all calls, so that none reads it: a thread that is about to sleep must allocate nothing. */
     private static final MemorySegment UNREAD_STATE = Arena.global().allocate(ERRNO_LAYOUT);
 
     /**

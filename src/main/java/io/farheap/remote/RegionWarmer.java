@@ -46,7 +46,7 @@ final class RegionWarmer implements AutoCloseable {
     /** @param region its name, for messages */
     synchronized void warm(String region, long address, int remoteKey) {
         if (closed) {
-            throw new VerbsException("its server is not used any more, so nobody reads from " + region);
+            throw new VerbsException("its server is not used any more, so no session reads from " + region);
         }
         if (connection.connection().failed()) {
             connection.close();

@@ -344,7 +344,7 @@ public final class RemoteMemory implements AutoCloseable {
             // Some may come meanwhile.
             for (List<RemoteServer> now = List.copyOf(servers); !joined.containsAll(now); now = List.copyOf(servers)) {
                 for (RemoteServer server : now) {
-                    // Each may be silent, and who closes this waits for one of them at most.
+                    // Each may be silent, and a close of this waits for one of them at most.
                     checkOpen();
                     tolerating(() -> queue.join(server));
                 }

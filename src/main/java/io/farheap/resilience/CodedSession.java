@@ -299,10 +299,10 @@ public final class CodedSession implements AutoCloseable {
     }
 
     /**
-     * The same of requests with some tokens, while the session's others go on: ends now what of them has nothing on its
-     * way and, where ten seconds are over, all of them, which are called back with this then, earlier ones of others or
-     * not. To be called again and again until they have ended. Writes whose splits are on their way go on all the same:
-     * others of their pages wait for them.
+     * The same for requests with some tokens, while the session's others continue. Ends those that have nothing on
+     * their way now. After ten seconds it ends them all, and calls them back, also before earlier requests with other
+     * tokens. To be called again and again until they have ended. Writes whose splits are on their way continue all the
+     * same, since others of their pages wait for them.
      *
      * @param since when they were first to end, by {@link System#nanoTime}
      */

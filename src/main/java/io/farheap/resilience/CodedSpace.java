@@ -317,7 +317,7 @@ public final class CodedSpace implements AutoCloseable {
         }
     }
 
-    /** Asked before each server is: who closes the space does not wait for all of them. */
+    /** Before each server is asked: a close of the space does not wait for all of them. */
     private boolean isNoPlace(RemoteServer server) {
         requireGrowing();
         return keeper.isNoPlace(server);

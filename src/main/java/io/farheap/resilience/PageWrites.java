@@ -97,7 +97,7 @@ final class PageWrites {
             return gatherFirst(op, slot, request);
         }
         if (op.state == PageOp.STRICT) {
-            // Once its session has given its request up, nobody waits for the slabs.
+            // Once its session has given its request up, no thread waits for the slabs.
             return op.request < 0 ? end(op, CodedStatus.CLOSED) : awaitSlabs(op);
         }
         if (slot == null) {

@@ -73,7 +73,7 @@ public final class FarStore implements AutoCloseable {
             }
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first, device.capacity());
-            // Of a log without a record the device has not even the block in which it ends: it begins where it goes on.
+            // If the log has no record, the device has not even the block in which it ends: it begins at its next page.
             log.marks.begin(checkpoint == null || checkpoint.begin() == checkpoint.end() ? first : checkpoint.begin());
             this.givenBack = checkpoint == null ? 0 : device.begin();
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 /** Does what an interrupt would end. The thread is interrupted again afterwards, for its caller. */
 public final class Uninterrupted {
 
-    /** For which one that is interrupted sleeps at most: what would have woken it may have gone with the interrupt. */
+    /** How long an interrupted thread sleeps at most: its permit to wake may have gone with the interrupt. */
     private static final long INTERRUPTED_NANOS = 1_000_000;
 
     private Uninterrupted() {}
@@ -37,8 +37,8 @@ public final class Uninterrupted {
 
     /**
      * Parks the calling thread as {@link LockSupport#parkNanos(Object, long)} does, which returns at once to a thread
-     * that is interrupted: so one that waits would use a whole core. One that is interrupted already parks for 1 ms at
-     * most; one that is interrupted meanwhile goes on.
+     * that is interrupted: so a thread that waits would use a whole core. A thread that is interrupted already parks
+     * for 1 ms at most; an interrupt meanwhile ends the park.
      */
     public static void parkNanos(Object blocker, long nanos) {
         if (!Thread.interrupted()) {
@@ -46,7 +46,7 @@ public final class Uninterrupted {
             return;
         }
         try {
-            // To interrupt a thread is to unpark it too, and it is interrupted anew each time.
+            // To interrupt a thread is to unpark it too, and each wait interrupts it again.
             LockSupport.parkNanos(blocker, 1);
             LockSupport.parkNanos(blocker, Math.min(nanos, INTERRUPTED_NANOS));
         } finally {
