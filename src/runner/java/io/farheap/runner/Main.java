@@ -84,6 +84,9 @@ public final class Main {
             }
         }
         double seconds = (System.nanoTime() - started) / 1e9;
+        if (arguments.suites().isEmpty() && arguments.pieces().isEmpty()) {
+            SourceSizes.of(ROOT).print(10);
+        }
         report.print(seconds, ProcessorTime.now().idleShareSince(processors), !arguments.full());
         if (arguments.full()) {
             printMissing(stamps);
