@@ -141,7 +141,7 @@ final class Checkpointer {
         long begin = log.marks.begin();
         long of = StoreVersion.version(version.state());
         Map<String, Long> points;
-        Map<StoreSession, Long> serials = new HashMap<>();
+        Map<ListedSession, Long> serials = new HashMap<>();
         Snapshot snapshot;
         long end;
         try {
@@ -186,7 +186,7 @@ final class Checkpointer {
         newerBegin = begin;
         newestChanges = changes;
         newestPoints = points;
-        serials.forEach(StoreSession::durable);
+        serials.forEach(ListedSession::durable);
         return number;
     }
 
@@ -232,7 +232,7 @@ final class Checkpointer {
         long began = System.nanoTime();
         while (true) {
             boolean passed = parts.epochs().passed(epoch);
-            StoreSession busy = sessions.when(() -> {}).open().stream()
+            ListedSession busy = sessions.when(() -> {}).open().stream()
                     // Behind the end of sessions nobody polls, and what is pending is never done.
                     .filter(session -> !ending && session.updatesPending())
                     .findAny()
@@ -253,9 +253,9 @@ final class Checkpointer {
     }
 
     /** Waits until all sessions have passed: those that are inside an operation do when it has ended. */
-    private void pass(long version, Set<StoreSession> open, Map<StoreSession, Long> serials) {
+    private void pass(long version, Set<ListedSession> open, Map<ListedSession, Long> serials) {
         long epoch = parts.epochs().advance();
-        List<StoreSession> waited = new ArrayList<>(open);
+        List<ListedSession> waited = new ArrayList<>(open);
         while (true) {
             waited.removeIf(session -> {
                 long serial = session.serialBefore(version);

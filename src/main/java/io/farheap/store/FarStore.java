@@ -133,7 +133,10 @@ public final class FarStore implements AutoCloseable {
     }
 
     private StoreSession open(String name, SessionOptions how) {
-        return sessions.open(name, serial -> new StoreSession(name, serial, sessions::close, parts, logThread, how));
+        return sessions.open(
+                name,
+                serial -> new StoreSession(name, serial, sessions::close, parts, logThread, how),
+                StoreSession::listed);
     }
 
     /** For one operation at a time. */
@@ -444,17 +447,17 @@ public final class FarStore implements AutoCloseable {
             if (checkpointer != null) {
                 checkpointer.awaitEnd();
             }
-            Set<StoreSession> open = sessions.end();
-            open.forEach(StoreSession::refuse);
+            Set<ListedSession> open = sessions.end();
+            open.forEach(ListedSession::refuse);
             parts.epochs().awaitAll();
-            open.forEach(StoreSession::awaitPoll);
+            open.forEach(ListedSession::awaitPoll);
             Checkpointer last = checkpointing.onClose() && !ended ? checkpointer : null;
             ended = true;
             Set<String> unfinished = new TreeSet<>();
             if (last != null) {
                 everything.add(() -> lastCheckpoint(last, unfinished));
             }
-            for (StoreSession session : open) {
+            for (ListedSession session : open) {
                 everything.add(() -> {
                     boolean done = session.endWithStore(last != null ? checkpointing.patience() : Duration.ZERO);
                     if (!done && !session.name().isEmpty()) {

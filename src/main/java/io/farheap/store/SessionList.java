@@ -4,13 +4,14 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A store's sessions, and how many operations those with names had done that are closed. Any thread. */
 final class SessionList {
 
-    private final Set<StoreSession> open = new HashSet<>();
+    private final Set<ListedSession> open = new HashSet<>();
     private final Map<String, Long> closed = new TreeMap<>();
     private StoreCounts counted = StoreCounts.NONE;
     private boolean ended;
@@ -23,21 +24,22 @@ final class SessionList {
     /**
      * @param name empty for one that nothing is remembered of
      * @param make makes it, of the operations that it has done in earlier lives
+     * @param listed what is kept here of one that was made
      */
-    synchronized StoreSession open(String name, LongFunction<StoreSession> make) {
+    synchronized <S> S open(String name, LongFunction<S> make, Function<S, ListedSession> listed) {
         if (ended) {
             throw new IllegalStateException("the store is closed");
         }
         if (!name.isEmpty() && open.stream().anyMatch(session -> session.name().equals(name))) {
             throw new IllegalStateException("session \"" + name + "\" is open; close it, or take another name");
         }
-        StoreSession session = make.apply(name.isEmpty() ? 0 : closed.getOrDefault(name, 0L));
-        open.add(session);
+        S session = make.apply(name.isEmpty() ? 0 : closed.getOrDefault(name, 0L));
+        open.add(listed.apply(session));
         closed.remove(name);
         return session;
     }
 
-    synchronized void close(StoreSession session) {
+    synchronized void close(ListedSession session) {
         if (open.remove(session)) {
             counted = counted.plus(session.counts());
             if (!session.name().isEmpty()) {
@@ -48,7 +50,7 @@ final class SessionList {
 
     synchronized StoreCounts counts() {
         StoreCounts all = counted;
-        for (StoreSession session : open) {
+        for (ListedSession session : open) {
             all = all.plus(session.counts());
         }
         return all;
@@ -63,7 +65,7 @@ final class SessionList {
     /** How many operations each session with a name has done. By who knows that they do no more. */
     synchronized Map<String, Long> serials() {
         Map<String, Long> all = new TreeMap<>(closed);
-        for (StoreSession session : open) {
+        for (ListedSession session : open) {
             if (!session.name().isEmpty()) {
                 all.put(session.name(), session.serial());
             }
@@ -71,12 +73,12 @@ final class SessionList {
         return all;
     }
 
-    record Snapshot(Set<StoreSession> open, Map<String, Long> closed) {}
+    record Snapshot(Set<ListedSession> open, Map<String, Long> closed) {}
 
     /** Which code of the application's the calling thread runs inside one of them, or null. */
     synchronized @Nullable String runHere() {
         long here = Thread.currentThread().threadId();
-        for (StoreSession session : open) {
+        for (ListedSession session : open) {
             String what = session.runBy(here);
             if (what != null) {
                 return what;
@@ -86,7 +88,7 @@ final class SessionList {
     }
 
     /** None is opened any more. @return those that are open */
-    synchronized Set<StoreSession> end() {
+    synchronized Set<ListedSession> end() {
         ended = true;
         return Set.copyOf(open);
     }

@@ -4,7 +4,6 @@ import io.farheap.thread.Uninterrupted;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a
@@ -27,7 +26,6 @@ public final class StoreSession implements AutoCloseable {
     /** For which it sleeps where the log's thread is to make room. */
     private static final long NAP_NANOS = 20_000;
 
-    private final Consumer<StoreSession> owner;
     private final HashIndex index;
     private final LogThread logThread;
     private final SessionVersion version;
@@ -39,17 +37,15 @@ public final class StoreSession implements AutoCloseable {
     private final GroupReads groups;
     private final SessionCounts counts = new SessionCounts();
     private final SessionKeys keys;
-    private final String name;
+    private final ListedSession listed;
 
     StoreSession(
             String name,
             long serial,
-            Consumer<StoreSession> owner,
+            Consumer<ListedSession> owner,
             StoreParts parts,
             LogThread logThread,
             SessionOptions options) {
-        this.name = name;
-        this.owner = owner;
         this.index = parts.index();
         this.logThread = logThread;
         this.version = new SessionVersion(parts.version());
@@ -62,6 +58,7 @@ public final class StoreSession implements AutoCloseable {
             this.device = new DeviceReads(
                     parts, options, records, updates, gate.epoch(), counts, logThread.full(options.spare()));
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
+            this.listed = new ListedSession(name, serials, gate, counts, device, owner);
         } catch (Throwable e) {
             gate.giveBack();
             throw e;
@@ -385,13 +382,14 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    SessionCounts counts() {
-        return counts;
+    /** The session as the store has it. */
+    ListedSession listed() {
+        return listed;
     }
 
     /** As given with {@link FarStore#openSession(String)}; empty for one that nothing is remembered of. */
     public String name() {
-        return name;
+        return listed.name();
     }
 
     /**
@@ -419,21 +417,6 @@ public final class StoreSession implements AutoCloseable {
         return serials.awaitDurable(operations, atMost, logThread, this::poll);
     }
 
-    /** A checkpoint is durable that has so many of its operations. */
-    void durable(long operations) {
-        serials.durable(operations);
-    }
-
-    /** Whether one of its updates waits, for the device or for another session. Any thread; a moment old. */
-    boolean updatesPending() {
-        return device.pending.updates() > 0;
-    }
-
-    /** As {@link SessionSerials#before}. */
-    long serialBefore(long version) {
-        return serials.before(version, gate);
-    }
-
     /**
      * What is pending is called back first; what that throws comes out at the end.
      *
@@ -443,58 +426,6 @@ public final class StoreSession implements AutoCloseable {
     @Override
     public void close() {
         gate.refuseWithin();
-        Draining.end(gate, this::pending, this::drain, this::end);
-    }
-
-    /** No operation begins any more. By the store: one may be under way until the present epoch has passed. */
-    void refuse() {
-        gate.close();
-    }
-
-    /** As {@link SessionGate#runBy}. */
-    @Nullable
-    String runBy(long thread) {
-        return gate.runBy(thread);
-    }
-
-    /** By the store, behind {@link #refuse} and an epoch. */
-    void awaitPoll() {
-        gate.awaitPoll();
-    }
-
-    /**
-     * By the store, whose parts are used no more afterwards. A session that another thread has used last, and not
-     * released, is that thread's to close: it has nothing of the store then but memory and a handle of its own.
-     *
-     * @param patience for updates that are pending, which are done first, if they can be
-     * @return whether all that it has accepted is done
-     */
-    boolean endWithStore(Duration patience) {
-        if (!device.claimOrLeave()) {
-            return !updatesPending();
-        }
-        gate.endHere();
-        try {
-            Draining.updates(device, patience);
-            return !updatesPending();
-        } finally {
-            finish();
-        }
-    }
-
-    private void end() {
-        if (device.claim()) {
-            finish();
-        }
-    }
-
-    private void finish() {
-        gate.close();
-        try {
-            device.close();
-        } finally {
-            gate.giveBack();
-            owner.accept(this);
-        }
+        Draining.end(gate, this::pending, this::drain, listed::end);
     }
 }

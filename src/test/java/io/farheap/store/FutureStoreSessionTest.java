@@ -261,7 +261,7 @@ class FutureStoreSessionTest {
             List<CompletableFuture<?>> all = whilePending(
                     futures,
                     () -> List.of(futures.update(number(1), THROWING, 0), futures.update(number(2), THROWING, 0)),
-                    inner::refuse);
+                    inner.listed()::refuse);
             all.forEach(each -> assertInstanceOf(IllegalStateException.class, failure(each)));
             assertInstanceOf(IllegalStateException.class, failure(futures.read(number(1))));
         }
