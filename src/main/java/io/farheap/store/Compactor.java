@@ -7,12 +7,32 @@ import io.farheap.tier.Device;
 import io.farheap.tier.DeviceCall;
 import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.IoStatus;
+import java.lang.foreign.MemorySegment;
 
 /**
  * Gives the oldest part of a log back, beside the load: what is the newest of its key there is copied to the tail, then
  * the log begins behind that part. Deleted keys need nothing: all that was older is in the same part, or before it.
  */
 final class Compactor {
+
+    /** What copies records to the tail: a session for this alone. */
+    interface Mover {
+
+        /**
+         * Copies a record of the log to the tail, if it is the newest of its key.
+         *
+         * @param record a copy of it, in {@code page}
+         * @param address where it is in the log, below {@code head}
+         * @return {@link StoreStatus#DONE}, NOT_FOUND if there is a newer one, PENDING, FULL or FAILED
+         */
+        int move(MemorySegment page, long record, long address, StoreCompletion completion);
+
+        /** Lets what is pending make progress, and calls back. @return whether something happened */
+        boolean poll();
+
+        /** Polls until nothing is pending. */
+        void drain();
+    }
 
     private static final long NAP_NANOS = 50_000;
 
@@ -33,12 +53,12 @@ final class Compactor {
     /**
      * One at a time.
      *
-     * @param session for this alone
+     * @param mover for this alone
      * @param until the log's beginning afterwards, at most; whole pages that are not in memory are given back
      * @return the log's beginning
      * @throws StoreException where the device fails, or has lost a part: the log begins where it was
      */
-    long run(StoreSession session, long until) {
+    long run(Mover mover, long until) {
         HybridLog log = parts.log();
         long end = log.startOf(log.page(Math.min(until, marks.head())));
         Device device = parts.device();
@@ -52,8 +72,8 @@ final class Compactor {
                 // What a gap covers the device may never have had.
                 if (first < next) {
                     read(call, registered, log.startOf(page));
-                    move(session, memory, first, next);
-                    session.drain();
+                    move(mover, memory, first, next);
+                    mover.drain();
                 }
                 if (failure != 0) {
                     throw new StoreException("the log could not be compacted: " + StoreStatus.describe(failure));
@@ -76,7 +96,7 @@ final class Compactor {
         }
     }
 
-    private void move(StoreSession session, SharedMemory memory, long from, long to) {
+    private void move(Mover mover, SharedMemory memory, long from, long to) {
         long base = memory.segment().address() - (to - parts.log().pageBytes());
         for (long address = from; address + Layout.LEAST_RECORD <= to; ) {
             long record = base + address;
@@ -92,16 +112,16 @@ final class Compactor {
             seen++;
             if ((header & (Record.INVALID | Record.DELETED)) == 0
                     && parts.gaps().counts(address, header)) {
-                moveRecord(session, memory, record, address);
+                moveRecord(mover, memory, record, address);
             }
             address += layout.recordBytes(record);
         }
     }
 
-    private void moveRecord(StoreSession session, SharedMemory memory, long record, long address) {
+    private void moveRecord(Mover mover, SharedMemory memory, long record, long address) {
         int outcome;
-        while ((outcome = session.move(memory.segment(), record, address, this::moved)) == StoreStatus.FULL) {
-            if (!session.poll()) {
+        while ((outcome = mover.move(memory.segment(), record, address, this::moved)) == StoreStatus.FULL) {
+            if (!mover.poll()) {
                 if (!parts.log().hasSpare()) {
                     break;
                 }

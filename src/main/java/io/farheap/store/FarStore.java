@@ -252,7 +252,7 @@ public final class FarStore implements AutoCloseable {
         try (StoreSession session = open("", options.forCompaction())) {
             long before = parts.log().marks.begin();
             Compactor compactor = new Compactor(parts);
-            long begin = compactor.run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
+            long begin = compactor.run(session.mover(), before + Math.min(bytes, Device.MAX_ADDRESS));
             lastLive = compactor.live();
             compacted.addAndGet(begin - before);
             event.done(0, begin - before);

@@ -271,14 +271,27 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /**
-     * Copies a record of the log to the tail, if it is the newest of its key.
-     *
-     * @param record a copy of it, in {@code page}
-     * @param address where it is in the log, below {@code head}
-     * @return DONE, NOT_FOUND where there is a newer one, PENDING, FULL or FAILED
-     */
-    int move(MemorySegment page, long record, long address, StoreCompletion completion) {
+    /** What a compaction uses of it, which has it alone. */
+    Compactor.Mover mover() {
+        return new Compactor.Mover() {
+            @Override
+            public int move(MemorySegment page, long record, long address, StoreCompletion completion) {
+                return StoreSession.this.move(page, record, address, completion);
+            }
+
+            @Override
+            public boolean poll() {
+                return StoreSession.this.poll();
+            }
+
+            @Override
+            public void drain() {
+                StoreSession.this.drain();
+            }
+        };
+    }
+
+    private int move(MemorySegment page, long record, long address, StoreCompletion completion) {
         records.useKeyOf(record);
         enter();
         try {
