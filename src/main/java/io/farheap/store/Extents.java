@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.List;
 
 /** The parts of a log that were written, with their checksums. */
-final class Extents {
+final class Extents implements LogThread.Written {
 
     private final List<Checkpoint.Extent> written = new ArrayList<>();
 
@@ -14,8 +14,8 @@ final class Extents {
         written.addAll(extents);
     }
 
-    /** @param bytes of the log from {@code from} on; nobody changes them any more */
-    synchronized void add(long from, ByteBuffer bytes) {
+    @Override
+    public synchronized void add(long from, ByteBuffer bytes) {
         long to = from + bytes.remaining();
         written.add(new Checkpoint.Extent(from, to, Checkpoint.crc(bytes)));
     }

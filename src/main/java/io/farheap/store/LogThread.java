@@ -8,6 +8,7 @@ import io.farheap.tier.AppendCompletion;
 import io.farheap.tier.Device;
 import io.farheap.tier.DeviceHandle;
 import io.farheap.tier.IoStatus;
+import java.nio.ByteBuffer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
@@ -18,6 +19,13 @@ import org.jspecify.annotations.Nullable;
  * to pages ahead of the tail. Nobody waits for it but who needs a page that has no memory yet.
  */
 final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCloseable {
+
+    /** Told of what is written. */
+    interface Written {
+
+        /** Bytes of the log from an address on, which nobody changes any more. */
+        void add(long from, ByteBuffer bytes);
+    }
 
     /** Pages with memory ahead of the tail. */
     private static final int AHEAD = 2;
@@ -33,7 +41,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     private final Epochs epochs;
     private final Device device;
     private final DeviceHandle handle;
-    private final @Nullable Extents extents;
+    private final @Nullable Written listener;
     private final @Nullable ReadCache cache;
     private final long alignment;
     private final long mutableBytes;
@@ -70,7 +78,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     private volatile BooleanSupplier compacted = () -> false;
 
     /**
-     * @param extents told of what is written, where that is to outlive the process
+     * @param listener told of what is written, where that is to outlive the process
      * @param mutableShare of the pages in memory that are updated in place, from 0 to 1
      */
     LogThread(
@@ -78,10 +86,10 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
             HybridLog log,
             Device device,
             double mutableShare,
-            @Nullable Extents extents,
+            @Nullable Written listener,
             @Nullable ReadCache cache) {
         this.cache = cache;
-        this.extents = extents;
+        this.listener = listener;
         this.log = log;
         this.marks = log.marks;
         this.frames = log.frames;
@@ -159,8 +167,8 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
             if (!handle.append(from, frames.registered(), frames.offsetOf(from), padded - from, this, next)) {
                 break;
             }
-            if (extents != null) {
-                extents.add(begun, frames.bytes(begun, end - begun));
+            if (listener != null) {
+                listener.add(begun, frames.bytes(begun, end - begun));
             }
             partEnd[part] = end;
             partWritten[part] = false;
