@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.store.Gaps.Gap;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -64,9 +65,6 @@ record Checkpoint(
     private static final int MOST = 1 << 30;
     private static final long MOST_BUCKETS = 1L << 40;
 
-    /** Of the log, from {@code from} to {@code to}: records of later versions than {@code last} do not count. */
-    record Gap(long from, long to, long last) {}
-
     record Extent(long from, long to, int crc) {}
 
     /** @param from the address that it is of, or negative where there is none */
@@ -118,7 +116,7 @@ record Checkpoint(
             to.putLong(serial).putShort((short) utf.length).put(utf);
         }
         to.putInt(gaps.size());
-        gaps.forEach(gap -> to.putLong(gap.from).putLong(gap.to).putLong(gap.last));
+        gaps.forEach(gap -> to.putLong(gap.from()).putLong(gap.to()).putLong(gap.last()));
         to.putInt(extents.size());
         extents.forEach(extent -> to.putLong(extent.from).putLong(extent.to).putInt(extent.crc));
         to.putInt(pieces.size());

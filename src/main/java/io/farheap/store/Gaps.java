@@ -8,14 +8,17 @@ import java.util.List;
  */
 class Gaps {
 
-    private final List<Checkpoint.Gap> gaps;
-    private final Checkpoint.Gap[] each;
+    /** Of the log, from {@code from} to {@code to}: records of later versions than {@code last} do not count. */
+    record Gap(long from, long to, long last) {}
+
+    private final List<Gap> gaps;
+    private final Gap[] each;
     private final long top;
 
-    Gaps(List<Checkpoint.Gap> gaps) {
+    Gaps(List<Gap> gaps) {
         this.gaps = List.copyOf(gaps);
-        this.each = gaps.toArray(Checkpoint.Gap[]::new);
-        this.top = gaps.stream().mapToLong(Checkpoint.Gap::to).max().orElse(0);
+        this.each = gaps.toArray(Gap[]::new);
+        this.top = gaps.stream().mapToLong(Gap::to).max().orElse(0);
     }
 
     boolean counts(long address, long header) {
@@ -23,7 +26,7 @@ class Gaps {
     }
 
     private boolean look(long address, long header) {
-        for (Checkpoint.Gap gap : each) {
+        for (Gap gap : each) {
             boolean later = gap.last() < 0 || Record.version(header) == (gap.last() + 1 & Record.VERSION);
             if (later && address >= gap.from() && address < gap.to()) {
                 return false;
@@ -40,7 +43,7 @@ class Gaps {
     /** Where a gap ends in which no record counts at all, and an address is; else the address. */
     long endOf(long address) {
         if (address < top) {
-            for (Checkpoint.Gap gap : each) {
+            for (Gap gap : each) {
                 if (gap.last() < 0 && address >= gap.from() && address < gap.to()) {
                     return gap.to();
                 }
@@ -50,7 +53,7 @@ class Gaps {
     }
 
     /** Those that are still in the log. */
-    List<Checkpoint.Gap> from(long begin) {
+    List<Gap> from(long begin) {
         return gaps.stream().filter(gap -> gap.to() > begin).toList();
     }
 }

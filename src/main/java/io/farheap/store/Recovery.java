@@ -42,9 +42,9 @@ final class Recovery {
 
     /** What does not count of the log once the checkpoint is recovered. */
     static Gaps gaps(Checkpoint checkpoint) {
-        List<Checkpoint.Gap> all = new ArrayList<>(checkpoint.gaps());
-        all.add(new Checkpoint.Gap(checkpoint.passing(), checkpoint.end(), checkpoint.version()));
-        all.add(new Checkpoint.Gap(checkpoint.end(), checkpoint.next(), -1));
+        List<Gaps.Gap> all = new ArrayList<>(checkpoint.gaps());
+        all.add(new Gaps.Gap(checkpoint.passing(), checkpoint.end(), checkpoint.version()));
+        all.add(new Gaps.Gap(checkpoint.end(), checkpoint.next(), -1));
         all.removeIf(gap -> gap.from() >= gap.to());
         return new Gaps(all);
     }

@@ -32,7 +32,7 @@ class IndexFillTest {
         System.out.println("seed " + seed);
         Layout layout = general ? Layout.GENERAL : Layout.COMPACT;
         // Records of the version that never counts: they are passed over.
-        Gaps gaps = new Gaps(List.of(new Checkpoint.Gap(10 * PART_BYTES, 12 * PART_BYTES, 1)));
+        Gaps gaps = new Gaps(List.of(new Gaps.Gap(10 * PART_BYTES, 12 * PART_BYTES, 1)));
         Map<Long, Long> last = new HashMap<>();
         try (Arena arena = Arena.ofShared();
                 HashIndex index = new HashIndex(buckets)) {
@@ -97,7 +97,7 @@ class IndexFillTest {
             for (long at = 0; at < PART_BYTES - 64; at += Layout.LEAST_RECORD) {
                 write(log.address() + at, Layout.COMPACT, false);
             }
-            Gaps throwing = new Gaps(List.of(new Checkpoint.Gap(0, PART_BYTES, 7))) {
+            Gaps throwing = new Gaps(List.of(new Gaps.Gap(0, PART_BYTES, 7))) {
                 @Override
                 boolean counts(long address, long header) {
                     if (Thread.currentThread().getName().startsWith("store-recovery")) {

@@ -180,7 +180,7 @@ class LastPageTest {
                 of.next(),
                 of.passing(),
                 of.sessions(),
-                List.of(new Checkpoint.Gap(HybridLog.FIRST, BLOCK, -1)),
+                List.of(new Gaps.Gap(HybridLog.FIRST, BLOCK, -1)),
                 of.index(),
                 of.extents(),
                 of.aside(),
