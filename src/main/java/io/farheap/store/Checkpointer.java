@@ -116,8 +116,7 @@ final class Checkpointer {
 
     /** Whether the newest one has all that sessions have done, none of which does anything now. */
     synchronized boolean isCurrent() {
-        return sessions.counts().changes() == newestChanges
-                && sessions.serials().equals(newestPoints);
+        return changes(sessions.counts()) == newestChanges && sessions.serials().equals(newestPoints);
     }
 
     /** The last one, of sessions that have ended, or will never do anything more. */
@@ -132,7 +131,7 @@ final class Checkpointer {
     }
 
     private long tryToMake() throws IOException {
-        long changes = sessions.counts().changes();
+        long changes = changes(sessions.counts());
         StoreVersion version = parts.version();
         HybridLog log = parts.log();
         IndexImage image = images == null ? IndexFiles.none(parts.index().buckets()) : images.write(number + 1);
@@ -296,6 +295,11 @@ final class Checkpointer {
 
     private boolean isOver(long since) {
         return Duration.ofNanos(System.nanoTime() - since).compareTo(options.patience()) > 0;
+    }
+
+    /** Operations that may have changed something. */
+    private static long changes(StoreCounts counts) {
+        return counts.upserts() + counts.updates() + counts.deletes();
     }
 
     private static int sync(Device device) {

@@ -13,4 +13,15 @@ final class SessionCounts {
     long onDevice;
     /** Reads of the device: more than one where a chain or a record is long. */
     long deviceReads;
+
+    /** All that others have counted, and this. */
+    StoreCounts addedTo(StoreCounts all) {
+        return new StoreCounts(
+                all.reads() + reads,
+                all.upserts() + upserts,
+                all.updates() + updates,
+                all.deletes() + deletes,
+                all.onDevice() + onDevice,
+                all.deviceReads() + deviceReads);
+    }
 }

@@ -11,9 +11,11 @@ import org.jspecify.annotations.Nullable;
 /** A store's sessions, and how many operations those with names had done that are closed. Any thread. */
 final class SessionList {
 
+    private static final StoreCounts NONE = new StoreCounts(0, 0, 0, 0, 0, 0);
+
     private final Set<ListedSession> open = new HashSet<>();
     private final Map<String, Long> closed = new TreeMap<>();
-    private StoreCounts counted = StoreCounts.NONE;
+    private StoreCounts counted = NONE;
     private boolean ended;
 
     /** @param closed serials of sessions that were recovered, by name */
@@ -41,7 +43,7 @@ final class SessionList {
 
     synchronized void close(ListedSession session) {
         if (open.remove(session)) {
-            counted = counted.plus(session.counts());
+            counted = session.counts().addedTo(counted);
             if (!session.name().isEmpty()) {
                 closed.put(session.name(), session.serial());
             }
@@ -51,7 +53,7 @@ final class SessionList {
     synchronized StoreCounts counts() {
         StoreCounts all = counted;
         for (ListedSession session : open) {
-            all = all.plus(session.counts());
+            all = session.counts().addedTo(all);
         }
         return all;
     }

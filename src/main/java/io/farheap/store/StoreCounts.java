@@ -10,22 +10,4 @@ package io.farheap.store;
  * @param onDevice of the reads and updates those whose record was not in memory
  * @param deviceReads reads of the device for these: more than one where a chain or a record is long
  */
-public record StoreCounts(long reads, long upserts, long updates, long deletes, long onDevice, long deviceReads) {
-
-    static final StoreCounts NONE = new StoreCounts(0, 0, 0, 0, 0, 0);
-
-    /** Operations that may have changed something. */
-    long changes() {
-        return upserts + updates + deletes;
-    }
-
-    StoreCounts plus(SessionCounts more) {
-        return new StoreCounts(
-                reads + more.reads,
-                upserts + more.upserts,
-                updates + more.updates,
-                deletes + more.deletes,
-                onDevice + more.onDevice,
-                deviceReads + more.deviceReads);
-    }
-}
+public record StoreCounts(long reads, long upserts, long updates, long deletes, long onDevice, long deviceReads) {}
