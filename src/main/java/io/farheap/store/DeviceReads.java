@@ -20,8 +20,7 @@ import java.util.function.IntSupplier;
  */
 final class DeviceReads implements IoCompletion, AutoCloseable {
 
-    // What comes next of a place that is tried again: its key is looked up anew, its record is read, or the update goes
-    // on with the value that was found, or without one.
+    // What comes next of a place that is tried again: its key, its record, or the update with a value or without one.
     private static final int LOOK_UP = 0;
     private static final int READ = 1;
     private static final int FOUND = 2;
@@ -276,15 +275,17 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     @Override
     public void completed(long token, int status) {
         int place = (int) token;
-        if (left) {
-            finish(place, StoreStatus.CLOSED, 0);
-        } else if (status == IoStatus.OK) {
+        if (status == IoStatus.OK && !left) {
             look(place);
+        } else if (left || status == IoStatus.CLOSED) {
+            finish(place, StoreStatus.CLOSED, 0);
         } else if (status == IoStatus.GONE && pending.address[place] < marks.begin()) {
             // A compaction has moved it to the tail, or it is of no use any more: the index knows.
             again(place, LOOK_UP);
         } else {
-            finish(place, StoreStatus.ofRead(status), 0);
+            // What is gone, and the log has not given back, the device has lost.
+            boolean lost = status == IoStatus.GONE || status == IoStatus.LOST;
+            finish(place, lost ? StoreStatus.LOST : StoreStatus.FAILED, 0);
         }
     }
 

@@ -11,7 +11,8 @@ public final class StoreException extends RuntimeException {
         this(message, StoreStatus.FAILED);
     }
 
-    StoreException(String message, int status) {
+    /** @param status how the operation ended, of {@link StoreStatus} */
+    public StoreException(String message, int status) {
         super(message);
         this.status = status;
     }

@@ -1,7 +1,5 @@
 package io.farheap.store;
 
-import io.farheap.tier.IoStatus;
-
 /** What an operation of a store's session says at once, or, where it was {@link #PENDING}, when it is called back. */
 public final class StoreStatus {
 
@@ -32,18 +30,6 @@ public final class StoreStatus {
     public static final int THREW = 9;
 
     private StoreStatus() {}
-
-    /**
-     * How an operation ends whose read of the device has not succeeded. What is gone, and the log has not given back,
-     * the device has lost.
-     */
-    static int ofRead(int status) {
-        return switch (status) {
-            case IoStatus.LOST, IoStatus.GONE -> LOST;
-            case IoStatus.CLOSED -> CLOSED;
-            default -> FAILED;
-        };
-    }
 
     public static String describe(int status) {
         return switch (status) {
