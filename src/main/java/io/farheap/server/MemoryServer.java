@@ -438,7 +438,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     @Override
     public WantedRegions reportUse(long leaseId, List<RegionUse> uses) {
-        return monitor.report(leases.require(leaseId), uses);
+        return monitor.report(leases.require(leaseId).id(), uses);
     }
 
     @Override

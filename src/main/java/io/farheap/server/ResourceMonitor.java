@@ -84,7 +84,7 @@ final class ResourceMonitor implements AutoCloseable {
     }
 
     /** A client tells how much it uses regions that it can do without. Never waits. */
-    WantedRegions report(ClientLease lease, List<RegionUse> reported) {
+    WantedRegions report(long leaseId, List<RegionUse> reported) {
         if (reported.size() > ControlPlane.MAX_REPORTED) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
@@ -98,7 +98,7 @@ final class ResourceMonitor implements AutoCloseable {
             }
         }
         return headroom.isKept()
-                ? new WantedRegions(uses.report(lease.id(), reported, System.nanoTime()), headroom.periodNanos())
+                ? new WantedRegions(uses.report(leaseId, reported, System.nanoTime()), headroom.periodNanos())
                 : WantedRegions.NEVER;
     }
 
