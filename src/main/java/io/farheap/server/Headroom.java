@@ -45,9 +45,4 @@ public record Headroom(int percent, long periodNanos, int extra, Supplier<Machin
     public boolean isKept() {
         return percent > 0;
     }
-
-    /** How much is missing, in bytes; below 0 for what is free beyond it. */
-    long missing(MachineMemory memory) {
-        return memory.totalBytes() / 100 * percent - memory.freeBytes();
-    }
 }

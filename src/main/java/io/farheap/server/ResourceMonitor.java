@@ -63,7 +63,7 @@ final class ResourceMonitor implements AutoCloseable {
     /** @param since the pool's withdrawals before the memory was read */
     private void look(MachineMemory memory, long since) {
         seen = memory;
-        long missing = headroom.missing(memory);
+        long missing = missing(headroom, memory);
         long now = System.nanoTime();
         if (missing > 0) {
             long regions = Math.min(pool.total(), (missing - 1) / pool.regionBytes() + 1);
@@ -81,6 +81,11 @@ final class ResourceMonitor implements AutoCloseable {
             }
         }
         uses.askNothing(now);
+    }
+
+    /** How much is missing, in bytes; below 0 for what is free beyond the headroom. */
+    private static long missing(Headroom headroom, MachineMemory memory) {
+        return memory.totalBytes() / 100 * headroom.percent() - memory.freeBytes();
     }
 
     /** A client tells how much it uses regions that it can do without. Never waits. */
