@@ -24,6 +24,6 @@ final class AllCounts {
         SessionCounts sum = new SessionCounts();
         sum.add(ended);
         open.forEach(sum::add);
-        return Health.Counts.of(sum);
+        return sum.snapshot();
     }
 }

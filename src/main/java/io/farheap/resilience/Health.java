@@ -84,21 +84,7 @@ public record Health(
             long degraded,
             long disagreed,
             long voided,
-            long late) {
-
-        static Counts of(SessionCounts counts) {
-            return new Counts(
-                    counts.reads,
-                    counts.writes,
-                    counts.decoded,
-                    counts.hedged,
-                    counts.retried,
-                    counts.degraded,
-                    counts.disagreed,
-                    counts.voided,
-                    counts.late);
-        }
-    }
+            long late) {}
 
     /** Whether all slabs are good. */
     public boolean whole() {

@@ -31,4 +31,9 @@ final class SessionCounts {
         voided += other.voided;
         late += other.late;
     }
+
+    /** As they are at this moment. */
+    Health.Counts snapshot() {
+        return new Health.Counts(reads, writes, decoded, hedged, retried, degraded, disagreed, voided, late);
+    }
 }
