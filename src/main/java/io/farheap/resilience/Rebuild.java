@@ -180,7 +180,7 @@ final class Rebuild implements AutoCloseable {
 
     private int rebuild(Slab slab, long offset, int pages) {
         int bytes = pages * splitBytes;
-        int gathered = gather(slab, offset, bytes, resilience.rebuildAsks());
+        int gathered = gather(slab, offset, bytes, SlabTable.rebuildAsks(resilience));
         if (gathered != MADE) {
             return gathered;
         }
@@ -247,7 +247,7 @@ final class Rebuild implements AutoCloseable {
      * were late are not asked beyond that.
      */
     private int gather(Slab slab, long offset, int bytes, int wanted) {
-        int least = resilience.rebuildAsks();
+        int least = SlabTable.rebuildAsks(resilience);
         long lateBefore = lateSplits;
         long begun = waited;
         do {

@@ -237,11 +237,6 @@ public record Resilience(
         return mode == Mode.EC_ONLY ? dataSplits : dataSplits + additional;
     }
 
-    /** How many good splits of a page a new one is made of, where there are so many: fewer show nothing wrong. */
-    int rebuildAsks() {
-        return checksReads() ? readAsks() : dataSplits;
-    }
-
     /** Bytes of far memory for each byte of the space. */
     public double memoryOverhead() {
         return (double) splits() / dataSplits;

@@ -152,7 +152,7 @@ final class ServerRebuild {
 
     /** As many good slabs as are needed, or none where there are not so many. */
     private List<Slab> choose(Slab slab) {
-        int wanted = resilience.rebuildAsks();
+        int wanted = SlabTable.rebuildAsks(resilience);
         int chosen = rebuild.lines().someGood(slab.range(), wanted, 0, wanted);
         if (Integer.bitCount(chosen) < wanted) {
             return List.of();

@@ -37,10 +37,15 @@ final class SlabTable {
     /** @param first slab of all ranges, split by split */
     SlabTable(Resilience resilience, List<Slab> first) {
         this.dataSplits = resilience.dataSplits();
-        this.kept = resilience.rebuildAsks();
+        this.kept = rebuildAsks(resilience);
         this.splits = resilience.splits();
         this.ranges = first.size() / splits;
         this.slabs = new AtomicReferenceArray<>(first.toArray(Slab[]::new));
+    }
+
+    /** How many good splits of a page a new one is made of, where there are so many: fewer show nothing wrong. */
+    static int rebuildAsks(Resilience resilience) {
+        return resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
     }
 
     /** Rises as the space grows. */
