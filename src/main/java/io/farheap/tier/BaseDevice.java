@@ -5,9 +5,6 @@ import java.lang.foreign.MemorySegment;
 /** What devices have in common: their shape, and what is open of them. */
 abstract class BaseDevice implements Device {
 
-    /** What registered memory begins and ends at. */
-    static final long PAGE_BYTES = 4096;
-
     private final long segmentBytes;
     private final int alignment;
     private final int readAlignment;
@@ -18,13 +15,13 @@ abstract class BaseDevice implements Device {
     }
 
     BaseDevice(long segmentBytes, int alignment, int readAlignment) {
-        if (alignment < 1 || alignment > PAGE_BYTES || Integer.bitCount(alignment) != 1) {
-            throw new IllegalArgumentException(
-                    "an alignment of " + alignment + " bytes; it must be a power of two, at most " + PAGE_BYTES);
+        if (alignment < 1 || alignment > OwnedMemory.PAGE_BYTES || Integer.bitCount(alignment) != 1) {
+            throw new IllegalArgumentException("an alignment of " + alignment
+                    + " bytes; it must be a power of two, at most " + OwnedMemory.PAGE_BYTES);
         }
-        if (segmentBytes < PAGE_BYTES || segmentBytes > MAX_ADDRESS || Long.bitCount(segmentBytes) != 1) {
+        if (segmentBytes < OwnedMemory.PAGE_BYTES || segmentBytes > MAX_ADDRESS || Long.bitCount(segmentBytes) != 1) {
             throw new IllegalArgumentException("segments of " + segmentBytes
-                    + " bytes; they must have a power of two, from " + PAGE_BYTES + " to " + MAX_ADDRESS);
+                    + " bytes; they must have a power of two, from " + OwnedMemory.PAGE_BYTES + " to " + MAX_ADDRESS);
         }
         this.segmentBytes = segmentBytes;
         this.alignment = alignment;
@@ -52,9 +49,12 @@ abstract class BaseDevice implements Device {
             throw new IllegalArgumentException(
                     memory + " cannot be registered; take memory that is off-heap and writable");
         }
-        if (memory.byteSize() == 0 || memory.byteSize() % PAGE_BYTES != 0 || memory.address() % PAGE_BYTES != 0) {
+        if (memory.byteSize() == 0
+                || memory.byteSize() % OwnedMemory.PAGE_BYTES != 0
+                || memory.address() % OwnedMemory.PAGE_BYTES != 0) {
             throw new IllegalArgumentException(memory.byteSize() + " bytes at " + Long.toHexString(memory.address())
-                    + " cannot be registered; take memory that begins and ends at multiples of " + PAGE_BYTES);
+                    + " cannot be registered; take memory that begins and ends at multiples of "
+                    + OwnedMemory.PAGE_BYTES);
         }
         return parts.register(() -> own(parts, memory));
     }

@@ -51,7 +51,7 @@ public final class DiskStorage implements Storage {
                         + " is in use, by this process or another: close that device first, or take another directory");
             }
             long block = Files.getFileStore(directory).getBlockSize();
-            int alignment = Math.clamp(Long.highestOneBit(block), LEAST_ALIGNMENT, (int) BaseDevice.PAGE_BYTES);
+            int alignment = Math.clamp(Long.highestOneBit(block), LEAST_ALIGNMENT, (int) OwnedMemory.PAGE_BYTES);
             return new DiskStorage(directory, alignment, lock);
         } catch (IOException | RuntimeException e) {
             Closing.after(e, lock);

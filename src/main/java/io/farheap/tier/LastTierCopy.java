@@ -44,7 +44,7 @@ final class LastTierCopy implements AutoCloseable {
         this.last = last;
         this.alignment = alignment;
         try {
-            this.memory = resources.add(Arena.ofShared()).allocate(2 * PIECE_BYTES, BaseDevice.PAGE_BYTES);
+            this.memory = resources.add(Arena.ofShared()).allocate(2 * PIECE_BYTES, OwnedMemory.PAGE_BYTES);
             for (Device device : others) {
                 sources.add(new Source(
                         device, resources.add(device.register(memory)), new DeviceCall(resources.add(device.open()))));

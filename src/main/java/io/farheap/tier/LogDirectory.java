@@ -20,7 +20,7 @@ final class LogDirectory {
     private static final String NEW_DEVICE = "device.new";
     private static final String PREFIX = "segment-";
     private static final int DIGITS = 16;
-    private static final int BLOCK_BYTES = (int) BaseDevice.PAGE_BYTES;
+    private static final int BLOCK_BYTES = (int) OwnedMemory.PAGE_BYTES;
     private static final int VERSION = 1;
 
     private final Storage storage;

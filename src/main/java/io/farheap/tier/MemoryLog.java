@@ -60,7 +60,7 @@ final class MemoryLog {
 
     private Piece allocate(long segment) {
         Arena arena = Arena.ofShared();
-        return new Piece(arena, arena.allocate(segmentBytes, BaseDevice.PAGE_BYTES));
+        return new Piece(arena, arena.allocate(segmentBytes, OwnedMemory.PAGE_BYTES));
     }
 
     /** Where an address is in its segment. */

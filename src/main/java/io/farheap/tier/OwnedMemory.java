@@ -7,6 +7,9 @@ import java.lang.invoke.VarHandle;
 /** Memory that is registered with one device. */
 class OwnedMemory implements DeviceMemory {
 
+    /** What registered memory begins and ends at. */
+    static final long PAGE_BYTES = 4096;
+
     private static final VarHandle CLOSED;
 
     static {

@@ -54,7 +54,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
             // What is in use is not closed, if it is removed meanwhile.
             if (opened != null && coarse > readAlignment) {
                 memory = Arena.ofShared();
-                between = memory.allocate(requests * bounceBytes(), BaseDevice.PAGE_BYTES);
+                between = memory.allocate(requests * bounceBytes(), OwnedMemory.PAGE_BYTES);
                 part = tier.device.register(between);
             }
         } catch (RuntimeException e) {
@@ -73,7 +73,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     }
 
     private static long bounceBytes() {
-        return Device.MAX_FINE_READ + 2 * BaseDevice.PAGE_BYTES;
+        return Device.MAX_FINE_READ + 2 * OwnedMemory.PAGE_BYTES;
     }
 
     boolean open() {

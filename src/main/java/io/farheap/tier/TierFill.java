@@ -23,7 +23,7 @@ final class TierFill implements AutoCloseable {
     private final Tier tier;
     private final double nanosPerByte;
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment piece = arena.allocate(PIECE_BYTES, BaseDevice.PAGE_BYTES);
+    private final MemorySegment piece = arena.allocate(PIECE_BYTES, OwnedMemory.PAGE_BYTES);
     private final List<Lane> lanes = new ArrayList<>();
 
     /** A tier's handle and memory. */
