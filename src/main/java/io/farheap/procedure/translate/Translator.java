@@ -58,7 +58,7 @@ public final class Translator {
                 program.points.size(),
                 Weaver.codeBytes(written),
                 program.loops(),
-                Weaver.load(written, shape));
+                TranslatedCode.load(written, shape));
     }
 
     private static byte[] write(Program program, Refusal refusal, Limits limits) {

@@ -6,15 +6,11 @@ import java.lang.classfile.MethodModel;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.List;
 
-/** Writes and loads the class of a program. */
+/** Writes the class of a program. */
 final class Weaver {
 
-    private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
     private static final ClassDesc PARENT = ClassDesc.of("io.farheap.procedure.translate.TranslatedCode");
     private static final ClassDesc SHAPE = ClassDesc.of("io.farheap.procedure.translate.CodeShape");
     private static final MethodTypeDesc CONSTRUCTOR = MethodTypeDesc.of(ConstantDescs.CD_void, SHAPE);
@@ -53,19 +49,5 @@ final class Weaver {
                     most, method.findAttribute(Attributes.code()).orElseThrow().codeLength());
         }
         return most;
-    }
-
-    /** Its class goes when nothing refers to the code. */
-    static TranslatedCode load(byte[] written, CodeShape shape) {
-        try {
-            MethodHandles.Lookup hidden = LOOKUP.defineHiddenClass(written, true);
-            MethodHandle constructor =
-                    hidden.findConstructor(hidden.lookupClass(), MethodType.methodType(void.class, CodeShape.class));
-            return (TranslatedCode) constructor.invoke(shape);
-        } catch (Error | RuntimeException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException("a translated procedure cannot be loaded", e);
-        }
     }
 }
