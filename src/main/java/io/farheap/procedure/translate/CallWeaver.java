@@ -18,10 +18,10 @@ import java.lang.constant.MethodTypeDesc;
  */
 abstract class CallWeaver {
 
-    /** The class that is written. */
-    static final ClassDesc PROCEDURE = ClassDesc.of("io.farheap.procedure.translate.Procedure");
+    /** The class that is written: in the package of its superclass, where it is loaded. */
+    static final ClassDesc PROCEDURE = ClassDesc.of(TranslatedCode.class.getPackageName(), "Procedure");
 
-    static final ClassDesc FRAME = ClassDesc.of("io.farheap.procedure.translate.Frame");
+    static final ClassDesc FRAME = Frame.class.describeConstable().orElseThrow();
     /** Local variables; those of the procedure are behind them. */
     static final int FRAME_SLOT = 1;
 
@@ -42,9 +42,9 @@ abstract class CallWeaver {
     static final int TURNS_SLOT = 18;
     static final int FIRST_SLOT = 19;
 
-    private static final ClassDesc WORDS = ClassDesc.of("io.farheap.procedure.translate.Words");
-    private static final ClassDesc ATOMICS = ClassDesc.of("io.farheap.procedure.translate.Atomics");
-    private static final ClassDesc COPIES = ClassDesc.of("io.farheap.procedure.translate.Copies");
+    private static final ClassDesc WORDS = Words.class.describeConstable().orElseThrow();
+    private static final ClassDesc ATOMICS = Atomics.class.describeConstable().orElseThrow();
+    private static final ClassDesc COPIES = Copies.class.describeConstable().orElseThrow();
 
     final CodeBuilder code;
     /** Whether this is {@link TranslatedCode#step}. */

@@ -1,5 +1,6 @@
 package io.farheap.procedure.translate;
 
+import io.farheap.procedure.Call;
 import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeModel;
 import java.lang.classfile.Instruction;
@@ -26,7 +27,7 @@ import java.util.Map;
 /** From a method's code to admitted instructions. */
 final class CodeReader {
 
-    private static final String CALL = "io/farheap/procedure/Call";
+    private static final String CALL = Call.class.getName().replace('.', '/');
 
     private final Refusal refusal;
     private final String className;

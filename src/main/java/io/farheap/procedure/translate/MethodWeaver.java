@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MethodWeaver extends CallWeaver {
 
-    private static final ClassDesc SLOTS = ClassDesc.of("io.farheap.procedure.translate.Slots");
+    private static final ClassDesc SLOTS = Slots.class.describeConstable().orElseThrow();
     static final long ADDRESS_BITS = 0xffff_ffff_ffffL;
     private static final int MOST_CHARGED = 30_000;
     private static final MethodTypeDesc LEAVE =

@@ -1,5 +1,6 @@
 package io.farheap.procedure.translate;
 
+import io.farheap.procedure.Call;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,7 @@ enum Type {
     DOUBLE('D', TypeKind.DOUBLE),
     CALL('C', TypeKind.REFERENCE);
 
-    static final ClassDesc CALL_CLASS = ClassDesc.of("io.farheap.procedure.Call");
+    static final ClassDesc CALL_CLASS = Call.class.describeConstable().orElseThrow();
 
     final char letter;
     final TypeKind kind;

@@ -11,8 +11,9 @@ import java.util.List;
 /** Writes the class of a program. */
 final class Weaver {
 
-    private static final ClassDesc PARENT = ClassDesc.of("io.farheap.procedure.translate.TranslatedCode");
-    private static final ClassDesc SHAPE = ClassDesc.of("io.farheap.procedure.translate.CodeShape");
+    private static final ClassDesc PARENT =
+            TranslatedCode.class.describeConstable().orElseThrow();
+    private static final ClassDesc SHAPE = CodeShape.class.describeConstable().orElseThrow();
     private static final MethodTypeDesc CONSTRUCTOR = MethodTypeDesc.of(ConstantDescs.CD_void, SHAPE);
     private static final MethodTypeDesc RUN =
             MethodTypeDesc.of(ConstantDescs.CD_int, CallWeaver.FRAME, ConstantDescs.CD_int);

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.translate.Context;
+import io.farheap.procedure.translate.TranslatedCode;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.time.TimeLimit;
@@ -82,7 +84,7 @@ class RegistrationsTest {
             }
             // Threads remember whose call was last.
             require(CallStatus.REFUSED == kept.getLast().call(0, 0, 0), "unregistered");
-            require(count(histogram(), "io.farheap.procedure.translate.Context") > 0, "counted");
+            require(count(histogram(), Context.class.getName()) > 0, "counted");
             String left = left();
             for (int i = 0; i < 200 && !left.equals("Registered=0 Procedure=0 leases=" + KEPT); i++) {
                 Thread.sleep(50);
@@ -101,9 +103,9 @@ class RegistrationsTest {
 
     private static String left() throws Exception {
         String all = histogram();
-        return "Registered=" + count(all, "io.farheap.procedure.service.Registered") + " Procedure="
-                + count(all, "io.farheap.procedure.translate.Procedure/")
-                + " leases=" + count(all, "io.farheap.procedure.service.LeaseProcedures");
+        return "Registered=" + count(all, Registered.class.getName()) + " Procedure="
+                + count(all, TranslatedCode.class.getPackageName() + ".Procedure/")
+                + " leases=" + count(all, LeaseProcedures.class.getName());
     }
 
     private static long count(String histogram, String name) {
