@@ -26,7 +26,7 @@ final class Caches {
     /** What becomes of a cache whose time is over. */
     static final String WHY = "its time was over, and others needed its room; extend a cache in time to keep it";
 
-    static final double MILLIS_AN_HOUR = 3_600_000;
+    private static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Servers servers;
     private final Journal journal;

@@ -24,6 +24,7 @@ final class Roll {
     private static final System.Logger LOG = System.getLogger(Roll.class.getName());
 
     private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Servers servers;
     private final Journal journal;
@@ -155,7 +156,7 @@ final class Roll {
     /** @param until the time of day up to which it was seen */
     private void seen(ServerRecord server, boolean ended, long until) {
         if (server.spot()) {
-            double hours = (until - server.sinceMillis()) / Caches.MILLIS_AN_HOUR;
+            double hours = (until - server.sinceMillis()) / MILLIS_AN_HOUR;
             prices.life(server.type()).add(hours, ended && !stopped.test(server.id()));
             changed.add(server.type());
         }
