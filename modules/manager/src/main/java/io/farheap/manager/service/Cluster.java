@@ -122,8 +122,9 @@ public final class Cluster implements CacheManager {
         this.answers = new Answers(servers, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, nanos, millis);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);
+        boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
-                caches, servers, tenants, moves, roll, spares, reallocator, shopping, options, nanos, millis);
+                caches, servers, tenants, moves, roll, spares, reallocator, shopping, cheaper, nanos, millis);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.losses = new Losses(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);

@@ -37,10 +37,11 @@ final class Reallocations {
     private final Spares spares;
     private final Reallocator reallocator;
     private final Shopping shopping;
-    private final ManagerOptions options;
+    private final boolean cheaper;
     private final LongSupplier nanos;
     private final LongSupplier millis;
 
+    /** @param cheaper whether caches may move to servers that cost less */
     Reallocations(
             Caches caches,
             Servers servers,
@@ -50,7 +51,7 @@ final class Reallocations {
             Spares spares,
             Reallocator reallocator,
             Shopping shopping,
-            ManagerOptions options,
+            boolean cheaper,
             LongSupplier nanos,
             LongSupplier millis) {
         this.caches = caches;
@@ -61,7 +62,7 @@ final class Reallocations {
         this.spares = spares;
         this.reallocator = reallocator;
         this.shopping = shopping;
-        this.options = options;
+        this.cheaper = cheaper;
         this.nanos = nanos;
         this.millis = millis;
     }
@@ -164,8 +165,7 @@ final class Reallocations {
         servers.stock(now);
         spares.refresh(now);
         try {
-            Reallocation found = reallocator.find(
-                    wish.need(millis.getAsLong()), wish.held(), wish.more(), options.cheaperMoves() > 0);
+            Reallocation found = reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
             Plan plan = new Plan(
                     found.candidate().switches(),
                     found.candidate().serverThreads(),
@@ -187,7 +187,7 @@ final class Reallocations {
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         try {
-            reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), options.cheaperMoves() > 0);
+            reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
             return true;
         } catch (NoRoomException e) {
             return false;
