@@ -125,7 +125,8 @@ public final class Cluster implements CacheManager {
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
                 caches, servers, tenants, moves, roll, spares, reallocator, shopping, cheaper, nanos, millis);
-        this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
+        this.thrift =
+                new Thrift(caches, servers, moves, allocator, prices, options.earlyMoves(), options.cheaperMoves());
         this.losses = new Losses(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();

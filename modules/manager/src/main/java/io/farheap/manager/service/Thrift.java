@@ -39,17 +39,30 @@ final class Thrift {
     private final Moves moves;
     private final Allocator allocator;
     private final Prices prices;
-    private final ManagerOptions options;
+    private final boolean early;
+    private final int cheaper;
     /** The last cache that was looked at. */
     private long cursor;
 
-    Thrift(Caches caches, Servers servers, Moves moves, Allocator allocator, Prices prices, ManagerOptions options) {
+    /**
+     * @param early whether caches leave spot servers ahead of their notice
+     * @param cheaper how many caches may move at once to servers that cost less
+     */
+    Thrift(
+            Caches caches,
+            Servers servers,
+            Moves moves,
+            Allocator allocator,
+            Prices prices,
+            boolean early,
+            int cheaper) {
         this.caches = caches;
         this.servers = servers;
         this.moves = moves;
         this.allocator = allocator;
         this.prices = prices;
-        this.options = options;
+        this.early = early;
+        this.cheaper = cheaper;
     }
 
     void plan(long now, long millis) {
@@ -61,7 +74,7 @@ final class Thrift {
             leave(server, ending, now, millis);
         }
         int looked = 0;
-        while (looked++ < LOOKED_AT && moves.underWay(Reason.CHEAPER) < options.cheaperMoves()) {
+        while (looked++ < LOOKED_AT && moves.underWay(Reason.CHEAPER) < cheaper) {
             var next = caches.after(cursor).firstEntry();
             cursor = next == null ? 0 : next.getKey();
             if (next == null) {
@@ -72,7 +85,7 @@ final class Thrift {
     }
 
     private boolean endsSoon(Servers.Known server, long millis) {
-        if (!options.earlyMoves() || !server.record.spot() || server.record.leaving()) {
+        if (!early || !server.record.spot() || server.record.leaving()) {
             return false;
         }
         double age = (millis - server.record.sinceMillis()) / MILLIS_AN_HOUR;
