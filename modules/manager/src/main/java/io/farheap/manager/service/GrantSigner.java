@@ -1,12 +1,10 @@
 package io.farheap.manager.service;
 
-import com.google.protobuf.ByteString;
 import io.farheap.control.CacheGrant;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
-import io.farheap.manager.wire.ReportReceipt;
 import java.security.KeyPair;
 import java.security.PrivateKey;
 import java.security.interfaces.EdECPrivateKey;
@@ -28,7 +26,7 @@ public final class GrantSigner {
     private final Ed25519PrivateKeyParameters key;
     private final long epoch;
     private final GrantClock clock;
-    private final ByteString publicKey;
+    private final byte[] publicKey;
 
     /**
      * @param keys for Ed25519
@@ -38,7 +36,7 @@ public final class GrantSigner {
         this.key = key(keys.getPrivate());
         this.epoch = epoch;
         this.clock = clock;
-        this.publicKey = ByteString.copyFrom(keys.getPublic().getEncoded());
+        this.publicKey = keys.getPublic().getEncoded();
     }
 
     private static Ed25519PrivateKeyParameters key(PrivateKey key) {
@@ -56,13 +54,19 @@ public final class GrantSigner {
         return signer.generateSignature();
     }
 
-    /** What a server learns with each report. */
-    ReportReceipt receipt() {
-        return ReportReceipt.newBuilder()
-                .setEpoch(epoch)
-                .setKey(publicKey)
-                .setMillis(clock.getAsLong())
-                .build();
+    /** Of the manager's store. A server learns it with each report, as the key and the time. */
+    long epoch() {
+        return epoch;
+    }
+
+    /** By which servers check what is signed: a copy, in X.509's form. */
+    byte[] publicKey() {
+        return publicKey.clone();
+    }
+
+    /** The time of the clock by which grants end, in milliseconds. */
+    long millis() {
+        return clock.getAsLong();
     }
 
     Allocation sign(Allocation allocation) {

@@ -1,5 +1,6 @@
 package io.farheap.manager.service;
 
+import com.google.protobuf.ByteString;
 import io.farheap.control.Codes;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -52,11 +53,13 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
     private final CacheManager manager;
     private final GrantSigner grants;
+    private final ByteString key;
 
     /** @param grants signs what the manager grants, when it has done so */
     ManagerService(CacheManager manager, GrantSigner grants) {
         this.manager = manager;
         this.grants = grants;
+        this.key = ByteString.copyFrom(grants.publicKey());
     }
 
     @Override
@@ -292,7 +295,10 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
             public void onNext(ReportedServer report) {
                 try {
                     Orders orders = manager.report(ManagerMessages.read(report));
-                    receipts.onNext(grants.receipt().toBuilder()
+                    receipts.onNext(ReportReceipt.newBuilder()
+                            .setEpoch(grants.epoch())
+                            .setKey(key)
+                            .setMillis(grants.millis())
                             .setLeave(orders.leave())
                             .addAllEnded(orders.ended())
                             .build());
