@@ -53,7 +53,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     /** There is a place. */
-    abstract boolean append(
+    protected abstract boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token);
 
     @Override
@@ -67,7 +67,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     /** There is a place. */
-    abstract boolean read(
+    protected abstract boolean read(
             long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token);
 
     @Override
@@ -78,7 +78,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     /** There is a place. */
-    abstract boolean startSync(IoCompletion completion, long token);
+    protected abstract boolean startSync(IoCompletion completion, long token);
 
     @Override
     public final int poll() {
@@ -87,7 +87,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     /** @return how many requests were called back */
-    abstract int progress();
+    protected abstract int progress();
 
     @Override
     public final void awaitProgress() {
@@ -98,7 +98,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     /** Something is pending. */
-    abstract void sleep();
+    protected abstract void sleep();
 
     @Override
     public final int pending() {
@@ -118,7 +118,7 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     /** The owner lets go of it. */
-    void released() {}
+    protected void released() {}
 
     @Override
     public final void close() {
@@ -161,10 +161,10 @@ abstract class BaseHandle implements DeviceHandle {
     }
 
     /** It is being closed: what is pending is to end. */
-    void beginEnd() {}
+    protected void beginEnd() {}
 
     /** Once, with nothing pending. */
-    void end() {}
+    protected void end() {}
 
     /** From whatever thread, as {@link RequestSlots#uses}. */
     final boolean uses(OwnedMemory memory) {

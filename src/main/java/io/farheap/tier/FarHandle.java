@@ -35,7 +35,7 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     @Override
-    boolean append(
+    protected boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
         if (!log.makeRoom(address + length)) {
             return false;
@@ -50,7 +50,8 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     @Override
-    boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+    protected boolean read(
+            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
         if (address < log.begin()) {
@@ -61,7 +62,7 @@ final class FarHandle extends BaseHandle implements Completion {
 
     /** What was appended is where it is: far memory survives nothing. */
     @Override
-    boolean startSync(IoCompletion completion, long token) {
+    protected boolean startSync(IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.SYNC, token);
         slots.completions[slot] = completion;
         return endWith(slot, lost ? IoStatus.LOST : IoStatus.OK);
@@ -135,7 +136,7 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     @Override
-    int progress() {
+    protected int progress() {
         int done = 0;
         while (!ended.isEmpty()) {
             end(ended.remove());
@@ -167,7 +168,7 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     @Override
-    void sleep() {
+    protected void sleep() {
         if (!ended.isEmpty() || lost) {
             return;
         }
@@ -182,14 +183,14 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     @Override
-    void released() {
+    protected void released() {
         if (!lost) {
             session.release();
         }
     }
 
     @Override
-    void end() {
+    protected void end() {
         log.ended(appends);
         session.close();
     }

@@ -14,7 +14,7 @@ final class FarMemory extends OwnedMemory {
     }
 
     @Override
-    void free() {
+    protected void free() {
         buffer.close();
     }
 }

@@ -30,7 +30,7 @@ abstract class FileHandle extends BaseHandle {
     }
 
     @Override
-    boolean append(
+    protected boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
         FileSegment segment = log.find(address);
         int status = IoStatus.OK;
@@ -50,7 +50,8 @@ abstract class FileHandle extends BaseHandle {
     }
 
     @Override
-    boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+    protected boolean read(
+            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
         FileSegment segment = log.find(address);
@@ -96,7 +97,7 @@ abstract class FileHandle extends BaseHandle {
     }
 
     @Override
-    boolean startSync(IoCompletion completion, long token) {
+    protected boolean startSync(IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.SYNC, token);
         slots.completions[slot] = completion;
         if (!nextToSync(slot, 0)) {
@@ -242,7 +243,7 @@ abstract class FileHandle extends BaseHandle {
     }
 
     @Override
-    final int progress() {
+    protected final int progress() {
         int count = 0;
         while (!ended.isEmpty()) {
             end(ended.remove());
@@ -255,7 +256,7 @@ abstract class FileHandle extends BaseHandle {
     abstract int reap();
 
     @Override
-    final void sleep() {
+    protected final void sleep() {
         if (ended.isEmpty()) {
             await();
         }

@@ -177,7 +177,7 @@ final class FileThreads implements FileEngine {
         }
 
         @Override
-        void end() {
+        protected void end() {
             handles.set(number, null);
         }
     }

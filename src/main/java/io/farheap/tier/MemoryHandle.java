@@ -37,7 +37,7 @@ final class MemoryHandle extends BaseHandle {
     }
 
     @Override
-    boolean append(
+    protected boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
         int slot = slots.take(RequestSlots.APPEND, address, source, offset, length, token);
         slots.appends[slot] = completion;
@@ -45,14 +45,15 @@ final class MemoryHandle extends BaseHandle {
     }
 
     @Override
-    boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+    protected boolean read(
+            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
         return wait(slot);
     }
 
     @Override
-    boolean startSync(IoCompletion completion, long token) {
+    protected boolean startSync(IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.SYNC, token);
         slots.completions[slot] = completion;
         return wait(slot);
@@ -65,7 +66,7 @@ final class MemoryHandle extends BaseHandle {
     }
 
     @Override
-    int progress() {
+    protected int progress() {
         polls++;
         makeReady();
         int done = 0;
@@ -101,7 +102,7 @@ final class MemoryHandle extends BaseHandle {
     }
 
     @Override
-    void beginEnd() {
+    protected void beginEnd() {
         ending = true;
     }
 
@@ -201,7 +202,7 @@ final class MemoryHandle extends BaseHandle {
 
     /** Polls alone make progress, but where a test holds it up. */
     @Override
-    void sleep() {
+    protected void sleep() {
         if (readyCount == 0 && faults.held()) {
             Uninterrupted.parkNanos(this, NAP_NANOS);
         }

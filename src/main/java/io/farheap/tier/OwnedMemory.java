@@ -72,5 +72,5 @@ class OwnedMemory implements DeviceMemory {
     }
 
     /** The device lets go of it; no request uses it. */
-    void free() {}
+    protected void free() {}
 }

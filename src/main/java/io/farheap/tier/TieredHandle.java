@@ -93,7 +93,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     // Appends
 
     @Override
-    boolean append(
+    protected boolean append(
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
         long end = address + length;
         long issued = log.issue(end);
@@ -246,7 +246,8 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     // Reads
 
     @Override
-    boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+    protected boolean read(
+            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
         Tiers now = look();
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
@@ -316,7 +317,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     // Syncs
 
     @Override
-    boolean startSync(IoCompletion completion, long token) {
+    protected boolean startSync(IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.SYNC, token);
         slots.completions[slot] = completion;
         number[slot] = log.nextNumber();
@@ -360,7 +361,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     }
 
     @Override
-    int progress() {
+    protected int progress() {
         calledBack = 0;
         Tiers now = look();
         for (int count = waiting.size(); count > 0; count--) {
@@ -424,7 +425,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     }
 
     @Override
-    void sleep() {
+    protected void sleep() {
         if (!ended.isEmpty()) {
             return;
         }
@@ -445,7 +446,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     }
 
     @Override
-    void released() {
+    protected void released() {
         for (TierAccess access : accesses) {
             access.release();
         }
@@ -453,7 +454,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
     }
 
     @Override
-    void end() {
+    protected void end() {
         List<AutoCloseable> all = new ArrayList<>(leaving);
         all.addAll(List.of(accesses));
         Closing.all(all);

@@ -41,7 +41,7 @@ final class TieredMemory extends OwnedMemory {
     }
 
     @Override
-    void free() {
+    protected void free() {
         release.accept(this);
     }
 }

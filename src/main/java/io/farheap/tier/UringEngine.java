@@ -111,7 +111,7 @@ record UringEngine(int requests) implements FileEngine {
         }
 
         @Override
-        void end() {
+        protected void end() {
             ring.close();
         }
     }

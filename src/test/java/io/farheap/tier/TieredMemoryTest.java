@@ -38,7 +38,7 @@ class TieredMemoryTest {
         OwnedMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
             return new OwnedMemory(registry, memory) {
                 @Override
-                void free() {
+                protected void free() {
                     freeing.run();
                 }
             };
@@ -93,32 +93,32 @@ class TieredMemoryTest {
         }
 
         @Override
-        boolean append(
+        protected boolean append(
                 long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
             return false;
         }
 
         @Override
-        boolean read(
+        protected boolean read(
                 long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
             return false;
         }
 
         @Override
-        boolean startSync(IoCompletion completion, long token) {
+        protected boolean startSync(IoCompletion completion, long token) {
             return false;
         }
 
         @Override
-        int progress() {
+        protected int progress() {
             return 0;
         }
 
         @Override
-        void sleep() {}
+        protected void sleep() {}
 
         @Override
-        void end() {
+        protected void end() {
             ending.run();
         }
     }
