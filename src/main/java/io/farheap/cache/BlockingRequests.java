@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.Capacity;
+import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -9,9 +10,24 @@ import org.jspecify.annotations.Nullable;
 /** A session's blocking requests and calls, and how its thread waits for them. The owner alone. */
 final class BlockingRequests extends SessionRequests implements Completion, CallCompletion {
 
+    /** The cache, as its sessions know it, with what ends them. */
+    interface Owner extends Cache {
+
+        /** Throws where the calling thread is in a callback of one of the cache's sessions. */
+        void refuseInCallback();
+
+        /** Ends a session. */
+        void close(BlockingRequests session);
+
+        /** Fails all connections of a session. */
+        void loseAll(BlockingRequests session);
+    }
+
     private static final long SPIN_NANOS = 50_000;
     /** For which one that is interrupted sleeps at most: what would have woken it may have gone with the interrupt. */
     private static final long INTERRUPTED_NANOS = 1_000_000;
+
+    private final Owner cache;
 
     /**
      * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
@@ -26,8 +42,9 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
 
     private int resultBytes;
 
-    BlockingRequests(Cache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+    BlockingRequests(Owner cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
         super(cache, capacity, latency, worker);
+        this.cache = cache;
     }
 
     /** As {@link Session#readBlocking(long, Buffer, long, long)}, or writeBlocking. */
@@ -167,5 +184,51 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
             }
         }
         sleep(most);
+    }
+
+    /** All that it has on its way to servers is lost, and nothing of it comes to pass once they are fenced. */
+    void loseAll() {
+        cache.loseAll(this);
+    }
+
+    /** As {@link Session#close}. */
+    void close() {
+        cache.refuseInCallback();
+        if (isClosed()) {
+            return;
+        }
+        // Outside the try: who may not use the session must not end it either.
+        own();
+        RuntimeException thrown = null;
+        try {
+            try {
+                beginClose();
+            } catch (RuntimeException e) {
+                thrown = e;
+            }
+            while (pending() > 0) {
+                try {
+                    awaitProgress();
+                } catch (VerbsException e) {
+                    // The device itself: nothing will complete any more.
+                    throw e;
+                } catch (RuntimeException e) {
+                    thrown = suppress(thrown, e);
+                }
+            }
+        } finally {
+            cache.close(this);
+        }
+        if (thrown != null) {
+            throw thrown;
+        }
+    }
+
+    private static RuntimeException suppress(@Nullable RuntimeException first, RuntimeException next) {
+        if (first == null) {
+            return next;
+        }
+        first.addSuppressed(next);
+        return first;
     }
 }

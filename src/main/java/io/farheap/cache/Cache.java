@@ -38,7 +38,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     final CacheOptions options;
     final LatencyTracker latency = new LatencyTracker();
-    final List<Session> sessions = new CopyOnWriteArrayList<>();
+    final List<BlockingRequests> sessions = new CopyOnWriteArrayList<>();
     /**
      * Whoever lists a new session shares it; whoever changes which servers there are, or what new sessions are made of,
      * has it alone for a moment. Taken before {@code topology}.
@@ -90,7 +90,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         OperationLatency recorder =
                 options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
         try {
-            return open(recorder);
+            return new Session(open(recorder));
         } catch (Throwable e) {
             if (recorder != null) {
                 latency.remove(recorder);
@@ -100,7 +100,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /** A session of the application's, of a cache that is open: {@link #checkOpen} says so under {@code openings}. */
-    abstract Session open(@Nullable OperationLatency recorder);
+    abstract BlockingRequests open(@Nullable OperationLatency recorder);
 
     /**
      * A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the
@@ -415,7 +415,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     /** Adds the end of all sessions and buffers. */
     final void endSessions(CloseStack everything) {
         everything.add(this::freeBuffers);
-        sessions.forEach(session -> everything.add(session.core()::destroy));
+        sessions.forEach(session -> everything.add(session::destroy));
         sessions.clear();
     }
 
@@ -439,8 +439,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
                 return;
             }
             buffer.closed(true);
-            for (Session session : sessions) {
-                if (session.core().uses(buffer)) {
+            for (BlockingRequests session : sessions) {
+                if (session.uses(buffer)) {
                     buffer.closed(false);
                     throw new IllegalStateException(
                             "a request that uses the buffer has not finished; poll its session until it has");
@@ -478,8 +478,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * A callback is inside its session's gate: what claims gates, or waits for somebody who does, would wait for ever.
      */
     final void refuseInCallback() {
-        for (Session session : sessions) {
-            session.core().refuseInCallback();
+        for (BlockingRequests session : sessions) {
+            session.refuseInCallback();
         }
     }
 }

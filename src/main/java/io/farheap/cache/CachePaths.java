@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CachePaths implements AutoCloseable {
 
-    private final List<Session> sessions;
+    private final List<BlockingRequests> sessions;
     private final CacheServers servers;
     private final Lock alone;
     private final Function<CacheConfiguration, DataPaths> maker;
@@ -32,7 +32,7 @@ final class CachePaths implements AutoCloseable {
      * @param going throws where the cache is about to end
      */
     CachePaths(
-            List<Session> sessions,
+            List<BlockingRequests> sessions,
             CacheServers servers,
             Lock alone,
             Function<CacheConfiguration, DataPaths> maker,
@@ -62,7 +62,7 @@ final class CachePaths implements AutoCloseable {
      * @return what {@link Reconfiguration#prepare prepares} it, or null
      */
     @Nullable
-    Reconfiguration join(Session session) {
+    Reconfiguration join(BlockingRequests session) {
         Reconfiguration change = changing;
         if (change != null) {
             change.expect(session);
@@ -71,7 +71,7 @@ final class CachePaths implements AutoCloseable {
     }
 
     /** A session has been closed. */
-    void forget(Session session) {
+    void forget(BlockingRequests session) {
         Reconfiguration change = changing;
         if (change != null) {
             change.forget(session);
@@ -87,7 +87,7 @@ final class CachePaths implements AutoCloseable {
         DataPaths previous = paths;
         try (Reconfiguration change = new Reconfiguration(previous, maker.apply(how), servers::connect)) {
             try {
-                for (Session session : begin(change)) {
+                for (BlockingRequests session : begin(change)) {
                     // Each takes as long as servers take to answer.
                     going.run();
                     change.prepare(session);
@@ -104,12 +104,12 @@ final class CachePaths implements AutoCloseable {
     }
 
     /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
-    private List<Session> begin(Reconfiguration change) {
+    private List<BlockingRequests> begin(Reconfiguration change) {
         alone.lock();
         try {
             changing = change;
-            List<Session> all = sessions.stream()
-                    .filter(session -> !session.core().worker())
+            List<BlockingRequests> all = sessions.stream()
+                    .filter(session -> !session.worker())
                     .toList();
             all.forEach(change::expect);
             return all;

@@ -19,7 +19,7 @@ final class CacheServers {
 
     private final CacheOptions options;
     private final OpenDevice device;
-    private final List<Session> sessions;
+    private final List<BlockingRequests> sessions;
     private final Lock alone;
     private final BiConsumer<RemoteServer, ControlException> lost;
     private final List<RemoteServer> all = new CopyOnWriteArrayList<>();
@@ -34,7 +34,7 @@ final class CacheServers {
     CacheServers(
             CacheOptions options,
             OpenDevice device,
-            List<Session> sessions,
+            List<BlockingRequests> sessions,
             Lock alone,
             BiConsumer<RemoteServer, ControlException> lost) {
         this.options = options;
@@ -114,9 +114,9 @@ final class CacheServers {
         lost.accept(server, cause);
     }
 
-    private static void lose(Session session, RemoteServer server) {
+    private static void lose(BlockingRequests session, RemoteServer server) {
         try {
-            session.core().lose(server);
+            session.lose(server);
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
@@ -126,7 +126,7 @@ final class CacheServers {
     }
 
     /** @return the sessions to connect to it; those that are listed from now on do that themselves */
-    List<Session> add(RemoteServer server) {
+    List<BlockingRequests> add(RemoteServer server) {
         alone.lock();
         try {
             all.add(server);
@@ -197,9 +197,9 @@ final class CacheServers {
     }
 
     /** Connects a session anew to those that it is not connected to. */
-    void reconnect(Session session) {
+    void reconnect(BlockingRequests session) {
         for (RemoteServer server : all) {
-            tolerantly(server, () -> session.core().participant().ensureConnected(server));
+            tolerantly(server, () -> session.participant().ensureConnected(server));
         }
     }
 
@@ -216,10 +216,10 @@ final class CacheServers {
     }
 
     /** What sessions have of servers that were lost before whoever fails that could see it. */
-    void loseLost(List<Session> unseen) {
+    void loseLost(List<BlockingRequests> unseen) {
         for (RemoteServer server : all) {
             if (server.lost() != null) {
-                unseen.forEach(session -> session.core().lose(server));
+                unseen.forEach(session -> session.lose(server));
             }
         }
     }

@@ -19,7 +19,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
     private static final long LOOK_NANOS = 1_000_000;
     private static final int REMIND_MILLIS = 10;
 
-    private final Session worker;
+    private final BlockingRequests worker;
     private final int core;
     private final String name;
     private final AgentThread agent;
@@ -36,7 +36,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
      * @param worker its session, which it owns from its start on
      * @param core to keep to, or {@link Pinning#ANY}
      */
-    ClientThread(Session worker, String name, Idle idle, int core) {
+    ClientThread(BlockingRequests worker, String name, Idle idle, int core) {
         this.worker = worker;
         this.core = core;
         this.name = name;
@@ -66,7 +66,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
     @Override
     public void prepareCopies() {
         if (!copiesPrepared) {
-            worker.core().prepareCopies();
+            worker.prepareCopies();
             copiesPrepared = true;
         }
     }
@@ -108,7 +108,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
         int done = 0;
         for (TakenRequests requests : rings) {
             if (requests.hasWork() || requests.hasMore()) {
-                done += worker.core().take(requests);
+                done += worker.take(requests);
             }
         }
         done += worker.poll();
@@ -130,7 +130,7 @@ final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker 
                 }
             }
             if (!agent.stopped()) {
-                worker.core().sleep(0);
+                worker.sleep(0);
             }
         } finally {
             asleep = false;

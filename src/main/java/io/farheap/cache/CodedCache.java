@@ -244,7 +244,7 @@ final class CodedCache extends Cache {
     }
 
     @Override
-    Session open(@Nullable OperationLatency recorder) {
+    BlockingRequests open(@Nullable OperationLatency recorder) {
         // First, as it takes as long as servers take to answer: nothing else waits for that, nor does a close.
         RemoteQueue connected = configuration().clientThreads() > 0 ? null : connect();
         openings.readLock().lock();
@@ -253,8 +253,8 @@ final class CodedCache extends Cache {
                 stack.add(connected);
             }
             checkOpen();
-            Session session = new Session(inside, capacity, recorder, false);
-            session.core()
+            BlockingRequests session = new BlockingRequests(inside, capacity, recorder, false);
+            session
                     .use(stack.add(connected == null ? paths.open(session, recorder) : path(connected, recorder)));
             sessions.add(session);
             stack.keep();
@@ -326,15 +326,15 @@ final class CodedCache extends Cache {
         }
     }
 
-    private void end(Session session) {
+    private void end(BlockingRequests session) {
         try {
-            session.core().destroy();
+            session.destroy();
         } finally {
             sessions.remove(session);
         }
     }
 
-    private final class Inside implements Session.Owner, DataPaths.Owner {
+    private final class Inside implements BlockingRequests.Owner, DataPaths.Owner {
 
         @Override
         public CallingCache calls() {
@@ -359,7 +359,7 @@ final class CodedCache extends Cache {
         }
 
         @Override
-        public void close(Session session) {
+        public void close(BlockingRequests session) {
             end(session);
         }
 
@@ -369,7 +369,7 @@ final class CodedCache extends Cache {
         }
 
         @Override
-        public DataPath ownPath(Session session, @Nullable OperationLatency recorder, CacheConfiguration how) {
+        public DataPath ownPath(BlockingRequests session, @Nullable OperationLatency recorder, CacheConfiguration how) {
             return path(calling(space::connect), recorder);
         }
 
@@ -380,23 +380,23 @@ final class CodedCache extends Cache {
         }
 
         @Override
-        public Session openWorkerSession(DataPaths owner) {
-            Session session = new Session(this, capacity, null, true);
-            session.core().use(owner.own(session, null));
+        public BlockingRequests openWorkerSession(DataPaths owner) {
+            BlockingRequests session = new BlockingRequests(this, capacity, null, true);
+            session.use(owner.own(session, null));
             sessions.add(session);
             return session;
         }
 
         /** The space's sessions connect anew by themselves. */
         @Override
-        public void reconnect(Session worker) {}
+        public void reconnect(BlockingRequests worker) {}
 
         /**
          * Its client thread is dead: what it was writing goes on in the space, and others may write those pages then.
          */
         @Override
-        public void loseAll(Session session) {
-            session.core().destroy();
+        public void loseAll(BlockingRequests session) {
+            session.destroy();
         }
     }
 }

@@ -19,25 +19,25 @@ final class DataPaths implements AutoCloseable {
     interface Owner {
 
         /** A path for a session whose thread processes its requests. It has yet to be connected. */
-        DataPath ownPath(Session session, @Nullable OperationLatency latency, CacheConfiguration how);
+        DataPath ownPath(BlockingRequests session, @Nullable OperationLatency latency, CacheConfiguration how);
 
         /** As {@link HandedRequests.Holds}. */
         boolean holds(boolean write, long address, long length);
 
         /** The session of a client thread, connected to all servers. */
-        Session openWorkerSession(DataPaths paths);
+        BlockingRequests openWorkerSession(DataPaths paths);
 
         /** Fences what a client thread's session has lost, and connects it anew. */
-        void reconnect(Session worker);
+        void reconnect(BlockingRequests worker);
 
-        void close(Session session);
+        void close(BlockingRequests session);
     }
 
     private final Owner cache;
     private final CacheOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
-    private final List<Session> workers = new ArrayList<>();
+    private final List<BlockingRequests> workers = new ArrayList<>();
 
     /**
      * Starts client threads and connects their sessions to all servers.
@@ -74,7 +74,7 @@ final class DataPaths implements AutoCloseable {
     }
 
     /** For a session of the application's. It has yet to be connected. */
-    DataPath open(Session session, @Nullable OperationLatency latency) {
+    DataPath open(BlockingRequests session, @Nullable OperationLatency latency) {
         if (threads.isEmpty()) {
             return own(session, latency);
         }
@@ -85,7 +85,7 @@ final class DataPaths implements AutoCloseable {
                     + " reconfigure the cache to start others");
         }
         HandOver handOver = new HandOver(options.requests());
-        TakenRequests taken = new TakenRequests(handOver, session.core()::wake);
+        TakenRequests taken = new TakenRequests(handOver, session::wake);
         ClientThread thread = leastLoaded(alive, taken);
         return DataPath.handedOver(
                 new HandedRequests(handOver, thread, cache::holds, latency), () -> thread.remove(taken));
@@ -103,7 +103,7 @@ final class DataPaths implements AutoCloseable {
     }
 
     /** For a session whose thread processes its requests. */
-    DataPath own(Session session, @Nullable OperationLatency latency) {
+    DataPath own(BlockingRequests session, @Nullable OperationLatency latency) {
         return cache.ownPath(session, latency, configuration);
     }
 

@@ -27,10 +27,10 @@ final class Reconfiguration implements AutoCloseable {
     private final DataPaths next;
     private final Consumer<DataPath> connector;
     /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
-    private final Map<Session, DataPath> spare = new LinkedHashMap<>();
+    private final Map<BlockingRequests, DataPath> spare = new LinkedHashMap<>();
 
     /** Those that are about to be prepared, for which the change waits. Guarded by this. */
-    private final Set<Session> expected = new HashSet<>();
+    private final Set<BlockingRequests> expected = new HashSet<>();
 
     private boolean performed;
 
@@ -42,7 +42,7 @@ final class Reconfiguration implements AutoCloseable {
     }
 
     /** A session is about to be {@linkplain #prepare prepared}, or closed. Any thread. */
-    synchronized void expect(Session session) {
+    synchronized void expect(BlockingRequests session) {
         expected.add(session);
     }
 
@@ -50,9 +50,9 @@ final class Reconfiguration implements AutoCloseable {
      * Gives a session that is {@linkplain #expect expected} a data path for later, and lets it take no requests from
      * now on. Any thread, also while others are awaited; takes as long as servers take to answer.
      */
-    void prepare(Session session) {
+    void prepare(BlockingRequests session) {
         next.reconnect();
-        DataPath path = next.open(session, session.core().latency());
+        DataPath path = next.open(session, session.latency());
         connector.accept(path);
         if (!keep(session, path)) {
             path.close();
@@ -60,17 +60,17 @@ final class Reconfiguration implements AutoCloseable {
     }
 
     /** @return false where it is not wanted any more: the session is closed, or the change has been given up */
-    private synchronized boolean keep(Session session, DataPath path) {
+    private synchronized boolean keep(BlockingRequests session, DataPath path) {
         boolean wanted = expected.remove(session);
         if (wanted) {
             spare.put(session, path);
-            session.core().quiesce();
+            session.quiesce();
         }
         return wanted;
     }
 
     /** A session has been closed. Any thread. */
-    void forget(Session session) {
+    void forget(BlockingRequests session) {
         DataPath path;
         synchronized (this) {
             expected.remove(session);
@@ -84,7 +84,7 @@ final class Reconfiguration implements AutoCloseable {
         return expected.isEmpty();
     }
 
-    private synchronized List<Session> prepared() {
+    private synchronized List<BlockingRequests> prepared() {
         return List.copyOf(spare.keySet());
     }
 
@@ -105,13 +105,13 @@ final class Reconfiguration implements AutoCloseable {
             Uninterrupted.parkNanos(this, LOOK_NANOS);
         }
         // Those that are opened meanwhile have nothing pending.
-        for (Session session : prepared()) {
-            while (!session.core().quiet()) {
+        for (BlockingRequests session : prepared()) {
+            while (!session.quiet()) {
                 going.run();
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
                             + " s, so the configuration stays; poll or close it, and reconfigure again: "
-                            + session.core().describe());
+                            + session.describe());
                 }
                 Uninterrupted.parkNanos(this, LOOK_NANOS);
             }
@@ -125,9 +125,9 @@ final class Reconfiguration implements AutoCloseable {
      * @return what makes the data paths of new ones
      */
     synchronized DataPaths perform() {
-        List<Session> changed = new ArrayList<>();
+        List<BlockingRequests> changed = new ArrayList<>();
         try {
-            for (Session session : prepared()) {
+            for (BlockingRequests session : prepared()) {
                 exchange(session, changed);
             }
         } catch (Throwable e) {
@@ -140,8 +140,8 @@ final class Reconfiguration implements AutoCloseable {
         return next;
     }
 
-    private void exchange(Session session, List<Session> changed) {
-        session.core().replace(Objects.requireNonNull(spare.get(session)), previous -> {
+    private void exchange(BlockingRequests session, List<BlockingRequests> changed) {
+        session.replace(Objects.requireNonNull(spare.get(session)), previous -> {
             changed.add(session);
             spare.put(session, previous);
         });
@@ -153,7 +153,7 @@ final class Reconfiguration implements AutoCloseable {
         try {
             Closing.all(() -> Closing.all(spare.values()), performed ? previous : next);
         } finally {
-            spare.keySet().forEach(session -> session.core().goOn());
+            spare.keySet().forEach(session -> session.goOn());
             spare.clear();
             expected.clear();
         }

@@ -66,9 +66,9 @@ final class RegionCache extends Cache {
                     device,
                     table,
                     servers.all(),
-                    () -> sessions.forEach(session -> session.core().wake())));
+                    () -> sessions.forEach(session -> session.wake())));
             moves = new CacheMoves(device.context(), table, servers.all(), procedures, () -> sessions.stream()
-                    .map(session -> session.core().participant())
+                    .map(session -> session.participant())
                     .toList());
             relocation = new Relocation(inside, servers, table, moves, procedures, sessions, options.management());
             Resizing resizing = new Resizing(inside, table, moves, servers.all(), sessions, options.management());
@@ -121,7 +121,7 @@ final class RegionCache extends Cache {
     }
 
     @Override
-    Session open(@Nullable OperationLatency recorder) {
+    BlockingRequests open(@Nullable OperationLatency recorder) {
         return opening.open(paths, recorder);
     }
 
@@ -268,10 +268,10 @@ final class RegionCache extends Cache {
         return table;
     }
 
-    private void end(Session session) {
+    private void end(BlockingRequests session) {
         // Migrations must see it until nothing that it posted can take effect any more.
         try {
-            session.core().destroy();
+            session.destroy();
         } finally {
             sessions.remove(session);
             // A worker session of a cache that cannot be made is closed before there are any.
@@ -296,7 +296,7 @@ final class RegionCache extends Cache {
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
     private final class Inside
-            implements Session.Owner, DataPaths.Owner, Reshaping.Owner, Relocation.Owner, CallingCache {
+            implements BlockingRequests.Owner, DataPaths.Owner, Reshaping.Owner, Relocation.Owner, CallingCache {
 
         @Override
         public CallingCache calls() {
@@ -365,7 +365,7 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public Session openInternalSession() {
+        public BlockingRequests openInternalSession() {
             return opening.openInternal(paths);
         }
 
@@ -375,7 +375,7 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public void close(Session session) {
+        public void close(BlockingRequests session) {
             end(session);
         }
 
@@ -385,13 +385,13 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public void loseAll(Session session) {
-            servers.all().forEach(session.core()::lose);
+        public void loseAll(BlockingRequests session) {
+            servers.all().forEach(session::lose);
         }
 
         @Override
-        public DataPath ownPath(Session session, @Nullable OperationLatency recorder, CacheConfiguration how) {
-            return DataPath.own(device, table, options, how, session.core().gate(), recorder);
+        public DataPath ownPath(BlockingRequests session, @Nullable OperationLatency recorder, CacheConfiguration how) {
+            return DataPath.own(device, table, options, how, session.gate(), recorder);
         }
 
         @Override
@@ -400,12 +400,12 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public Session openWorkerSession(DataPaths owner) {
+        public BlockingRequests openWorkerSession(DataPaths owner) {
             return opening.openWorker(owner);
         }
 
         @Override
-        public void reconnect(Session worker) {
+        public void reconnect(BlockingRequests worker) {
             servers.reconnect(worker);
         }
 
@@ -439,7 +439,7 @@ final class RegionCache extends Cache {
             return RegionHeat.hottestFirst(
                     regions,
                     table,
-                    heat -> sessions.forEach(session -> session.core().sample(heat)));
+                    heat -> sessions.forEach(session -> session.sample(heat)));
         }
 
         @Override

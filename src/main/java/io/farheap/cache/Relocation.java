@@ -29,7 +29,7 @@ final class Relocation {
     private final RegionTable table;
     private final CacheMoves moves;
     private final CacheProcedures procedures;
-    private final List<Session> sessions;
+    private final List<BlockingRequests> sessions;
     /** Null where the cache has no manager. */
     private final @Nullable Management management;
     /** One migration, or change of servers or of how requests travel, at a time. */
@@ -43,7 +43,7 @@ final class Relocation {
             RegionTable table,
             CacheMoves moves,
             CacheProcedures procedures,
-            List<Session> sessions,
+            List<BlockingRequests> sessions,
             @Nullable Management management) {
         this.cache = cache;
         this.servers = servers;
@@ -100,7 +100,7 @@ final class Relocation {
         RemoteServer server = servers.attach(address);
         try {
             RegionPlacement.checkRegionSize(server, table.regionBytes());
-            servers.add(server).forEach(session -> session.core().connect(server));
+            servers.add(server).forEach(session -> session.connect(server));
             procedures.join(server);
         } catch (Throwable e) {
             detach(server);
@@ -117,7 +117,7 @@ final class Relocation {
         servers.remove(server);
         try {
             procedures.leave(server);
-            sessions.forEach(session -> session.core().disconnect(server));
+            sessions.forEach(session -> session.disconnect(server));
         } finally {
             server.close();
         }

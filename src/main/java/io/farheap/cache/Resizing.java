@@ -33,14 +33,14 @@ final class Resizing {
     interface Owner extends ManagedCache {
 
         /** A session that may use all of the last region, also beyond the capacity. */
-        Session openInternalSession();
+        BlockingRequests openInternalSession();
     }
 
     private final Owner cache;
     private final RegionTable table;
     private final CacheMoves moves;
     private final List<RemoteServer> servers;
-    private final Iterable<Session> sessions;
+    private final Iterable<BlockingRequests> sessions;
     private final @Nullable Management management;
     /** How far the cache may have been written to, where it was larger once; never less. */
     private long written;
@@ -50,7 +50,7 @@ final class Resizing {
             RegionTable table,
             CacheMoves moves,
             List<RemoteServer> servers,
-            Iterable<Session> sessions,
+            Iterable<BlockingRequests> sessions,
             @Nullable Management management) {
         this.cache = cache;
         this.table = table;
@@ -195,12 +195,12 @@ final class Resizing {
         if (from >= to) {
             return;
         }
-        Session session = cache.openInternalSession();
+        BlockingRequests session = cache.openInternalSession();
         try {
             // From the heap, since a client thread may take it.
             MemorySegment zeros = MemorySegment.ofArray(new byte[(int) Math.min(ZERO_BYTES, to - from)]);
             for (long at = from; at < to; at += zeros.byteSize()) {
-                session.writeBlocking(at, zeros.asSlice(0, Math.min(zeros.byteSize(), to - at)));
+                session.execute(true, at, zeros.asSlice(0, Math.min(zeros.byteSize(), to - at)));
             }
         } finally {
             session.close();
@@ -235,16 +235,16 @@ final class Resizing {
     private void awaitNobodyBeyond(long bytes) {
         Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         // Those that are opened meanwhile are refused what is beyond.
-        for (Session session : sessions) {
+        for (BlockingRequests session : sessions) {
             long look = LOOK_NANOS;
-            while (session.core().reaches(bytes)) {
+            while (session.reaches(bytes)) {
                 moves.requireGoing();
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending beyond " + bytes + " bytes for "
                             + QUIET_SECONDS
                             + " s, so the capacity stays; poll or close it, and make the cache smaller again");
                 }
-                session.core().wake();
+                session.wake();
                 // For longer each time: a look keeps the session's thread out, which on a busy machine may be for long.
                 Uninterrupted.parkNanos(this, look);
                 look = Math.min(2 * look, LONGEST_LOOK_NANOS);

@@ -1,10 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.latency.OperationLatency;
-import io.farheap.migration.Capacity;
-import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes a cache. Requests belong to a session, and a session to one thread at a time: the first that uses
@@ -36,41 +32,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Session implements AutoCloseable {
 
-    /** The cache, as its sessions know it. */
-    interface Owner extends SessionCore.Cache {
-
-        /** Throws where the calling thread is in a callback of one of the cache's sessions. */
-        void refuseInCallback();
-
-        /** Ends a session. */
-        void close(Session session);
-
-        /** Fails all connections of a session. */
-        void loseAll(Session session);
-    }
-
-    private final Owner cache;
     private final BlockingRequests core;
 
-    /**
-     * It has yet to be told {@linkplain SessionCore#use what to use}, before anybody else knows of it.
-     *
-     * @param capacity bytes up to which it may read and write, now
-     * @param worker whether it is the cache's own
-     */
-    Session(Owner cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
-        this.cache = cache;
-        this.core = new BlockingRequests(cache, capacity, latency, worker);
+    Session(BlockingRequests core) {
+        this.core = core;
     }
 
     /** What it is inside, for the cache. */
-    SessionRequests core() {
+    BlockingRequests core() {
         return core;
-    }
-
-    /** All that it has on its way to servers is lost, and nothing of it comes to pass once they are fenced. */
-    void loseAll() {
-        cache.loseAll(this);
     }
 
     /**
@@ -411,42 +381,6 @@ public final class Session implements AutoCloseable {
      */
     @Override
     public void close() {
-        cache.refuseInCallback();
-        if (core.isClosed()) {
-            return;
-        }
-        // Outside the try: who may not use the session must not end it either.
-        core.own();
-        RuntimeException thrown = null;
-        try {
-            try {
-                core.beginClose();
-            } catch (RuntimeException e) {
-                thrown = e;
-            }
-            while (core.pending() > 0) {
-                try {
-                    core.awaitProgress();
-                } catch (VerbsException e) {
-                    // The device itself: nothing will complete any more.
-                    throw e;
-                } catch (RuntimeException e) {
-                    thrown = suppress(thrown, e);
-                }
-            }
-        } finally {
-            cache.close(this);
-        }
-        if (thrown != null) {
-            throw thrown;
-        }
-    }
-
-    private static RuntimeException suppress(@Nullable RuntimeException first, RuntimeException next) {
-        if (first == null) {
-            return next;
-        }
-        first.addSuppressed(next);
-        return first;
+        core.close();
     }
 }

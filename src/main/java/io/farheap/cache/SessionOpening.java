@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionOpening {
 
-    private final Session.Owner cache;
+    private final BlockingRequests.Owner cache;
     private final OpenDevice device;
     private final RegionTable table;
-    private final List<Session> sessions;
+    private final List<BlockingRequests> sessions;
     private final CacheServers servers;
     private final Lock listing;
     private final Runnable checkOpen;
@@ -30,10 +30,10 @@ final class SessionOpening {
      * @param checkOpen throws where the cache is deleted
      */
     SessionOpening(
-            Session.Owner cache,
+            BlockingRequests.Owner cache,
             OpenDevice device,
             RegionTable table,
-            List<Session> sessions,
+            List<BlockingRequests> sessions,
             CacheServers servers,
             Lock listing,
             Runnable checkOpen) {
@@ -47,8 +47,8 @@ final class SessionOpening {
     }
 
     /** One of the application's. */
-    Session open(CachePaths paths, @Nullable OperationLatency recorder) {
-        Session session = new Session(cache, table.bound(), recorder, false);
+    BlockingRequests open(CachePaths paths, @Nullable OperationLatency recorder) {
+        BlockingRequests session = new BlockingRequests(cache, table.bound(), recorder, false);
         if (!device.hold()) {
             throw new IllegalStateException("the cache is deleted");
         }
@@ -63,7 +63,7 @@ final class SessionOpening {
 
     /** @return false where the configuration, or which servers there are, has changed meanwhile */
     private boolean tryToList(
-            Session session, CachePaths paths, DataPaths through, @Nullable OperationLatency recorder) {
+            BlockingRequests session, CachePaths paths, DataPaths through, @Nullable OperationLatency recorder) {
         DataPath path;
         List<RemoteServer> before = List.copyOf(servers.all());
         List<RemoteServer> known;
@@ -85,7 +85,7 @@ final class SessionOpening {
             checkOpen.run();
             listed = paths.now() == through && servers.all().equals(known);
             if (listed) {
-                session.core().use(path);
+                session.use(path);
                 sessions.add(session);
                 change = paths.join(session);
             }
@@ -101,7 +101,7 @@ final class SessionOpening {
         return listed;
     }
 
-    private void complete(Session session, @Nullable Reconfiguration change) {
+    private void complete(BlockingRequests session, @Nullable Reconfiguration change) {
         try {
             servers.loseLost(List.of(session));
             if (change != null) {
@@ -117,22 +117,22 @@ final class SessionOpening {
      * One of the cache's own, which may use all of the last region, also what no other session may. Its caller keeps
      * servers from coming and going, and the configuration from changing.
      */
-    Session openInternal(CachePaths paths) {
+    BlockingRequests openInternal(CachePaths paths) {
         DataPaths through = paths.now();
         through.reconnect();
-        Session session = new Session(cache, new Capacity(table.size() * table.regionBytes()), null, true);
+        BlockingRequests session = new BlockingRequests(cache, new Capacity(table.size() * table.regionBytes()), null, true);
         return begin(session, through.open(session, null));
     }
 
     /** A client thread's; as {@link #openInternal}. */
-    Session openWorker(DataPaths owner) {
-        Session session = new Session(cache, table.bound(), null, true);
+    BlockingRequests openWorker(DataPaths owner) {
+        BlockingRequests session = new BlockingRequests(cache, table.bound(), null, true);
         return begin(session, owner.own(session, null));
     }
 
-    private Session begin(Session session, DataPath path) {
+    private BlockingRequests begin(BlockingRequests session, DataPath path) {
         servers.connect(path);
-        session.core().use(path);
+        session.use(path);
         sessions.add(session);
         servers.loseLost(List.of(session));
         return session;

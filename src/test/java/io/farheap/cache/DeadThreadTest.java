@@ -52,12 +52,12 @@ class DeadThreadTest {
     }
 
     /** Makes a session's polls throw an Error once {@code injecting} is set. */
-    private void inject(Session session) throws ReflectiveOperationException {
-        session.core().gate().claim();
-        RequestPath path = (RequestPath) field(session.core(), "path").get(session.core());
-        field(session.core(), "path")
+    private void inject(BlockingRequests session) throws ReflectiveOperationException {
+        session.gate().claim();
+        RequestPath path = (RequestPath) field(session, "path").get(session);
+        field(session, "path")
                 .set(
-                        session.core(),
+                        session,
                         Proxy.newProxyInstance(
                                 RequestPath.class.getClassLoader(),
                                 new Class<?>[] {RequestPath.class},
@@ -71,7 +71,7 @@ class DeadThreadTest {
                                         throw e.getCause();
                                     }
                                 }));
-        session.core().gate().unclaim();
+        session.gate().unclaim();
     }
 
     private void clientThreadDies(CacheConfiguration configuration) throws Exception {
@@ -81,7 +81,7 @@ class DeadThreadTest {
         session.writeBlocking(0, word);
         ClientThread thread = (ClientThread) field(field(session.core(), "path").get(session.core()), "thread")
                 .get(field(session.core(), "path").get(session.core()));
-        inject((Session) field(thread, "worker").get(thread));
+        inject((BlockingRequests) field(thread, "worker").get(thread));
         int[] statuses = new int[4];
         injecting.set(true);
         for (int i = 0; i < statuses.length; i++) {
@@ -146,7 +146,7 @@ class DeadThreadTest {
         other.writeBlocking(0, page);
         Object path = field(session.core(), "path").get(session.core());
         ClientThread thread = (ClientThread) field(path, "thread").get(path);
-        inject((Session) field(thread, "worker").get(thread));
+        inject((BlockingRequests) field(thread, "worker").get(thread));
         injecting.set(true);
         int[] ended = {-1};
         assertTrue(session.write(0, page, (token, status) -> ended[0] = status, 0));
@@ -165,7 +165,7 @@ class DeadThreadTest {
         FutureSession futures = cache.openFutureSession();
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         futures.write(0, word).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        inject((Session) field(futures, "session").get(futures));
+        inject(((Session) field(futures, "session").get(futures)).core());
         injecting.set(true);
         List<CompletableFuture<Void>> all = new ArrayList<>();
         for (int i = 0; i < 100; i++) {

@@ -90,7 +90,7 @@ class FailureTest {
                 session.read(0, buffer, 0, 8, (token, status) -> statuses.add(status), i);
             }
             awaitTaken(session, 4);
-            failConnection(session, 0);
+            failConnection(session.core(), 0);
         } finally {
             LateOperations.no();
         }
@@ -104,7 +104,7 @@ class FailureTest {
     void aMigrationReconnectsASessionThatHasLostTheDestination() throws Exception {
         buffer.segment().set(JAVA_LONG, 0, 5);
         session.writeBlocking(0, buffer, 0, 8);
-        failConnection(session, 1);
+        failConnection(session.core(), 1);
         cache.migrate(0, cluster.address(1));
         session.readBlocking(0, buffer, 8, 8);
         assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
@@ -122,7 +122,7 @@ class FailureTest {
         CompletableFuture<Void> replacing = CompletableFuture.runAsync(() -> {
             for (int i = 0; !enough.get(); i++) {
                 try {
-                    failConnection(session, i & 1);
+                    failConnection(session.core(), i & 1);
                 } catch (ReflectiveOperationException e) {
                     throw new IllegalStateException(e);
                 }
@@ -151,8 +151,8 @@ class FailureTest {
             while (!enough.get()) {
                 Session other = cache.openSession();
                 try {
-                    failConnection(other, 0);
-                    failConnection(other, 1);
+                    failConnection(other.core(), 0);
+                    failConnection(other.core(), 1);
                 } catch (ReflectiveOperationException e) {
                     throw new IllegalStateException(e);
                 }
@@ -171,7 +171,7 @@ class FailureTest {
 
     @Test
     void aCallbackThatIssuesAgainAfterALossDoesNotKeepPollFromReturning() throws Exception {
-        failConnection(session, 0);
+        failConnection(session.core(), 0);
         session.read(0, buffer, 0, 8, reissue, 0);
         while (calls < 100) {
             assertTrue(session.poll() <= 2);
@@ -317,16 +317,16 @@ class FailureTest {
     void connectionsThatWereReplacedAreForgotten() throws Exception {
         RemoteServer server = ((RegionCache) cache).table().get(0).copy().server();
         RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
-        Session posting = path instanceof HandedRequests
-                ? Fields.get(Fields.get(path, "thread", Object.class), "worker", Session.class)
-                : session;
+        BlockingRequests posting = path instanceof HandedRequests
+                ? Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class)
+                : session.core();
         for (int round = 0; round < 40; round++) {
             int[] ended = new int[1];
             for (int i = 0; i < 4; i++) {
                 assertTrue(session.write(8 * i, buffer, 0, 8, (token, status) -> ended[0]++, i));
             }
-            failConnection(session, 0);
-            posting.core().participant().ensureConnected(server);
+            failConnection(session.core(), 0);
+            posting.participant().ensureConnected(server);
             session.drain();
             assertEquals(4, ended[0]);
             buffer.segment().set(JAVA_LONG, 0, round);
@@ -334,7 +334,7 @@ class FailureTest {
             session.readBlocking(0, buffer, 8, 8);
             assertEquals(round, buffer.segment().get(JAVA_LONG, 8));
         }
-        RequestPath own = Fields.get(posting.core(), "path", RequestPath.class);
+        RequestPath own = Fields.get(posting, "path", RequestPath.class);
         SessionEngine engine = own instanceof SessionBatches batches
                 ? Fields.get(batches, "engine", SessionEngine.class)
                 : (SessionEngine) own;
@@ -343,13 +343,13 @@ class FailureTest {
     }
 
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
-    private static void failConnection(Session session, int server) throws ReflectiveOperationException {
-        RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
+    private static void failConnection(BlockingRequests session, int server) throws ReflectiveOperationException {
+        RequestPath path = Fields.get(session, "path", RequestPath.class);
         if (path instanceof HandedRequests) {
-            failConnection(Fields.get(Fields.get(path, "thread", Object.class), "worker", Session.class), server);
+            failConnection(Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class), server);
             return;
         }
-        session.core().gate().claim();
+        session.gate().claim();
         try {
             if (path instanceof SessionBatches batches) {
                 Optional.ofNullable(batches.connection(server)).ifPresent(BatchConnection::fail);
@@ -358,20 +358,20 @@ class FailureTest {
             Routes routes = Fields.get(path, "routes", Routes.class);
             Optional.ofNullable(routes.connection(server)).ifPresent(Connection::fail);
         } finally {
-            session.core().gate().unclaim();
+            session.gate().unclaim();
         }
     }
 
     /** Returns when the client thread, where there is one, has taken so many requests. */
     private static void awaitTaken(Session session, int requests) throws ReflectiveOperationException {
         if (Fields.get(session.core(), "path", RequestPath.class) instanceof HandedRequests handed) {
-            Session worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", Session.class);
+            BlockingRequests worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", BlockingRequests.class);
             for (int taken = 0; taken < requests; Thread.yield()) {
-                worker.core().gate().claim();
+                worker.gate().claim();
                 try {
-                    taken = Fields.get(worker.core(), "path", RequestPath.class).pending();
+                    taken = Fields.get(worker, "path", RequestPath.class).pending();
                 } finally {
-                    worker.core().gate().unclaim();
+                    worker.gate().unclaim();
                 }
             }
         }
