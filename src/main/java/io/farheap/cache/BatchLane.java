@@ -111,7 +111,7 @@ final class BatchLane {
     }
 
     /** Whether a request that is not finished uses a buffer. */
-    boolean uses(Buffer candidate) {
+    boolean uses(RequestBuffer candidate) {
         for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {
             int end = connection.endEntry(sequence);
             for (int entry = connection.firstEntry(sequence); entry < end; entry += group[entry]) {

@@ -195,7 +195,7 @@ final class BatchLanes {
         return false;
     }
 
-    boolean uses(Buffer buffer) {
+    boolean uses(RequestBuffer buffer) {
         for (BatchLane lane : lanes) {
             if (lane.uses(buffer)) {
                 return true;

@@ -48,7 +48,7 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
     }
 
     /** As {@link Session#readBlocking(long, Buffer, long, long)}, or writeBlocking. */
-    void execute(boolean write, long address, Buffer buffer, long offset, long length) {
+    void execute(boolean write, long address, RequestBuffer buffer, long offset, long length) {
         int result = tryExecute(write, address, buffer, offset, length, this, ticket + 1);
         if (result == RequestPath.DONE) {
             return;
@@ -77,7 +77,7 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
             long address,
             long from,
             long span,
-            Buffer buffer,
+            RequestBuffer buffer,
             long argumentsAt,
             int argumentBytes,
             long resultAt,

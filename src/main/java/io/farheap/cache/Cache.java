@@ -431,7 +431,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         }
     }
 
-    final void end(Buffer buffer) {
+    final void end(RequestBuffer buffer) {
         refuseInCallback();
         topology.lock();
         try {

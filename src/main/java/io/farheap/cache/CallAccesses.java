@@ -15,7 +15,7 @@ final class CallAccesses implements LocalCalls.Requests {
 
     @Override
     public boolean issue(
-            boolean write, long address, long length, Buffer buffer, long local, Completion done, long token) {
+            boolean write, long address, long length, RequestBuffer buffer, long local, Completion done, long token) {
         calls.requests(write);
         return path.get().issue(write, address, length, buffer, local, null, done, token);
     }
@@ -26,7 +26,7 @@ final class CallAccesses implements LocalCalls.Requests {
             long address,
             long compareOrAdd,
             long value,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion done,
             long token) {

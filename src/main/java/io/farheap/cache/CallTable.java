@@ -72,7 +72,7 @@ final class CallTable {
             long at,
             long footprint,
             long bytes,
-            @Nullable Buffer memory,
+            @Nullable RequestBuffer memory,
             CallCompletion done,
             long itsToken) {
         SessionCall call = free[--freeCount];
@@ -164,7 +164,7 @@ final class CallTable {
         return false;
     }
 
-    boolean uses(Buffer candidate) {
+    boolean uses(RequestBuffer candidate) {
         for (SessionCall call : all) {
             if (call.buffer == candidate) {
                 return true;

@@ -16,5 +16,5 @@ interface CallingCache {
     boolean atomics();
 
     /** Registered memory, to be freed by the caller. */
-    Buffer register(long bytes);
+    RequestBuffer register(long bytes);
 }

@@ -96,7 +96,7 @@ final class CallsOfSession implements AutoCloseable {
         return made == null ? 0 : made.listen();
     }
 
-    boolean uses(Buffer buffer) {
+    boolean uses(RequestBuffer buffer) {
         return made != null && made.uses(buffer);
     }
 

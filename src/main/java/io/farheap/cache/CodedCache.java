@@ -364,7 +364,7 @@ final class CodedCache extends Cache {
         }
 
         @Override
-        public void close(Buffer buffer) {
+        public void close(RequestBuffer buffer) {
             end(buffer);
         }
 

@@ -41,7 +41,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,
@@ -65,7 +65,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
             long[] addresses,
             int count,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -88,7 +88,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
             long address,
             long compareOrAdd,
             long value,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -100,7 +100,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             Completion completion,
             long token,
@@ -150,7 +150,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
 
     @Override
     public int tryExecute(
-            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
         return DECLINED;
     }
 
@@ -232,7 +232,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
     }
 
     @Override
-    public boolean uses(Buffer buffer) {
+    public boolean uses(RequestBuffer buffer) {
         return requests.uses(buffer);
     }
 

@@ -56,7 +56,7 @@ final class HandedRequests implements RequestPath {
             boolean isWrite,
             long at,
             long bytes,
-            @Nullable Buffer from,
+            @Nullable RequestBuffer from,
             long localAddress,
             @Nullable MemorySegment other,
             Completion whenDone,
@@ -106,7 +106,7 @@ final class HandedRequests implements RequestPath {
             long[] at,
             int count,
             int bytes,
-            Buffer from,
+            RequestBuffer from,
             long localAddress,
             Completion whenDone,
             long itsToken) {
@@ -139,7 +139,7 @@ final class HandedRequests implements RequestPath {
             long address,
             long compareOrAdd,
             long value,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -161,7 +161,7 @@ final class HandedRequests implements RequestPath {
 
     @Override
     public int tryExecute(
-            boolean isWrite, long at, Buffer from, long offset, long bytes, Completion whenDone, long itsToken) {
+            boolean isWrite, long at, RequestBuffer from, long offset, long bytes, Completion whenDone, long itsToken) {
         return DECLINED;
     }
 
@@ -227,7 +227,7 @@ final class HandedRequests implements RequestPath {
     }
 
     @Override
-    public boolean uses(Buffer candidate) {
+    public boolean uses(RequestBuffer candidate) {
         return requests.uses(candidate);
     }
 

@@ -23,7 +23,7 @@ final class LocalCalls implements AutoCloseable, Completion {
 
     /** Makes an access of the session; false where there is no room. */
     interface Requests {
-        boolean issue(boolean write, long address, long length, Buffer buffer, long local, Completion done, long token);
+        boolean issue(boolean write, long address, long length, RequestBuffer buffer, long local, Completion done, long token);
 
         /** As {@link RequestPath#issueAtomic}. */
         boolean issueAtomic(
@@ -31,7 +31,7 @@ final class LocalCalls implements AutoCloseable, Completion {
                 long address,
                 long compareOrAdd,
                 long value,
-                Buffer buffer,
+                RequestBuffer buffer,
                 long local,
                 Completion done,
                 long token);
@@ -76,7 +76,7 @@ final class LocalCalls implements AutoCloseable, Completion {
     private final @Nullable Context[] contexts;
     private final int[] statuses;
     private @Nullable MemorySegment nowhere;
-    private @Nullable Buffer buffer;
+    private @Nullable RequestBuffer buffer;
     private int active;
 
     LocalCalls(CallingCache cache, Requests requests, int most, Ended ended) {
@@ -333,7 +333,7 @@ final class LocalCalls implements AutoCloseable, Completion {
     @Override
     public void close() {
         Arrays.fill(state, IDLE);
-        Buffer registered = buffer;
+        RequestBuffer registered = buffer;
         buffer = null;
         Closing.all(
                 () -> {

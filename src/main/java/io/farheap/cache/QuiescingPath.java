@@ -16,7 +16,7 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,
@@ -30,7 +30,7 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
             long[] addresses,
             int count,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -43,7 +43,7 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
             long address,
             long compareOrAdd,
             long value,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -52,7 +52,7 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
 
     @Override
     public int tryExecute(
-            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
         return DECLINED;
     }
 
@@ -132,7 +132,7 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
     }
 
     @Override
-    public boolean uses(Buffer buffer) {
+    public boolean uses(RequestBuffer buffer) {
         return path.uses(buffer);
     }
 

@@ -329,7 +329,7 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public Buffer register(long bytes) {
+        public RequestBuffer register(long bytes) {
             return RegionCache.this.register(bytes);
         }
 
@@ -380,7 +380,7 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public void close(Buffer buffer) {
+        public void close(RequestBuffer buffer) {
             end(buffer);
         }
 

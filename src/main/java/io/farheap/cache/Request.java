@@ -28,7 +28,7 @@ class Request {
     long length;
     /** The registered buffer and the address in it; no buffer where data come from a segment, or go to one. */
     @Nullable
-    Buffer buffer;
+    RequestBuffer buffer;
 
     long local;
     /** Instead of a buffer. */
@@ -65,7 +65,7 @@ class Request {
             boolean isWrite,
             long at,
             long bytes,
-            @Nullable Buffer from,
+            @Nullable RequestBuffer from,
             long localAddress,
             Completion whenDone,
             long itsToken) {

@@ -26,7 +26,7 @@ interface RequestPath {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,
@@ -43,7 +43,7 @@ interface RequestPath {
             long[] addresses,
             int count,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token);
@@ -62,7 +62,7 @@ interface RequestPath {
             long address,
             long compareOrAdd,
             long value,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token);
@@ -84,7 +84,7 @@ interface RequestPath {
      * @return {@link #DONE}, {@link #STARTED} or {@link #DECLINED}
      */
     int tryExecute(
-            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token);
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token);
 
     /**
      * Makes progress, and runs callbacks.
@@ -165,7 +165,7 @@ interface RequestPath {
     boolean mayHold();
 
     /** Whether a request uses a buffer. */
-    boolean uses(Buffer buffer);
+    boolean uses(RequestBuffer buffer);
 
     /** Whether a request between issue and callback goes beyond an address of the cache. */
     boolean reaches(long end);

@@ -69,7 +69,7 @@ class Requests {
     }
 
     /** Whether a request uses a buffer. It looks at all of them, and allocates. */
-    final boolean uses(Buffer candidate) {
+    final boolean uses(RequestBuffer candidate) {
         return any(request -> request.buffer == candidate);
     }
 

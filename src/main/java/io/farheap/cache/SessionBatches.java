@@ -95,7 +95,7 @@ final class SessionBatches implements RequestPath {
     }
 
     @Override
-    public boolean uses(Buffer buffer) {
+    public boolean uses(RequestBuffer buffer) {
         return engine.uses(buffer) || lanes.uses(buffer);
     }
 
@@ -113,7 +113,7 @@ final class SessionBatches implements RequestPath {
     /** With nothing pending, a request alone is one-sided. */
     @Override
     public int tryExecute(
-            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
         if (lanes.pending() > 0) {
             return DECLINED;
         }
@@ -129,7 +129,7 @@ final class SessionBatches implements RequestPath {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,
@@ -191,7 +191,7 @@ final class SessionBatches implements RequestPath {
             boolean write,
             long address,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -235,7 +235,7 @@ final class SessionBatches implements RequestPath {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,
@@ -253,7 +253,7 @@ final class SessionBatches implements RequestPath {
             long address,
             long compareOrAdd,
             long value,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -271,7 +271,7 @@ final class SessionBatches implements RequestPath {
             long[] addresses,
             int count,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -312,7 +312,7 @@ final class SessionBatches implements RequestPath {
             long[] addresses,
             int count,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -328,7 +328,7 @@ final class SessionBatches implements RequestPath {
 
     /** Into as many batches as it takes. */
     private void issueGroup(
-            BatchLane lane, boolean write, long[] addresses, int length, Buffer buffer, long local, int whole) {
+            BatchLane lane, boolean write, long[] addresses, int length, RequestBuffer buffer, long local, int whole) {
         BatchConnection connection = lane.connection;
         int[] which = groups.which;
         for (int done = 0; done < groups.size; ) {
@@ -353,7 +353,7 @@ final class SessionBatches implements RequestPath {
         }
     }
 
-    private void issuePart(boolean write, long address, int length, Buffer buffer, long at, int whole) {
+    private void issuePart(boolean write, long address, int length, RequestBuffer buffer, long at, int whole) {
         if (!issue(write, address, length, buffer, at, null, parts, whole)
                 && !direct(write, address, length, buffer, at, null, parts, whole)) {
             throw new AssertionError("no room for a record that was counted");

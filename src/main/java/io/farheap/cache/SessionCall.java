@@ -20,7 +20,7 @@ final class SessionCall {
     long span;
 
     @Nullable
-    Buffer buffer;
+    RequestBuffer buffer;
     /** Where the arguments are, and where the result goes. */
     long arguments;
 

@@ -99,7 +99,7 @@ final class SessionCalls implements AutoCloseable {
             long at,
             long footprint,
             long bytes,
-            @Nullable Buffer user,
+            @Nullable RequestBuffer user,
             long argumentsAt,
             int argumentLength,
             long resultAt,
@@ -134,7 +134,7 @@ final class SessionCalls implements AutoCloseable {
             int count,
             long footprint,
             long bytes,
-            Buffer user,
+            RequestBuffer user,
             long argumentsAt,
             int argumentLength,
             long resultAt,
@@ -463,7 +463,7 @@ final class SessionCalls implements AutoCloseable {
         return here.runs() ? 1 : links.listen(calls.kept() > 0 || here.wants());
     }
 
-    boolean uses(Buffer candidate) {
+    boolean uses(RequestBuffer candidate) {
         return calls.uses(candidate);
     }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 class SessionCore extends SessionThread {
 
     /** The cache, as its sessions know it; also their buffers' owner. */
-    interface Cache extends Buffer.Owner {
+    interface Cache extends RequestBuffer.Owner {
 
         LatencyTracker latency();
 
@@ -140,7 +140,7 @@ class SessionCore extends SessionThread {
     }
 
     /** Whether a buffer is of this cache. */
-    boolean owns(Buffer buffer) {
+    boolean owns(RequestBuffer buffer) {
         return buffer.owner() == cache;
     }
 
@@ -431,7 +431,7 @@ class SessionCore extends SessionThread {
     }
 
     /** Whether a request uses a buffer that the cache has marked closed. */
-    boolean uses(Buffer buffer) {
+    boolean uses(RequestBuffer buffer) {
         return gate.asked(() -> path.uses(buffer) || calls.uses(buffer));
     }
 

@@ -129,7 +129,7 @@ final class SessionEngine implements RequestPath {
     }
 
     @Override
-    public boolean uses(Buffer buffer) {
+    public boolean uses(RequestBuffer buffer) {
         return requests.uses(buffer);
     }
 
@@ -145,7 +145,7 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public int tryExecute(
-            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
         if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
             return DECLINED;
         }
@@ -174,7 +174,7 @@ final class SessionEngine implements RequestPath {
 
     /** A request that is posted with this and behind which nothing waits. There must be a place. */
     private PostedRequest begin(
-            boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
+            boolean write, long address, long length, RequestBuffer buffer, long local, Completion completion, long token) {
         PostedRequest request = requests.take();
         request.fill(write, address, length, buffer, local, completion, token);
         order.addPosted(request.place);
@@ -186,7 +186,7 @@ final class SessionEngine implements RequestPath {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,
@@ -213,7 +213,7 @@ final class SessionEngine implements RequestPath {
             boolean write,
             long address,
             long length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -256,7 +256,7 @@ final class SessionEngine implements RequestPath {
             long[] addresses,
             int count,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -285,7 +285,7 @@ final class SessionEngine implements RequestPath {
             long[] addresses,
             int count,
             int length,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -313,7 +313,7 @@ final class SessionEngine implements RequestPath {
             long address,
             long compareOrAdd,
             long value,
-            Buffer buffer,
+            RequestBuffer buffer,
             long local,
             Completion completion,
             long token) {
@@ -334,7 +334,7 @@ final class SessionEngine implements RequestPath {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,
@@ -357,7 +357,7 @@ final class SessionEngine implements RequestPath {
             boolean write,
             long address,
             long length,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long local,
             @Nullable MemorySegment segment,
             Completion completion,

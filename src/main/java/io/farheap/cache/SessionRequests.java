@@ -15,7 +15,7 @@ class SessionRequests extends SessionCore {
 
     /** As {@link Session#read(long, Buffer, long, long, Completion, long)}, or write. */
     boolean issue(
-            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
         checkBuffer(buffer, offset, length);
         checkCompletion(completion);
         boolean entered = enter();
@@ -34,7 +34,7 @@ class SessionRequests extends SessionCore {
             boolean write,
             long[] addresses,
             int count,
-            Buffer buffer,
+            RequestBuffer buffer,
             long offset,
             int length,
             Completion completion,
@@ -88,7 +88,7 @@ class SessionRequests extends SessionCore {
      * @return as {@link RequestPath#tryExecute}
      */
     int tryExecute(
-            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
         OwnerGate gate = gate();
         // Who is in already is in a callback. One less than the least length is the greatest.
         if ((address | offset | length | length - 1) < 0 || !isCurrent() || gate.inside()) {
@@ -114,7 +114,7 @@ class SessionRequests extends SessionCore {
             long address,
             long from,
             long span,
-            Buffer buffer,
+            RequestBuffer buffer,
             long argumentsAt,
             int argumentBytes,
             long resultAt,
@@ -148,7 +148,7 @@ class SessionRequests extends SessionCore {
             long address,
             long from,
             long span,
-            @Nullable Buffer buffer,
+            @Nullable RequestBuffer buffer,
             long arguments,
             int argumentBytes,
             long result,
@@ -188,7 +188,7 @@ class SessionRequests extends SessionCore {
             int count,
             long from,
             long span,
-            Buffer buffer,
+            RequestBuffer buffer,
             long argumentsAt,
             int argumentBytes,
             long resultAt,
@@ -229,7 +229,7 @@ class SessionRequests extends SessionCore {
 
     /** Inside the gate: throws where it never may, and whether no earlier request is in its way. */
     private boolean mayCall(
-            Procedure procedure, long from, long span, @Nullable Buffer buffer, int argumentBytes, int resultBytes) {
+            Procedure procedure, long from, long span, @Nullable RequestBuffer buffer, int argumentBytes, int resultBytes) {
         checkRange(from, span);
         refuseWhileClosing();
         if (buffer != null) {
@@ -257,14 +257,14 @@ class SessionRequests extends SessionCore {
         }
     }
 
-    private void checkOpen(Buffer buffer) {
+    private void checkOpen(RequestBuffer buffer) {
         refuseWhileClosing();
         if (buffer.closed()) {
             throw new IllegalStateException("the buffer is closed");
         }
     }
 
-    private void checkBuffer(Buffer buffer, long offset, long length) {
+    private void checkBuffer(RequestBuffer buffer, long offset, long length) {
         if (!owns(buffer)) {
             throw new IllegalArgumentException("the buffer belongs to another cache");
         }
