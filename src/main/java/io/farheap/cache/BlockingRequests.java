@@ -73,7 +73,7 @@ final class BlockingRequests extends SessionRequests implements Completion, Call
 
     /** As {@link Session#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}. */
     CallResult call(
-            Procedure procedure,
+            RegisteredProcedure procedure,
             long address,
             long from,
             long span,

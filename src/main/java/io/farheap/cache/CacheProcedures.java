@@ -44,7 +44,7 @@ final class CacheProcedures implements AutoCloseable {
     private final CallTally tally = new CallTally();
     private final Runnable statistics;
     private final ReentrantLock lock = new ReentrantLock();
-    private final List<Procedure> all = new CopyOnWriteArrayList<>();
+    private final List<RegisteredProcedure> all = new CopyOnWriteArrayList<>();
     private final List<Told> told = new ArrayList<>();
     private final int[] generations = new int[CallFormat.SLOTS];
     private long version;
@@ -88,15 +88,17 @@ final class CacheProcedures implements AutoCloseable {
         return moving;
     }
 
-    boolean has(Procedure procedure) {
+    boolean has(RegisteredProcedure procedure) {
         return procedure.owner() == this;
     }
 
-    List<Procedure> all() {
+    List<RegisteredProcedure> all() {
         return List.copyOf(all);
     }
 
-    Procedure register(Translation translation, byte[] classFile, int flags) {
+    /** @param maker makes it, as the application has it */
+    <P extends RegisteredProcedure> P register(
+            Translation translation, byte[] classFile, int flags, RegisteredProcedure.Maker<P> maker) {
         lock.lock();
         try {
             checkOpen();
@@ -104,7 +106,7 @@ final class CacheProcedures implements AutoCloseable {
                 used = true;
                 FlightRecorder.addPeriodicEvent(CallStatisticsEvent.class, statistics);
             }
-            Procedure procedure = new Procedure(this, freeId(), flags, translation, classFile);
+            P procedure = maker.make(this, freeId(), flags, translation, classFile);
             List<Told> having = new ArrayList<>();
             try {
                 for (RemoteServer server : servers) {
@@ -139,7 +141,7 @@ final class CacheProcedures implements AutoCloseable {
                 "the cache has " + CallFormat.SLOTS + " procedures, as many as it may: unregister one");
     }
 
-    private static void register(Told to, Procedure procedure) {
+    private static void register(Told to, RegisteredProcedure procedure) {
         CallLine.Registration made =
                 to.line.register(procedure.id(), procedure.flags() & CallFormat.READS, procedure.classFile());
         switch (made.outcome()) {
@@ -150,7 +152,7 @@ final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    private static void forget(Told server, Procedure procedure) {
+    private static void forget(Told server, RegisteredProcedure procedure) {
         try {
             server.line.unregister(procedure.id());
         } catch (ControlException e) {
@@ -159,7 +161,7 @@ final class CacheProcedures implements AutoCloseable {
         procedure.forget(server.server);
     }
 
-    void unregister(Procedure procedure) {
+    void unregister(RegisteredProcedure procedure) {
         lock.lock();
         try {
             if (all.remove(procedure)) {
@@ -179,7 +181,7 @@ final class CacheProcedures implements AutoCloseable {
         lock.lock();
         try {
             Told to = line(server);
-            for (Procedure procedure : all) {
+            for (RegisteredProcedure procedure : all) {
                 register(to, procedure);
             }
             tell(to, moving);
@@ -340,7 +342,7 @@ final class CacheProcedures implements AutoCloseable {
      *
      * @throws IllegalArgumentException naming what is wrong
      */
-    void requireCall(Procedure called, int argumentLength, int resultLength) {
+    void requireCall(RegisteredProcedure called, int argumentLength, int resultLength) {
         if (!called.registered() || !has(called)) {
             throw new IllegalArgumentException(
                     called + " is not registered with this cache; Cache.procedures().register(...) does that");

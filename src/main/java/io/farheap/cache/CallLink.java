@@ -50,7 +50,7 @@ final class CallLink {
     /** The lane's. */
     private @Nullable BatchConnection connection;
     /** The procedure that was asked for last, what it knew of its servers then, and whether this server runs it. */
-    private @Nullable Procedure asked;
+    private @Nullable RegisteredProcedure asked;
 
     private int askedAt;
     private boolean runs;
@@ -125,7 +125,7 @@ final class CallLink {
     }
 
     /** Whether the server runs a procedure. */
-    boolean serverRuns(Procedure procedure) {
+    boolean serverRuns(RegisteredProcedure procedure) {
         int now = procedure.changes();
         if (procedure != asked || now != askedAt) {
             asked = procedure;

@@ -83,7 +83,7 @@ final class CallMemory implements AutoCloseable {
      *
      * @return bytes
      */
-    int write(SessionCall call, Procedure called) {
+    int write(SessionCall call, RegisteredProcedure called) {
         NativeMemory.ALL.set(JAVA_INT_UNALIGNED, message, called.id());
         NativeMemory.ALL.set(JAVA_INT_UNALIGNED, message + 4, call.resultBytes);
         NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, message + 8, call.from);

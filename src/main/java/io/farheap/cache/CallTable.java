@@ -68,7 +68,7 @@ final class CallTable {
 
     /** @return a call that is kept from now on, of no region yet; there must be room */
     SessionCall take(
-            Procedure called,
+            RegisteredProcedure called,
             long at,
             long footprint,
             long bytes,
@@ -143,7 +143,7 @@ final class CallTable {
     }
 
     /** Whether a call would have to wait for earlier ones. */
-    boolean blocks(Procedure called, long footprint, long bytes) {
+    boolean blocks(RegisteredProcedure called, long footprint, long bytes) {
         return !called.unordered() && blocks(!called.readsOnly(), footprint, bytes);
     }
 

@@ -61,7 +61,7 @@ final class CallsOfSession implements AutoCloseable {
     }
 
     /** Whether earlier requests are in a call's way: those that its footprint overlaps, where one of the two writes. */
-    boolean waitFor(RequestPath path, Procedure procedure, long from, long span) {
+    boolean waitFor(RequestPath path, RegisteredProcedure procedure, long from, long span) {
         wrote &= path.pending() > 0;
         return !procedure.unordered()
                 && (wrote || !procedure.readsOnly())

@@ -114,7 +114,7 @@ final class LocalCalls implements AutoCloseable, Completion {
     @SuppressWarnings("NullAway")
     void begin(
             int place,
-            Procedure procedure,
+            RegisteredProcedure procedure,
             long from,
             long span,
             long arguments,

@@ -1,6 +1,5 @@
 package io.farheap.cache;
 
-import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.procedure.translate.Translation;
 import io.farheap.procedure.translate.Translator;
@@ -19,13 +18,13 @@ import java.util.List;
 public final class Procedures {
 
     /** It changes no word of the cache; one that does is refused. */
-    public static final int READS = CallFormat.READS;
+    public static final int READS = RegisteredProcedure.READS;
     /** It may change words of the cache. */
     public static final int WRITES = 0;
     /** Its calls wait for no other request of their session, and none waits for them. */
-    public static final int UNORDERED = 2;
+    public static final int UNORDERED = RegisteredProcedure.UNORDERED;
     /** A call that meets memory of another server ends there, as {@code STOPPED}, instead of going on there. */
-    public static final int STOP = 4;
+    public static final int STOP = RegisteredProcedure.STOP;
 
     private static final int FLAGS = READS | UNORDERED | STOP;
 
@@ -60,7 +59,7 @@ public final class Procedures {
             throw new IllegalArgumentException(
                     translation.name() + " changes words of the cache; register it with Procedures.WRITES");
         }
-        return procedures.register(translation, own, flags);
+        return procedures.register(translation, own, flags, Procedure::new);
     }
 
     /**
@@ -73,7 +72,7 @@ public final class Procedures {
 
     /** Those that are registered. */
     public List<Procedure> all() {
-        return procedures.all();
+        return procedures.all().stream().map(Procedure.class::cast).toList();
     }
 
     private static byte[] classFile(Class<?> type) {

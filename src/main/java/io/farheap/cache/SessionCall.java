@@ -12,7 +12,7 @@ final class SessionCall {
     byte state = CallTable.FREE;
 
     @Nullable
-    Procedure procedure;
+    RegisteredProcedure procedure;
     /** The address whose server it is to go to. */
     long address;
 

@@ -77,7 +77,7 @@ final class SessionCalls implements AutoCloseable {
     }
 
     /** As {@link CacheProcedures#requireCall}. */
-    void check(Procedure called, int argumentLength, int resultLength) {
+    void check(RegisteredProcedure called, int argumentLength, int resultLength) {
         procedures.requireCall(called, argumentLength, resultLength);
     }
 
@@ -95,7 +95,7 @@ final class SessionCalls implements AutoCloseable {
      * @return false where there is no room
      */
     boolean call(
-            Procedure called,
+            RegisteredProcedure called,
             long at,
             long footprint,
             long bytes,
@@ -129,7 +129,7 @@ final class SessionCalls implements AutoCloseable {
 
     /** As {@link #call}, of many: of arguments, results and tokens each call has the next. They take no order. */
     boolean callAll(
-            Procedure called,
+            RegisteredProcedure called,
             long[] addresses,
             int count,
             long footprint,
@@ -180,7 +180,7 @@ final class SessionCalls implements AutoCloseable {
     // One that is pending has a procedure.
     @SuppressWarnings("NullAway")
     private boolean goOn(SessionCall call, boolean polled) {
-        Procedure called = call.procedure;
+        RegisteredProcedure called = call.procedure;
         if (table.indexOf(call.address) == procedures.moving()) {
             if (!call.held) {
                 call.held = true;
@@ -210,7 +210,7 @@ final class SessionCalls implements AutoCloseable {
     }
 
     /** @return false where there is no memory for it, and it has to be kept until it may end */
-    private boolean tryToRunHere(SessionCall call, Procedure called, boolean polled) {
+    private boolean tryToRunHere(SessionCall call, RegisteredProcedure called, boolean polled) {
         try {
             here.prepare(call.place);
         } catch (RuntimeException | OutOfMemoryError e) {
@@ -229,7 +229,7 @@ final class SessionCalls implements AutoCloseable {
         end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
     }
 
-    private void runHere(SessionCall call, Procedure called) {
+    private void runHere(SessionCall call, RegisteredProcedure called) {
         calls.move(call, CallTable.HERE);
         counts.here();
         here.begin(
@@ -245,7 +245,7 @@ final class SessionCalls implements AutoCloseable {
                 call.contextBytes);
     }
 
-    private void send(SessionCall call, Procedure called, RemoteServer server, CallLink link) {
+    private void send(SessionCall call, RegisteredProcedure called, RemoteServer server, CallLink link) {
         int bytes = memory.write(call, called);
         boolean begun = call.contextBytes > 0;
         if (call.sentTo != server) {

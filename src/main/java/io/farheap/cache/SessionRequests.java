@@ -110,7 +110,7 @@ class SessionRequests extends SessionCore {
 
     /** As {@link Session#call(Procedure, long, long, long, Buffer, long, int, long, int, CallCompletion, long)}. */
     boolean call(
-            Procedure procedure,
+            RegisteredProcedure procedure,
             long address,
             long from,
             long span,
@@ -144,7 +144,7 @@ class SessionRequests extends SessionCore {
      *     callback
      */
     boolean make(
-            Procedure procedure,
+            RegisteredProcedure procedure,
             long address,
             long from,
             long span,
@@ -183,7 +183,7 @@ class SessionRequests extends SessionCore {
      * long)}.
      */
     boolean callAll(
-            Procedure procedure,
+            RegisteredProcedure procedure,
             long[] addresses,
             int count,
             long from,
@@ -229,7 +229,7 @@ class SessionRequests extends SessionCore {
 
     /** Inside the gate: throws where it never may, and whether no earlier request is in its way. */
     private boolean mayCall(
-            Procedure procedure, long from, long span, @Nullable RequestBuffer buffer, int argumentBytes, int resultBytes) {
+            RegisteredProcedure procedure, long from, long span, @Nullable RequestBuffer buffer, int argumentBytes, int resultBytes) {
         checkRange(from, span);
         refuseWhileClosing();
         if (buffer != null) {
