@@ -295,8 +295,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * @throws IllegalStateException where it has none
      */
     public final long id() {
-        management();
-        return options.cacheId();
+        return management().cacheId();
     }
 
     /**

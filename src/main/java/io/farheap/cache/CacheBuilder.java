@@ -378,12 +378,10 @@ public final class CacheBuilder {
                 device,
                 file,
                 loaded,
-                name,
                 tuning == null
                         ? configuration
                         : configuration.with(tuning.why().chosen().configuration()),
-                requests,
-                doorbellBatch,
+                new SessionOptions(name, requests, doorbellBatch),
                 timed ? LatencyTracking.SPARSE : latencyTracking,
                 lostListener,
                 migration,

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlPlane;
 import io.farheap.control.SignedGrant;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.OpenDevice;
@@ -11,13 +12,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** The memory servers that a cache uses, from attaching to leaving, and sessions' connections to them. Any thread. */
 final class CacheServers {
 
     private static final System.Logger LOG = System.getLogger(CacheServers.class.getName());
 
-    private final CacheOptions options;
+    private final String name;
+    private final @Nullable Management management;
     private final OpenDevice device;
     private final List<BlockingRequests> sessions;
     private final Lock alone;
@@ -27,17 +30,21 @@ final class CacheServers {
     private int next;
 
     /**
+     * @param name of the cache
+     * @param management of the cache; null where it has no manager
      * @param sessions of the cache, which change meanwhile
      * @param alone held while nobody opens a session
      * @param lost told of a lost server, on a thread of that server's, when all sessions know
      */
     CacheServers(
-            CacheOptions options,
+            String name,
+            @Nullable Management management,
             OpenDevice device,
             List<BlockingRequests> sessions,
             Lock alone,
             BiConsumer<RemoteServer, ControlException> lost) {
-        this.options = options;
+        this.name = name;
+        this.management = management;
         this.device = device;
         this.sessions = sessions;
         this.alone = alone;
@@ -59,7 +66,6 @@ final class CacheServers {
      * @throws CacheException where that cannot be
      */
     RemoteServer attach(String address) {
-        Management management = options.management();
         try {
             return management == null
                     ? attach(address, SignedGrant.NONE)
@@ -74,8 +80,8 @@ final class CacheServers {
                 address,
                 next++,
                 device.domain(),
-                options.name(),
-                options.cacheId(),
+                name,
+                management == null ? ControlPlane.NO_CACHE : management.cacheId(),
                 grant,
                 this::lost,
                 device.lifetime()::closesLater);

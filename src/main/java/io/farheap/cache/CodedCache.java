@@ -55,9 +55,10 @@ final class CodedCache extends Cache {
             space = stack.add(calling(() -> CodedSpace.create(
                     memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener())));
             paths = stack.add(
-                    new DataPaths(inside, memory.context().device().name(), options, options.configuration()));
+                    new DataPaths(
+                    inside, memory.context().device().name(), options.session(), options.configuration()));
             load();
-            watch = SloWatch.of(options, latency);
+            watch = SloWatch.of(options.name(), options.tuning(), latency);
             stack.keep();
         }
     }
@@ -276,8 +277,8 @@ final class CodedCache extends Cache {
 
     private DataPath path(RemoteQueue connected, @Nullable OperationLatency recorder) {
         try (CloseStack stack = new CloseStack()) {
-            CodedSession coded = stack.add(space.openSession(options.requests(), connected));
-            CodedPath path = new CodedPath(coded, recorder, options.requests());
+            CodedSession coded = stack.add(space.openSession(options.session().requests(), connected));
+            CodedPath path = new CodedPath(coded, recorder, options.session().requests());
             DataPath made = new DataPath(path, Links.NONE, null, path::close, ignored -> {});
             stack.keep();
             return made;

@@ -38,7 +38,7 @@ record DataPath(
     static DataPath own(
             OpenDevice device,
             RegionTable table,
-            CacheOptions options,
+            SessionOptions options,
             CacheConfiguration how,
             OwnerGate gate,
             @Nullable OperationLatency latency) {

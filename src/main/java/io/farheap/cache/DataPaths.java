@@ -34,7 +34,7 @@ final class DataPaths implements AutoCloseable {
     }
 
     private final Owner cache;
-    private final CacheOptions options;
+    private final SessionOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
     private final List<BlockingRequests> workers = new ArrayList<>();
@@ -44,7 +44,7 @@ final class DataPaths implements AutoCloseable {
      *
      * @param device name of it, near which the threads run
      */
-    DataPaths(Owner cache, String device, CacheOptions options, CacheConfiguration configuration) {
+    DataPaths(Owner cache, String device, SessionOptions options, CacheConfiguration configuration) {
         this.cache = cache;
         this.options = options;
         this.configuration = configuration;

@@ -51,7 +51,8 @@ final class RegionCache extends Cache {
             if (options.tuning() != null) {
                 options.tuning().check(device.context());
             }
-            servers = new CacheServers(options, device, sessions, openings.writeLock(), this::lost);
+            servers = new CacheServers(
+                    options.name(), options.management(), device, sessions, openings.writeLock(), this::lost);
             for (String address : options.servers()) {
                 servers.all().add(stack.add(servers.attach(address)));
             }
@@ -76,11 +77,11 @@ final class RegionCache extends Cache {
                     sessions,
                     servers,
                     openings.writeLock(),
-                    how -> new DataPaths(inside, deviceName(), options, how),
+                    how -> new DataPaths(inside, deviceName(), options.session(), how),
                     moves::requireGoing,
                     options.configuration()));
             load();
-            watch = SloWatch.of(options, latency);
+            watch = SloWatch.of(options.name(), options.tuning(), latency);
             reshaping = new Reshaping(
                     inside, relocation.lock(), resizing, options.management() != null, options.tuning(), watch);
             stack.keep();
@@ -391,7 +392,7 @@ final class RegionCache extends Cache {
 
         @Override
         public DataPath ownPath(BlockingRequests session, @Nullable OperationLatency recorder, CacheConfiguration how) {
-            return DataPath.own(device, table, options, how, session.gate(), recorder);
+            return DataPath.own(device, table, options.session(), how, session.gate(), recorder);
         }
 
         @Override

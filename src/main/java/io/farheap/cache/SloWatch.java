@@ -44,12 +44,15 @@ final class SloWatch implements AutoCloseable {
         thread.start();
     }
 
-    /** Of a cache with these options; null where it has no objective. */
-    static @Nullable SloWatch of(CacheOptions options, LatencyTracker latency) {
-        Tuning tuning = options.tuning();
+    /**
+     * @param name the cache's
+     * @param tuning null where it has no objective
+     * @return null then
+     */
+    static @Nullable SloWatch of(String name, @Nullable Tuning tuning, LatencyTracker latency) {
         return tuning == null
                 ? null
-                : new SloWatch(options.name(), latency, tuning.why(), tuning.period(), tuning.listener());
+                : new SloWatch(name, latency, tuning.why(), tuning.period(), tuning.listener());
     }
 
     Explanation explanation() {
