@@ -80,15 +80,6 @@ record DataPath(
         }
     }
 
-    /**
-     * For a session that hands its requests over to a client thread.
-     *
-     * @param onClose tells that thread that it does so no more
-     */
-    static DataPath handedOver(HandedRequests handed, Runnable onClose) {
-        return new DataPath(handed, Links.NONE, null, onClose, ignored -> {});
-    }
-
     @Override
     public void close() {
         try {

@@ -87,8 +87,9 @@ final class DataPaths implements AutoCloseable {
         HandOver handOver = new HandOver(options.requests());
         TakenRequests taken = new TakenRequests(handOver, session::wake);
         ClientThread thread = leastLoaded(alive, taken);
-        return DataPath.handedOver(
-                new HandedRequests(handOver, thread, cache::holds, latency), () -> thread.remove(taken));
+        HandedRequests handed = new HandedRequests(handOver, thread, cache::holds, latency);
+        // The thread has the channel and the links.
+        return new DataPath(handed, Links.NONE, null, () -> thread.remove(taken), ignored -> {});
     }
 
     /** One at a time: sessions that are opened at once are not to have the same. */

@@ -273,7 +273,7 @@ class SessionCore extends SessionThread {
      *
      * @return how many requests
      */
-    int take(TakenRequests handed) {
+    int take(RequestSource handed) {
         boolean entered = enter();
         try {
             return handed.issueTo(path);

@@ -7,7 +7,7 @@ import io.farheap.posix.AsymmetricFence;
  * issues them in its own session, and gives the slots back with a status. All calls are its own; nothing on the path of
  * a request allocates.
  */
-final class TakenRequests implements Completion {
+final class TakenRequests implements RequestSource, Completion {
 
     /**
      * So often a request for many records is refused before they go one by one: others may leave no room for all at
@@ -61,7 +61,8 @@ final class TakenRequests implements Completion {
      *
      * @return how many requests
      */
-    int issueTo(RequestPath path) {
+    @Override
+    public int issueTo(RequestPath path) {
         if (handOver.abandoned) {
             endUntaken(Status.CLOSED);
             abandonTaken(path);
