@@ -350,7 +350,7 @@ public final class CacheBuilder {
         List<PerformanceModel> known = known();
         String wanted = resilience == null ? ModelSubject.PLAIN : resilience.toString();
         known.forEach(model -> Tuning.check(model.subject(), wanted));
-        return Tunings.of(known, slo, margin, period, sloListener);
+        return Tunings.of(known, slo, margin, period, sloListener == null ? null : sloListener::compared);
     }
 
     private List<PerformanceModel> known() {

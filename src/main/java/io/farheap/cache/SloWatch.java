@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Compares, period by period and on a thread of its own, what a cache does with its objective. Thread-safe. */
@@ -17,7 +18,7 @@ final class SloWatch implements AutoCloseable {
     private final String name;
     private final LatencyTracker latency;
     private final long periodNanos;
-    private final @Nullable SloListener listener;
+    private final @Nullable Consumer<SloReport> listener;
     private final Thread thread;
     private volatile Explanation why;
     private volatile @Nullable SloReport last;
@@ -33,7 +34,7 @@ final class SloWatch implements AutoCloseable {
      * @param period of which averages are taken
      * @param listener told after each, or null
      */
-    SloWatch(String name, LatencyTracker latency, Explanation why, Duration period, @Nullable SloListener listener) {
+    SloWatch(String name, LatencyTracker latency, Explanation why, Duration period, @Nullable Consumer<SloReport> listener) {
         this.name = name;
         this.latency = latency;
         this.why = why;
@@ -118,7 +119,7 @@ final class SloWatch implements AutoCloseable {
         }
         if (listener != null) {
             try {
-                listener.compared(report);
+                listener.accept(report);
             } catch (RuntimeException e) {
                 LOG.log(System.Logger.Level.WARNING, "cache " + name + ": the listener of its objective failed", e);
             }

@@ -8,6 +8,7 @@ import io.farheap.verbs.Context;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ record Tuning(
         double margin,
         Explanation why,
         Duration period,
-        @Nullable SloListener listener) {
+        @Nullable Consumer<SloReport> listener) {
 
     private static final Duration SHORTEST = Duration.ofMillis(1);
 
@@ -39,7 +40,7 @@ record Tuning(
 
     /** @throws io.farheap.slo.InfeasibleSloException with the nearest objectives that can be met */
     static Tuning of(
-            @Nullable PerformanceModel model, Slo slo, double margin, Duration period, @Nullable SloListener listener) {
+            @Nullable PerformanceModel model, Slo slo, double margin, Duration period, @Nullable Consumer<SloReport> listener) {
         if (model == null) {
             throw new IllegalArgumentException(
                     "an objective without a performance model to find a configuration in; measure one with"

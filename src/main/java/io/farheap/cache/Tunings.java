@@ -8,6 +8,7 @@ import io.farheap.slo.Slo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,7 @@ final class Tunings {
      * @throws InfeasibleSloException in none, with the nearest objectives that can be met in the first
      */
     static List<Tuning> of(
-            List<PerformanceModel> models, Slo slo, double margin, Duration period, @Nullable SloListener listener) {
+            List<PerformanceModel> models, Slo slo, double margin, Duration period, @Nullable Consumer<SloReport> listener) {
         List<Tuning> feasible = new ArrayList<>();
         InfeasibleSloException first = null;
         for (PerformanceModel model : models) {
