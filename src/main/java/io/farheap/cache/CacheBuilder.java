@@ -4,8 +4,10 @@ import io.farheap.latency.LatencyTracking;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
+import io.farheap.manager.Reclaim;
 import io.farheap.manager.Tenant;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.slo.Explanation;
@@ -367,7 +369,35 @@ public final class CacheBuilder {
     private Management manage(List<Tuning> tunings) {
         List<Candidate> candidates = tunings.isEmpty() ? List.of(Candidate.ANY) : Tunings.candidates(tunings);
         return Management.allocate(
-                managers, tenant, name, capacity, lifetime, place, candidates, migration, reclaimListener, expiring);
+                managers, tenant, name, capacity, lifetime, place, candidates, migration, managementListener());
+    }
+
+    /** Of what is set now: another cache of this builder may have other listeners. */
+    private Management.Listener managementListener() {
+        ReclaimListener reclaims = reclaimListener;
+        Consumer<Duration> expiry = expiring;
+        return new Management.Listener() {
+            @Override
+            public void reclaiming(Reclaim alert) {
+                if (reclaims != null) {
+                    reclaims.reclaiming(alert);
+                }
+            }
+
+            @Override
+            public void reclaimed(String server, MigrationResult moved, int left) {
+                if (reclaims != null) {
+                    reclaims.reclaimed(server, moved, left);
+                }
+            }
+
+            @Override
+            public void expiring(Duration left) {
+                if (expiry != null) {
+                    expiry.accept(left);
+                }
+            }
+        };
     }
 
     private CacheOptions options(@Nullable Tuning tuning, @Nullable Management management) {

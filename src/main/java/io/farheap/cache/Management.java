@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -34,13 +33,25 @@ import org.jspecify.annotations.Nullable;
  */
 final class Management implements CacheAlerts, AutoCloseable {
 
+    /** The application, as far as it is told what its manager does. */
+    interface Listener {
+
+        /** As {@code ReclaimListener.reclaiming}. */
+        void reclaiming(Reclaim alert);
+
+        /** As {@code ReclaimListener.reclaimed}. */
+        void reclaimed(String server, MigrationResult moved, int left);
+
+        /** The lifetime is nearly over; on a thread of its own. */
+        void expiring(Duration left);
+    }
+
     private static final System.Logger LOG = System.getLogger(Management.class.getName());
     private final ManagerConnection manager;
     private final String name;
     private final Allocation allocation;
     private final MigrationOptions how;
-    private final @Nullable ReclaimListener listener;
-    private final @Nullable Consumer<Duration> expiring;
+    private final Listener listener;
     private final Grants grants;
     private final Telling telling;
     private final ManagedServers servers;
@@ -53,13 +64,11 @@ final class Management implements CacheAlerts, AutoCloseable {
             ManagerConnection manager,
             CacheRequest request,
             MigrationOptions how,
-            @Nullable ReclaimListener listener,
-            @Nullable Consumer<Duration> expiring) {
+            Listener listener) {
         this.manager = manager;
         this.name = request.name();
         this.how = how;
         this.listener = listener;
-        this.expiring = expiring;
         // Before: the manager is not to give the cache up for that of a process which it does not know.
         // One byte needs no room that the cache has not: nothing is reserved.
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
@@ -87,8 +96,7 @@ final class Management implements CacheAlerts, AutoCloseable {
      * @param place of this process, as data center, cluster and rack; empty where nobody said
      * @param candidates configurations that meet the objective; {@link Candidate#ANY} where there is none
      * @param how regions move
-     * @param listener told of each reclaim, or null
-     * @param expiring told how much is left when the lifetime is nearly over, or null
+     * @param listener told of each reclaim, and when the lifetime is nearly over
      * @throws CacheException where no manager answers, or it refuses
      */
     static Management allocate(
@@ -100,8 +108,7 @@ final class Management implements CacheAlerts, AutoCloseable {
             String place,
             List<Candidate> candidates,
             MigrationOptions how,
-            @Nullable ReclaimListener listener,
-            @Nullable Consumer<Duration> expiring) {
+            Listener listener) {
         try {
             ManagerConnection manager = ManagerConnection.open(managers);
             try {
@@ -114,7 +121,7 @@ final class Management implements CacheAlerts, AutoCloseable {
                         place,
                         candidates,
                         tenant);
-                return new Management(manager, request, how, listener, expiring);
+                return new Management(manager, request, how, listener);
             } catch (Throwable e) {
                 Closing.after(e, manager);
                 throw e;
@@ -170,14 +177,10 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     @Override
     public void expiring(long leftMillis) {
-        Consumer<Duration> told = expiring;
-        if (told != null) {
-            // This thread hears the manager for all caches, and takes its answers too: a listener may ask for more
-            // time.
-            Thread.ofVirtual()
-                    .name("farheap-expiring-" + name)
-                    .start(() -> guarded(() -> told.accept(Duration.ofMillis(leftMillis))));
-        }
+        // This thread hears the manager for all caches, and takes its answers too: a listener may ask for more time.
+        Thread.ofVirtual()
+                .name("farheap-expiring-" + name)
+                .start(() -> guarded(() -> listener.expiring(Duration.ofMillis(leftMillis))));
     }
 
     @Override
@@ -258,7 +261,7 @@ final class Management implements CacheAlerts, AutoCloseable {
             return;
         }
         grants.put(alert.targets());
-        notify(each -> each.reclaiming(alert));
+        guarded(() -> listener.reclaiming(alert));
         MigrationResult moved = MigrationResult.NONE;
         List<String> connected = new ArrayList<>();
         try {
@@ -283,15 +286,8 @@ final class Management implements CacheAlerts, AutoCloseable {
         }
         connected.forEach(target -> servers.leaveUnused(cache, target));
         MigrationResult all = moved;
-        notify(each -> each.reclaimed(
+        guarded(() -> listener.reclaimed(
                 server, all, ManagedServers.regionsOn(cache, server).size()));
-    }
-
-    private void notify(Consumer<ReclaimListener> what) {
-        ReclaimListener told = listener;
-        if (told != null) {
-            guarded(() -> what.accept(told));
-        }
     }
 
     /** What is thrown by one that is only told keeps nothing from going on. */
