@@ -6,16 +6,6 @@ import org.jspecify.annotations.Nullable;
 /** The calls of a session, by place. One thread at a time; nothing here allocates after construction. */
 final class CallTable {
 
-    static final byte FREE = 0;
-    /** Waits in the session. */
-    static final byte KEPT = 1;
-    /** Is on its way to a server, or there. */
-    static final byte SENT = 2;
-    /** Runs in this process. */
-    static final byte HERE = 3;
-    /** Is lost, and may still take effect. */
-    static final byte UNFENCED = 4;
-
     private final SessionCall[] all;
     private final SessionCall[] free;
     private int freeCount;
@@ -59,7 +49,7 @@ final class CallTable {
     SessionCall over() {
         for (int place = 0; unfenced > 0 && place < all.length; place++) {
             SessionCall call = all[place];
-            if (call.state == UNFENCED && call.ring.isOver()) {
+            if (call.state == SessionCall.UNFENCED && call.ring.isOver()) {
                 return call;
             }
         }
@@ -96,29 +86,29 @@ final class CallTable {
             ordered++;
             orderedWrites += called.readsOnly() ? 0 : 1;
         }
-        call.state = KEPT;
+        call.state = SessionCall.KEPT;
         kept++;
         return call;
     }
 
     void move(SessionCall call, byte next) {
-        kept -= call.state == KEPT ? 1 : 0;
-        kept += next == KEPT ? 1 : 0;
-        unfenced -= call.state == UNFENCED ? 1 : 0;
-        unfenced += next == UNFENCED ? 1 : 0;
+        kept -= call.state == SessionCall.KEPT ? 1 : 0;
+        kept += next == SessionCall.KEPT ? 1 : 0;
+        unfenced -= call.state == SessionCall.UNFENCED ? 1 : 0;
+        unfenced += next == SessionCall.UNFENCED ? 1 : 0;
         call.state = next;
-        call.held &= next == KEPT;
+        call.held &= next == SessionCall.KEPT;
     }
 
     /** What was sent, and is not answered: one that reads is kept, to be sent again. */
     void lose(SessionCall call) {
-        move(call, call.readsOnly() ? KEPT : UNFENCED);
+        move(call, call.readsOnly() ? SessionCall.KEPT : SessionCall.UNFENCED);
     }
 
     /** The same of all that were sent to a server. */
     void lose(RemoteServer server) {
         for (SessionCall call : all) {
-            if (call.state == SENT && call.ring != null && call.ring.server() == server) {
+            if (call.state == SessionCall.SENT && call.ring != null && call.ring.server() == server) {
                 lose(call);
             }
         }
@@ -129,7 +119,7 @@ final class CallTable {
             ordered--;
             orderedWrites -= call.readsOnly() ? 0 : 1;
         }
-        move(call, FREE);
+        move(call, SessionCall.FREE);
         call.procedure = null;
         call.buffer = null;
         call.completion = null;

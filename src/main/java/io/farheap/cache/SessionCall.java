@@ -6,10 +6,20 @@ import org.jspecify.annotations.Nullable;
 /** A call of a session, from issue to callback; then a place for another. One thread at a time. */
 final class SessionCall {
 
+    static final byte FREE = 0;
+    /** Waits in the session. */
+    static final byte KEPT = 1;
+    /** Is on its way to a server, or there. */
+    static final byte SENT = 2;
+    /** Runs in this process. */
+    static final byte HERE = 3;
+    /** Is lost, and may still take effect. */
+    static final byte UNFENCED = 4;
+
     /** Of its table, and the tag of its messages. */
     final int place;
     /** Changed by the table alone. */
-    byte state = CallTable.FREE;
+    byte state = FREE;
 
     @Nullable
     RegisteredProcedure procedure;
@@ -63,7 +73,7 @@ final class SessionCall {
 
     /** Issued, and not called back. */
     boolean pending() {
-        return state != CallTable.FREE;
+        return state != FREE;
     }
 
     // One that is pending has a procedure.

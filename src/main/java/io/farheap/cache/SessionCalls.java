@@ -160,7 +160,7 @@ final class SessionCalls implements AutoCloseable {
     /** All that are kept, as far as there is room; as {@link #goOn(SessionCall, boolean)}. */
     private void goOn(boolean polled) {
         for (int place = 0; place < MOST && calls.kept() > 0; place++) {
-            if (calls.get(place).state == CallTable.KEPT) {
+            if (calls.get(place).state == SessionCall.KEPT) {
                 goOn(calls.get(place), polled);
             }
         }
@@ -230,7 +230,7 @@ final class SessionCalls implements AutoCloseable {
     }
 
     private void runHere(SessionCall call, RegisteredProcedure called) {
-        calls.move(call, CallTable.HERE);
+        calls.move(call, SessionCall.HERE);
         counts.here();
         here.begin(
                 call.place,
@@ -263,7 +263,7 @@ final class SessionCalls implements AutoCloseable {
                 memory.answer(call),
                 CallFormat.RECORD_BYTES,
                 call.place);
-        calls.move(call, CallTable.SENT);
+        calls.move(call, SessionCall.SENT);
     }
 
     /**
@@ -319,7 +319,7 @@ final class SessionCalls implements AutoCloseable {
     /** It has run elsewhere, so it is not one that was refused: it goes on when the server has room. */
     private void refused(SessionCall call) {
         if (++call.refusals < MOST_REFUSALS) {
-            calls.move(call, CallTable.KEPT);
+            calls.move(call, SessionCall.KEPT);
         } else {
             end(call, CallStatus.LOST, 0, 0);
         }
@@ -362,7 +362,7 @@ final class SessionCalls implements AutoCloseable {
         }
         call.address = at;
         memory.keep(call, bytes);
-        calls.move(call, CallTable.KEPT);
+        calls.move(call, SessionCall.KEPT);
     }
 
     private final class Here implements LocalCalls.Ended {
@@ -420,7 +420,7 @@ final class SessionCalls implements AutoCloseable {
             context.save(memory.answers(call), CallMemory.contextAt(call));
             call.address = at;
             memory.keep(call, bytes);
-            calls.move(call, CallTable.KEPT);
+            calls.move(call, SessionCall.KEPT);
             return true;
         }
     }
@@ -476,7 +476,7 @@ final class SessionCalls implements AutoCloseable {
         List<AutoCloseable> ends = new ArrayList<>();
         for (int i = 0; i < MOST; i++) {
             SessionCall call = calls.get(i);
-            if (call.state == CallTable.KEPT) {
+            if (call.state == SessionCall.KEPT) {
                 ends.add(() -> refuse(call));
             }
         }

@@ -156,7 +156,7 @@ class CallLossTest {
         boolean moved = false;
         for (int place = 0; place < SessionCalls.MOST; place++) {
             SessionCall call = Fields.get(calls, "calls", CallTable.class).get(place);
-            moved |= call.state == CallTable.SENT && call.contextBytes > 0;
+            moved |= call.state == SessionCall.SENT && call.contextBytes > 0;
         }
         if (!moved) {
             return false;
