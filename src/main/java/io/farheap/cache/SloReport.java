@@ -1,9 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.latency.LatencySums;
-import io.farheap.slo.Configuration;
 import io.farheap.slo.Objective;
-import io.farheap.slo.Performance;
 import io.farheap.slo.Slo;
 
 /**
@@ -30,56 +27,8 @@ public record SloReport(
         boolean latencyMet,
         boolean throughputMet) {
 
-    private static final double LOADED = 0.9;
-
-    /**
-     * @param configuration with which the cache ran
-     * @param done meanwhile
-     * @param nanos how long that was, above 0
-     */
-    static SloReport of(Slo slo, Configuration configuration, LatencySums done, long nanos) {
-        double reads = done.reads() * 1e9 / nanos;
-        double writes = done.writes() * 1e9 / nanos;
-        double inFlight = (double) (done.readNanos() + done.writeNanos()) / nanos;
-        double room = (double) configuration.clientThreads() * configuration.batchSize() * configuration.queueDepth();
-        return new SloReport(
-                slo,
-                done.readLatencyNanos(),
-                reads,
-                done.writeLatencyNanos(),
-                writes,
-                inFlight,
-                inFlight >= LOADED * room,
-                within(slo.reads(), done.readLatencyNanos()) && within(slo.writes(), done.writeLatencyNanos()),
-                reads >= slo.reads().perSecond() && writes >= slo.writes().perSecond());
-    }
-
-    private static boolean within(Objective objective, double nanos) {
-        return nanos <= objective.latencyNanos();
-    }
-
     public boolean missed() {
         return !latencyMet || loaded && !throughputMet;
-    }
-
-    /**
-     * By which share a prediction was better than this, in the figure where it was so the most; 0 where in none. A
-     * throughput that nobody asked for does not count.
-     */
-    double shortfall(Performance predicted) {
-        double latency = Math.max(
-                ratio(readLatencyNanos, predicted.readLatencyNanos()),
-                ratio(writeLatencyNanos, predicted.writeLatencyNanos()));
-        double throughput = loaded
-                ? Math.max(
-                        ratio(predicted.readsPerSecond(), readsPerSecond),
-                        ratio(predicted.writesPerSecond(), writesPerSecond))
-                : 1;
-        return Math.max(0, Math.max(latency, throughput) - 1);
-    }
-
-    private static double ratio(double larger, double smaller) {
-        return larger > 0 && smaller > 0 ? larger / smaller : 1;
     }
 
     @Override

@@ -2,7 +2,11 @@ package io.farheap.cache;
 
 import io.farheap.latency.LatencySums;
 import io.farheap.latency.LatencyTracker;
+import io.farheap.slo.Configuration;
 import io.farheap.slo.Explanation;
+import io.farheap.slo.Objective;
+import io.farheap.slo.Performance;
+import io.farheap.slo.Slo;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 final class SloWatch implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(SloWatch.class.getName());
+
+    /** Of the room that a configuration has: with so much in flight a throughput that is too low is a miss. */
+    private static final double LOADED = 0.9;
 
     private final String name;
     private final LatencyTracker latency;
@@ -76,7 +83,7 @@ final class SloWatch implements AutoCloseable {
      */
     double shortfall() {
         SloReport report = miss;
-        return report == null ? 0 : report.shortfall(why.chosen().predicted());
+        return report == null ? 0 : shortfall(report, why.chosen().predicted());
     }
 
     /** Periods in which the objective was missed. */
@@ -109,7 +116,7 @@ final class SloWatch implements AutoCloseable {
     }
 
     private void compare(Explanation with, LatencySums done, long nanos) {
-        SloReport report = SloReport.of(with.slo(), with.chosen().configuration(), done, nanos);
+        SloReport report = report(with.slo(), with.chosen().configuration(), done, nanos);
         last = report;
         if (report.missed()) {
             long seen = missed + 1;
@@ -124,6 +131,52 @@ final class SloWatch implements AutoCloseable {
                 LOG.log(System.Logger.Level.WARNING, "cache " + name + ": the listener of its objective failed", e);
             }
         }
+    }
+
+    /**
+     * @param configuration with which the cache ran
+     * @param done meanwhile
+     * @param nanos how long that was, above 0
+     */
+    static SloReport report(Slo slo, Configuration configuration, LatencySums done, long nanos) {
+        double reads = done.reads() * 1e9 / nanos;
+        double writes = done.writes() * 1e9 / nanos;
+        double inFlight = (double) (done.readNanos() + done.writeNanos()) / nanos;
+        double room = (double) configuration.clientThreads() * configuration.batchSize() * configuration.queueDepth();
+        return new SloReport(
+                slo,
+                done.readLatencyNanos(),
+                reads,
+                done.writeLatencyNanos(),
+                writes,
+                inFlight,
+                inFlight >= LOADED * room,
+                within(slo.reads(), done.readLatencyNanos()) && within(slo.writes(), done.writeLatencyNanos()),
+                reads >= slo.reads().perSecond() && writes >= slo.writes().perSecond());
+    }
+
+    private static boolean within(Objective objective, double nanos) {
+        return nanos <= objective.latencyNanos();
+    }
+
+    /**
+     * By which share a prediction was better than a report, in the figure where it was so the most; 0 where in none. A
+     * throughput that nobody asked for does not count.
+     */
+    static double shortfall(SloReport report, Performance predicted) {
+        double latency = Math.max(
+                ratio(report.readLatencyNanos(), predicted.readLatencyNanos()),
+                ratio(report.writeLatencyNanos(), predicted.writeLatencyNanos()));
+        double throughput = report.loaded()
+                ? Math.max(
+                        ratio(predicted.readsPerSecond(), report.readsPerSecond()),
+                        ratio(predicted.writesPerSecond(), report.writesPerSecond()))
+                : 1;
+        return Math.max(0, Math.max(latency, throughput) - 1);
+    }
+
+    private static double ratio(double larger, double smaller) {
+        return larger > 0 && smaller > 0 ? larger / smaller : 1;
     }
 
     @Override

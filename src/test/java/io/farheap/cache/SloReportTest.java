@@ -20,7 +20,7 @@ class SloReportTest {
     @Test
     void averagesAreOverThePeriod() {
         SloReport report =
-                SloReport.of(SLO, EIGHT, new LatencySums(2_000_000, 8_000_000_000L, 100, 200_000), 2 * SECOND);
+                SloWatch.report(SLO, EIGHT, new LatencySums(2_000_000, 8_000_000_000L, 100, 200_000), 2 * SECOND);
         assertEquals(4_000, report.readLatencyNanos());
         assertEquals(1e6, report.readsPerSecond());
         assertEquals(2_000, report.writeLatencyNanos());
@@ -32,7 +32,7 @@ class SloReportTest {
 
     @Test
     void aLatencyThatIsTooLongIsAMiss() {
-        SloReport report = SloReport.of(SLO, EIGHT, new LatencySums(1_000_000, 4_000_000_000L, 10, 50_000), SECOND);
+        SloReport report = SloWatch.report(SLO, EIGHT, new LatencySums(1_000_000, 4_000_000_000L, 10, 50_000), SECOND);
         assertFalse(report.latencyMet());
         assertTrue(report.throughputMet());
         assertTrue(report.missed());
@@ -41,11 +41,11 @@ class SloReportTest {
 
     @Test
     void aThroughputThatNobodyAskedForIsNoMiss() {
-        SloReport idle = SloReport.of(SLO, EIGHT, new LatencySums(1_000, 3_000_000L, 0, 0), SECOND);
+        SloReport idle = SloWatch.report(SLO, EIGHT, new LatencySums(1_000, 3_000_000L, 0, 0), SECOND);
         assertFalse(idle.throughputMet());
         assertFalse(idle.loaded());
         assertFalse(idle.missed());
-        SloReport nothing = SloReport.of(SLO, EIGHT, LatencySums.NONE, SECOND);
+        SloReport nothing = SloWatch.report(SLO, EIGHT, LatencySums.NONE, SECOND);
         assertTrue(nothing.latencyMet() && !nothing.missed());
     }
 
@@ -53,7 +53,7 @@ class SloReportTest {
     void aThroughputThatFullQueuesDoNotReachIsAMiss() {
         // 8 in flight by Little's law, each of 2 us: too few at a time.
         Slo more = new Slo(new Objective(5_000, 5e6), Objective.NONE);
-        SloReport report = SloReport.of(more, EIGHT, new LatencySums(4_000_000, 8_000_000_000L, 0, 0), SECOND);
+        SloReport report = SloWatch.report(more, EIGHT, new LatencySums(4_000_000, 8_000_000_000L, 0, 0), SECOND);
         assertTrue(report.loaded() && report.latencyMet() && !report.throughputMet() && report.missed());
     }
 
@@ -61,10 +61,10 @@ class SloReportTest {
     void theShortfallIsTheWorstOfWhatWasPromised() {
         Performance promised = new Performance(1_000, 6e6, 1_000, 6e6);
         SloReport loaded =
-                SloReport.of(SLO, EIGHT, new LatencySums(4_000_000, 5_000_000_000L, 2_000_000, 3_000_000_000L), SECOND);
-        assertEquals(2, loaded.shortfall(promised), 1e-9);
-        SloReport idle = SloReport.of(SLO, EIGHT, new LatencySums(4_000, 5_000_000L, 0, 0), SECOND);
-        assertEquals(0.25, idle.shortfall(promised), 1e-9);
-        assertEquals(0, idle.shortfall(new Performance(9_000, 1, 9_000, 1)));
+                SloWatch.report(SLO, EIGHT, new LatencySums(4_000_000, 5_000_000_000L, 2_000_000, 3_000_000_000L), SECOND);
+        assertEquals(2, SloWatch.shortfall(loaded, promised), 1e-9);
+        SloReport idle = SloWatch.report(SLO, EIGHT, new LatencySums(4_000, 5_000_000L, 0, 0), SECOND);
+        assertEquals(0.25, SloWatch.shortfall(idle, promised), 1e-9);
+        assertEquals(0, SloWatch.shortfall(idle, new Performance(9_000, 1, 9_000, 1)));
     }
 }
