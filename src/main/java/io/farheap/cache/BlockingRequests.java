@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class BlockingRequests extends SessionRequests implements Completion, CallCompletion {
 
     /** The cache, as its sessions know it, with what ends them. */
-    interface Owner extends Cache {
+    interface Owner extends SessionCache {
 
         /** Throws where the calling thread is in a callback of one of the cache's sessions. */
         void refuseInCallback();

@@ -1,11 +1,9 @@
 package io.farheap.cache;
 
-import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.Capacity;
 import io.farheap.migration.MigrationParticipant;
-import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,24 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 class SessionCore extends SessionThread {
 
-    /** The cache, as its sessions know it; also their buffers' owner. */
-    interface Cache extends RequestBuffer.Owner {
-
-        LatencyTracker latency();
-
-        /** Null where paths sleep by themselves. */
-        @Nullable
-        CompletionEvents events();
-
-        /**
-         * What calls of procedures need.
-         *
-         * @throws UnsupportedOperationException where the cache has none
-         */
-        CallingCache calls();
-    }
-
-    private final Cache cache;
+    private final SessionCache cache;
     private final Capacity capacity;
     private final @Nullable OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
@@ -82,7 +63,7 @@ class SessionCore extends SessionThread {
      * @param capacity bytes up to which it may read and write, now
      */
     @SuppressWarnings("NullAway.Init")
-    SessionCore(Cache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+    SessionCore(SessionCache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
         this.capacity = capacity;
         this.latency = latency;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** A session's way in: checks what is asked for, and issues it inside the gate. The owner alone. */
 class SessionRequests extends SessionCore {
 
-    SessionRequests(Cache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+    SessionRequests(SessionCache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
         super(cache, capacity, latency, worker);
     }
 

@@ -1,0 +1,22 @@
+package io.farheap.cache;
+
+import io.farheap.latency.LatencyTracker;
+import io.farheap.remote.CompletionEvents;
+import org.jspecify.annotations.Nullable;
+
+/** The cache, as its sessions know it; also their buffers' owner. */
+interface SessionCache extends RequestBuffer.Owner {
+
+    LatencyTracker latency();
+
+    /** Null where paths sleep by themselves. */
+    @Nullable
+    CompletionEvents events();
+
+    /**
+     * What calls of procedures need.
+     *
+     * @throws UnsupportedOperationException where the cache has none
+     */
+    CallingCache calls();
+}
