@@ -108,9 +108,8 @@ final class CachePaths implements AutoCloseable {
         alone.lock();
         try {
             changing = change;
-            List<BlockingRequests> all = sessions.stream()
-                    .filter(session -> !session.worker())
-                    .toList();
+            List<BlockingRequests> all =
+                    sessions.stream().filter(session -> !session.worker()).toList();
             all.forEach(change::expect);
             return all;
         } finally {

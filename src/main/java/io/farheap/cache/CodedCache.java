@@ -54,8 +54,7 @@ final class CodedCache extends Cache {
             options.servers().forEach(this::attach);
             space = stack.add(calling(() -> CodedSpace.create(
                     memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener())));
-            paths = stack.add(
-                    new DataPaths(
+            paths = stack.add(new DataPaths(
                     inside, memory.context().device().name(), options.session(), options.configuration()));
             load();
             watch = SloWatch.of(options.name(), options.tuning(), latency);
@@ -255,8 +254,7 @@ final class CodedCache extends Cache {
             }
             checkOpen();
             BlockingRequests session = new BlockingRequests(inside, capacity, recorder, false);
-            session
-                    .use(stack.add(connected == null ? paths.open(session, recorder) : path(connected, recorder)));
+            session.use(stack.add(connected == null ? paths.open(session, recorder) : path(connected, recorder)));
             sessions.add(session);
             stack.keep();
             return session;

@@ -150,7 +150,13 @@ final class CodedPath implements RequestPath, CodedCompletion {
 
     @Override
     public int tryExecute(
-            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write,
+            long address,
+            RequestBuffer buffer,
+            long offset,
+            long length,
+            Completion completion,
+            long token) {
         return DECLINED;
     }
 

@@ -23,7 +23,14 @@ final class LocalCalls implements AutoCloseable, Completion {
 
     /** Makes an access of the session; false where there is no room. */
     interface Requests {
-        boolean issue(boolean write, long address, long length, RequestBuffer buffer, long local, Completion done, long token);
+        boolean issue(
+                boolean write,
+                long address,
+                long length,
+                RequestBuffer buffer,
+                long local,
+                Completion done,
+                long token);
 
         /** As {@link RequestPath#issueAtomic}. */
         boolean issueAtomic(

@@ -60,11 +60,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     private volatile @Nullable String endedWhy;
 
     /** Asks for servers, and hears of them from then on. */
-    private Management(
-            ManagerConnection manager,
-            CacheRequest request,
-            MigrationOptions how,
-            Listener listener) {
+    private Management(ManagerConnection manager, CacheRequest request, MigrationOptions how, Listener listener) {
         this.manager = manager;
         this.name = request.name();
         this.how = how;

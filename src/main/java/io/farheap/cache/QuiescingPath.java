@@ -52,7 +52,13 @@ record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPa
 
     @Override
     public int tryExecute(
-            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write,
+            long address,
+            RequestBuffer buffer,
+            long offset,
+            long length,
+            Completion completion,
+            long token) {
         return DECLINED;
     }
 

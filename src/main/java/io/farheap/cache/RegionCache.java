@@ -63,11 +63,7 @@ final class RegionCache extends Cache {
             opening = new SessionOpening(
                     inside, device, table, sessions, servers, openings.readLock(), RegionCache.this::checkOpen);
             procedures = stack.add(new CacheProcedures(
-                    options.name(),
-                    device,
-                    table,
-                    servers.all(),
-                    () -> sessions.forEach(session -> session.wake())));
+                    options.name(), device, table, servers.all(), () -> sessions.forEach(session -> session.wake())));
             moves = new CacheMoves(device.context(), table, servers.all(), procedures, () -> sessions.stream()
                     .map(session -> session.participant())
                     .toList());
@@ -437,10 +433,7 @@ final class RegionCache extends Cache {
 
         @Override
         public List<Integer> hottestFirst(List<Integer> regions) {
-            return RegionHeat.hottestFirst(
-                    regions,
-                    table,
-                    heat -> sessions.forEach(session -> session.sample(heat)));
+            return RegionHeat.hottestFirst(regions, table, heat -> sessions.forEach(session -> session.sample(heat)));
         }
 
         @Override

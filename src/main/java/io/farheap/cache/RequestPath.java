@@ -84,7 +84,13 @@ interface RequestPath {
      * @return {@link #DONE}, {@link #STARTED} or {@link #DECLINED}
      */
     int tryExecute(
-            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token);
+            boolean write,
+            long address,
+            RequestBuffer buffer,
+            long offset,
+            long length,
+            Completion completion,
+            long token);
 
     /**
      * Makes progress, and runs callbacks.

@@ -113,7 +113,13 @@ final class SessionBatches implements RequestPath {
     /** With nothing pending, a request alone is one-sided. */
     @Override
     public int tryExecute(
-            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write,
+            long address,
+            RequestBuffer buffer,
+            long offset,
+            long length,
+            Completion completion,
+            long token) {
         if (lanes.pending() > 0) {
             return DECLINED;
         }

@@ -145,7 +145,13 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public int tryExecute(
-            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write,
+            long address,
+            RequestBuffer buffer,
+            long offset,
+            long length,
+            Completion completion,
+            long token) {
         if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
             return DECLINED;
         }
@@ -174,7 +180,13 @@ final class SessionEngine implements RequestPath {
 
     /** A request that is posted with this and behind which nothing waits. There must be a place. */
     private PostedRequest begin(
-            boolean write, long address, long length, RequestBuffer buffer, long local, Completion completion, long token) {
+            boolean write,
+            long address,
+            long length,
+            RequestBuffer buffer,
+            long local,
+            Completion completion,
+            long token) {
         PostedRequest request = requests.take();
         request.fill(write, address, length, buffer, local, completion, token);
         order.addPosted(request.place);

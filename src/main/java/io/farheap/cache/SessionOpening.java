@@ -120,7 +120,8 @@ final class SessionOpening {
     BlockingRequests openInternal(CachePaths paths) {
         DataPaths through = paths.now();
         through.reconnect();
-        BlockingRequests session = new BlockingRequests(cache, new Capacity(table.size() * table.regionBytes()), null, true);
+        BlockingRequests session =
+                new BlockingRequests(cache, new Capacity(table.size() * table.regionBytes()), null, true);
         return begin(session, through.open(session, null));
     }
 

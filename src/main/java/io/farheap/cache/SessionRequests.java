@@ -15,7 +15,13 @@ class SessionRequests extends SessionCore {
 
     /** As {@link Session#read(long, Buffer, long, long, Completion, long)}, or write. */
     boolean issue(
-            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write,
+            long address,
+            RequestBuffer buffer,
+            long offset,
+            long length,
+            Completion completion,
+            long token) {
         checkBuffer(buffer, offset, length);
         checkCompletion(completion);
         boolean entered = enter();
@@ -88,7 +94,13 @@ class SessionRequests extends SessionCore {
      * @return as {@link RequestPath#tryExecute}
      */
     int tryExecute(
-            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion completion, long token) {
+            boolean write,
+            long address,
+            RequestBuffer buffer,
+            long offset,
+            long length,
+            Completion completion,
+            long token) {
         OwnerGate gate = gate();
         // Who is in already is in a callback. One less than the least length is the greatest.
         if ((address | offset | length | length - 1) < 0 || !isCurrent() || gate.inside()) {
@@ -229,7 +241,12 @@ class SessionRequests extends SessionCore {
 
     /** Inside the gate: throws where it never may, and whether no earlier request is in its way. */
     private boolean mayCall(
-            RegisteredProcedure procedure, long from, long span, @Nullable RequestBuffer buffer, int argumentBytes, int resultBytes) {
+            RegisteredProcedure procedure,
+            long from,
+            long span,
+            @Nullable RequestBuffer buffer,
+            int argumentBytes,
+            int resultBytes) {
         checkRange(from, span);
         refuseWhileClosing();
         if (buffer != null) {

@@ -41,7 +41,12 @@ final class SloWatch implements AutoCloseable {
      * @param period of which averages are taken
      * @param listener told after each, or null
      */
-    SloWatch(String name, LatencyTracker latency, Explanation why, Duration period, @Nullable Consumer<SloReport> listener) {
+    SloWatch(
+            String name,
+            LatencyTracker latency,
+            Explanation why,
+            Duration period,
+            @Nullable Consumer<SloReport> listener) {
         this.name = name;
         this.latency = latency;
         this.why = why;
@@ -58,9 +63,7 @@ final class SloWatch implements AutoCloseable {
      * @return null then
      */
     static @Nullable SloWatch of(String name, @Nullable Tuning tuning, LatencyTracker latency) {
-        return tuning == null
-                ? null
-                : new SloWatch(name, latency, tuning.why(), tuning.period(), tuning.listener());
+        return tuning == null ? null : new SloWatch(name, latency, tuning.why(), tuning.period(), tuning.listener());
     }
 
     Explanation explanation() {

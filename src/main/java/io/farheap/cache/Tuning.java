@@ -40,7 +40,11 @@ record Tuning(
 
     /** @throws io.farheap.slo.InfeasibleSloException with the nearest objectives that can be met */
     static Tuning of(
-            @Nullable PerformanceModel model, Slo slo, double margin, Duration period, @Nullable Consumer<SloReport> listener) {
+            @Nullable PerformanceModel model,
+            Slo slo,
+            double margin,
+            Duration period,
+            @Nullable Consumer<SloReport> listener) {
         if (model == null) {
             throw new IllegalArgumentException(
                     "an objective without a performance model to find a configuration in; measure one with"

@@ -24,7 +24,11 @@ final class Tunings {
      * @throws InfeasibleSloException in none, with the nearest objectives that can be met in the first
      */
     static List<Tuning> of(
-            List<PerformanceModel> models, Slo slo, double margin, Duration period, @Nullable Consumer<SloReport> listener) {
+            List<PerformanceModel> models,
+            Slo slo,
+            double margin,
+            Duration period,
+            @Nullable Consumer<SloReport> listener) {
         List<Tuning> feasible = new ArrayList<>();
         InfeasibleSloException first = null;
         for (PerformanceModel model : models) {

@@ -346,7 +346,8 @@ class FailureTest {
     private static void failConnection(BlockingRequests session, int server) throws ReflectiveOperationException {
         RequestPath path = Fields.get(session, "path", RequestPath.class);
         if (path instanceof HandedRequests) {
-            failConnection(Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class), server);
+            failConnection(
+                    Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class), server);
             return;
         }
         session.gate().claim();
@@ -365,7 +366,8 @@ class FailureTest {
     /** Returns when the client thread, where there is one, has taken so many requests. */
     private static void awaitTaken(Session session, int requests) throws ReflectiveOperationException {
         if (Fields.get(session.core(), "path", RequestPath.class) instanceof HandedRequests handed) {
-            BlockingRequests worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", BlockingRequests.class);
+            BlockingRequests worker =
+                    Fields.get(Fields.get(handed, "thread", Object.class), "worker", BlockingRequests.class);
             for (int taken = 0; taken < requests; Thread.yield()) {
                 worker.gate().claim();
                 try {

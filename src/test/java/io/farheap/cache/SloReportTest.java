@@ -60,8 +60,8 @@ class SloReportTest {
     @Test
     void theShortfallIsTheWorstOfWhatWasPromised() {
         Performance promised = new Performance(1_000, 6e6, 1_000, 6e6);
-        SloReport loaded =
-                SloWatch.report(SLO, EIGHT, new LatencySums(4_000_000, 5_000_000_000L, 2_000_000, 3_000_000_000L), SECOND);
+        SloReport loaded = SloWatch.report(
+                SLO, EIGHT, new LatencySums(4_000_000, 5_000_000_000L, 2_000_000, 3_000_000_000L), SECOND);
         assertEquals(2, SloWatch.shortfall(loaded, promised), 1e-9);
         SloReport idle = SloWatch.report(SLO, EIGHT, new LatencySums(4_000, 5_000_000L, 0, 0), SECOND);
         assertEquals(0.25, SloWatch.shortfall(idle, promised), 1e-9);
