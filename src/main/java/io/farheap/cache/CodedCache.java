@@ -12,8 +12,6 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteServer;
-import io.farheap.resilience.CodedSession;
-import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.verbs.Context;
@@ -21,7 +19,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A cache whose pages are coded over several servers ({@code resilience}), on a {@link RemoteMemory} of its own. */
@@ -30,8 +27,8 @@ final class CodedCache extends Cache {
     private final Inside inside = new Inside();
     private final Capacity capacity;
     private final RemoteMemory memory;
-    /** Null for who is told of a lost server before it is there. */
-    private final CodedSpace space;
+    /** Null for a thread that is told of a lost server before they are there. */
+    private final CodedServers servers;
 
     private final DataPaths paths;
     /** Null where it has no objective. */
@@ -51,38 +48,13 @@ final class CodedCache extends Cache {
             if (options.tuning() != null) {
                 options.tuning().check(memory.context());
             }
-            options.servers().forEach(this::attach);
-            space = stack.add(calling(() -> CodedSpace.create(
-                    memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener())));
+            servers = stack.add(new CodedServers(
+                    memory, options.servers(), resilience, options.capacity(), options.healthListener()));
             paths = stack.add(new DataPaths(
                     inside, memory.context().device().name(), options.session(), options.configuration()));
             load();
             watch = SloWatch.of(options.name(), options.tuning(), latency);
             stack.keep();
-        }
-    }
-
-    private RemoteServer attach(String address) {
-        RemoteServer server;
-        try {
-            server = memory.attach(address);
-        } catch (ControlException e) {
-            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
-        }
-        try {
-            CacheServers.refuseTwice(memory.servers(), server);
-            return server;
-        } catch (CacheException e) {
-            memory.detach(server);
-            throw e;
-        }
-    }
-
-    private static <T> T calling(Supplier<T> servers) {
-        try {
-            return servers.get();
-        } catch (ControlException e) {
-            throw new CacheException("a memory server refuses: " + e.getMessage(), e);
         }
     }
 
@@ -92,7 +64,9 @@ final class CodedCache extends Cache {
         ControlException cause = server.lost();
         if (listener != null && cause != null && !deleted()) {
             listener.serverLost(
-                    server.address(), String.valueOf(cause.getMessage()), space == null ? 0 : space.slabsAt(server));
+                    server.address(),
+                    String.valueOf(cause.getMessage()),
+                    servers == null ? 0 : servers.space().slabsAt(server));
         }
     }
 
@@ -108,17 +82,17 @@ final class CodedCache extends Cache {
 
     @Override
     public long regionBytes() {
-        return space.slabBytes();
+        return servers.space().slabBytes();
     }
 
     @Override
     public int regions() {
-        return space.slabs();
+        return servers.space().slabs();
     }
 
     @Override
     public String serverOf(int region) {
-        return space.serverOf(region).address();
+        return servers.space().serverOf(region).address();
     }
 
     @Override
@@ -139,7 +113,7 @@ final class CodedCache extends Cache {
 
     @Override
     public List<String> servers() {
-        return memory.servers().stream().map(RemoteServer::address).toList();
+        return servers.addresses();
     }
 
     @Override
@@ -147,35 +121,24 @@ final class CodedCache extends Cache {
         refuseInListener();
         checkOpen();
         try {
-            RemoteServer server = attach(address);
-            if (server.description().regionBytes() < space.slabBytes()) {
-                // No slab has been placed there: it is too small.
-                memory.detach(server);
-                throw new CacheException("memory server " + address + " has regions of "
-                        + server.description().regionBytes() + " bytes, smaller than the cache's slabs of "
-                        + space.slabBytes());
-            }
-            // What cannot be connected now is later, by whoever has a slab there or needs one.
-            memory.connectQueues(server);
+            servers.add(address);
         } catch (ControlException e) {
             checkOpen();
             throw new CacheException(
                     "not all sessions reach memory server " + address + " yet, they will try again: " + e.getMessage(),
                     e);
         }
-        forgetLost(address);
+        servers.forgetLost(address);
     }
 
     @Override
     public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
         refuseInListener();
         checkOpen();
-        SlabMoves moves = new SlabMoves(space.slabBytes(), result -> news.tell(moved, result));
+        SlabMoves moves = new SlabMoves(servers.space().slabBytes(), result -> news.tell(moved, result));
         changing.lock();
         try {
-            RemoteServer server = CacheServers.get(memory.servers(), address);
-            space.retire(server, moves::one);
-            memory.detach(server);
+            servers.retire(address, moves::one);
         } catch (IllegalStateException e) {
             throw new CacheException(String.valueOf(e.getMessage()), e);
         } finally {
@@ -195,7 +158,7 @@ final class CodedCache extends Cache {
                 throw new UnsupportedOperationException("a coded cache does not become smaller: it has "
                         + capacity.bytes() + " bytes, and " + bytes + " are wanted; create another");
             }
-            space.grow(bytes);
+            servers.space().grow(bytes);
             capacity.set(bytes);
         } catch (IllegalArgumentException | ControlException e) {
             checkOpen();
@@ -205,42 +168,9 @@ final class CodedCache extends Cache {
         }
     }
 
-    /** Tells of slabs that have moved, one after the other. */
-    private static final class SlabMoves {
-        private final long slabBytes;
-        private final Consumer<MigrationResult> told;
-        private long since = System.nanoTime();
-        private MigrationResult total = MigrationResult.NONE;
-
-        SlabMoves(long slabBytes, Consumer<MigrationResult> told) {
-            this.slabBytes = slabBytes;
-            this.told = told;
-        }
-
-        void one() {
-            long now = System.nanoTime();
-            MigrationResult moved = new MigrationResult(1, slabBytes, now - since, now - since, 0);
-            since = now;
-            total = total.plus(moved);
-            told.accept(moved);
-        }
-
-        MigrationResult total() {
-            return total;
-        }
-    }
-
-    /** Those that were at the address of one that is there now. */
-    private void forgetLost(String address) {
-        memory.servers().stream()
-                .filter(server ->
-                        server.address().equals(address) && server.lost() != null && space.slabsAt(server) == 0)
-                .forEach(memory::detach);
-    }
-
     @Override
     public Health health() {
-        return space.health();
+        return servers.space().health();
     }
 
     @Override
@@ -265,7 +195,7 @@ final class CodedCache extends Cache {
 
     private RemoteQueue connect() {
         try {
-            return calling(space::connect);
+            return servers.connect();
         } catch (RuntimeException e) {
             // If the cache was being closed, that is why.
             checkOpen();
@@ -274,13 +204,7 @@ final class CodedCache extends Cache {
     }
 
     private DataPath path(RemoteQueue connected, @Nullable OperationLatency recorder) {
-        try (CloseStack stack = new CloseStack()) {
-            CodedSession coded = stack.add(space.openSession(options.session().requests(), connected));
-            CodedPath path = new CodedPath(coded, recorder, options.session().requests());
-            DataPath made = new DataPath(path, Links.NONE, null, path::close, ignored -> {});
-            stack.keep();
-            return made;
-        }
+        return servers.path(connected, recorder, options.session().requests());
     }
 
     @Override
@@ -299,7 +223,7 @@ final class CodedCache extends Cache {
 
     @Override
     void beginClosing() {
-        space.beginClosing();
+        servers.space().beginClosing();
     }
 
     @Override
@@ -313,7 +237,7 @@ final class CodedCache extends Cache {
         try (CloseStack everything = new CloseStack()) {
             if (beginEnd()) {
                 everything.add(memory);
-                everything.add(space);
+                everything.add(servers);
                 endSessions(everything);
                 everything.add(paths::stop);
                 if (watch != null) {
@@ -369,7 +293,7 @@ final class CodedCache extends Cache {
 
         @Override
         public DataPath ownPath(BlockingRequests session, @Nullable OperationLatency recorder, CacheConfiguration how) {
-            return path(calling(space::connect), recorder);
+            return path(servers.connect(), recorder);
         }
 
         /** Nothing moves. */
