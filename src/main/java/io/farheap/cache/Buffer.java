@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
  * between it and the far memory with no copy in between. Any session of the cache may use it, several at once on parts
  * of their own.
  */
+// What its superclass has beside this is for the cache alone.
+@SuppressWarnings("exports")
 public final class Buffer extends RequestBuffer {
 
     /** @param memory ends the registration, and unmaps the segment where it is the cache's */

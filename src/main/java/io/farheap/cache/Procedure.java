@@ -4,6 +4,8 @@ import io.farheap.procedure.translate.Translation;
 import java.util.Map;
 
 /** A procedure of a cache, which its sessions {@linkplain Session#call call}. Any thread. */
+// What its superclass has beside this is for the cache alone.
+@SuppressWarnings("exports")
 public final class Procedure extends RegisteredProcedure {
 
     Procedure(Object owner, int id, int flags, Translation translation, byte[] classFile) {
