@@ -18,7 +18,7 @@ final class DrainPart {
     /** Moves for which there is room ahead. */
     private static final int AHEAD = 64;
 
-    private final Session session;
+    private final MapRequests session;
     private final ServerScan scan;
     private final boolean lost;
     private final DrainTotals totals;
@@ -38,7 +38,7 @@ final class DrainPart {
 
     private long left;
 
-    DrainPart(Session session, ServerScan scan, boolean lost, DrainTotals totals) {
+    DrainPart(MapRequests session, ServerScan scan, boolean lost, DrainTotals totals) {
         this.session = session;
         this.scan = scan;
         this.lost = lost;

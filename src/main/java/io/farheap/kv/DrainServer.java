@@ -39,10 +39,14 @@ final class DrainServer {
     private final SpaceMemory space;
     private final KeeperTasks keeper;
     private final MoreMemory memory;
-    private final Supplier<Session> sessions;
+    private final Supplier<MapRequests> sessions;
 
     DrainServer(
-            MapServers servers, SpaceMemory space, KeeperTasks keeper, MoreMemory memory, Supplier<Session> sessions) {
+            MapServers servers,
+            SpaceMemory space,
+            KeeperTasks keeper,
+            MoreMemory memory,
+            Supplier<MapRequests> sessions) {
         this.servers = servers;
         this.space = space;
         this.keeper = keeper;

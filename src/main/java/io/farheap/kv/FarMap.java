@@ -69,7 +69,7 @@ public final class FarMap implements AutoCloseable {
         this.clock = clock;
         this.policy = policy;
         this.tally = new Tally(Replacements.expertNames(policy.name()));
-        this.emptier = new SegmentEmptier(memory, space, keeper.tasks(), () -> openSession(DRAIN_REQUESTS));
+        this.emptier = new SegmentEmptier(memory, space, keeper.tasks(), () -> requests(DRAIN_REQUESTS));
         keeper.emptiesBy(emptier::ask);
         FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
     }
@@ -109,8 +109,12 @@ public final class FarMap implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
         }
-        int places = Integer.highestOneBit(2 * requests - 1);
-        return new Session(memory, space, clock, policy, places, sessionNumber(), keeper, tally);
+        return new Session(requests(Integer.highestOneBit(2 * requests - 1)));
+    }
+
+    /** @param places for requests in flight, a power of two */
+    private MapRequests requests(int places) {
+        return new MapRequests(memory, space, clock, policy, places, sessionNumber(), keeper, tally);
     }
 
     /**
@@ -233,8 +237,7 @@ public final class FarMap implements AutoCloseable {
     /** The same. @param progress is told now and then how far it is, on this thread */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
-            return new DrainServer(
-                            servers, space, keeper.tasks(), keeper.moreMemory(), () -> openSession(DRAIN_REQUESTS))
+            return new DrainServer(servers, space, keeper.tasks(), keeper.moreMemory(), () -> requests(DRAIN_REQUESTS))
                     .drain(hostPort, within, progress);
         }
     }

@@ -210,20 +210,22 @@ public final class FutureSession implements AutoCloseable {
             case Operations.TOUCH -> session.touch(key, request.lifeMillis, 0);
             case Operations.INCREMENT -> session.increment(key, request.argument, 0);
             default ->
-                session.store(
-                        request.kind,
-                        key,
-                        MemorySegment.ofArray(request.value),
-                        request.lifeMillis,
-                        request.argument,
-                        0);
+                session.requests()
+                        .store(
+                                request.kind,
+                                key,
+                                MemorySegment.ofArray(request.value),
+                                request.lifeMillis,
+                                request.argument,
+                                0);
         };
     }
 
     private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {
         Request request = issued.remove();
         if (MapException.isOf(status)) {
-            request.future.completeExceptionally(MapException.of(status, session.trouble()));
+            request.future.completeExceptionally(
+                    MapException.of(status, session.requests().trouble()));
             return;
         }
         byte[] value = null;

@@ -95,7 +95,7 @@ final class Pipeline {
         this.stalled = new boolean[operations.count];
     }
 
-    /** As {@link Session#version}. */
+    /** As {@link MapRequests#version}. */
     long version() {
         return version;
     }
@@ -186,7 +186,7 @@ final class Pipeline {
         return true;
     }
 
-    /** As {@link Session#move}. */
+    /** As {@link MapRequests#move}. */
     boolean move(int kind, long slot, long word, long tag) {
         if (full()) {
             return false;
@@ -367,7 +367,7 @@ final class Pipeline {
         }
     }
 
-    /** As {@link Session#poll}. */
+    /** As {@link MapRequests#poll}. */
     int poll(KvHandler to) {
         allocator.letGoOfEmptying();
         if (reconnects.hasWork()) {

@@ -28,7 +28,7 @@ final class SegmentEmptier implements AutoCloseable {
     private final RemoteMemory remote;
     private final SpaceMemory space;
     private final KeeperTasks keeper;
-    private final Supplier<Session> sessions;
+    private final Supplier<MapRequests> sessions;
     private final BlockingQueue<ServiceLine> asked = new ArrayBlockingQueue<>(MOST_SERVERS);
     private final KvHandler handler = this::ended;
     private @Nullable Thread thread;
@@ -41,7 +41,7 @@ final class SegmentEmptier implements AutoCloseable {
     private final BitSet gone = new BitSet();
 
     /** @param sessions opens one, which the emptier closes */
-    SegmentEmptier(RemoteMemory remote, SpaceMemory space, KeeperTasks keeper, Supplier<Session> sessions) {
+    SegmentEmptier(RemoteMemory remote, SpaceMemory space, KeeperTasks keeper, Supplier<MapRequests> sessions) {
         this.remote = remote;
         this.space = space;
         this.keeper = keeper;
@@ -66,7 +66,7 @@ final class SegmentEmptier implements AutoCloseable {
 
     private void run() {
         try (CloseStack ends = new CloseStack()) {
-            Session session = ends.add(sessions.get());
+            MapRequests session = ends.add(sessions.get());
             SegmentScan scan = ends.add(new SegmentScan(remote, space));
             while (!closed) {
                 empty(asked.take(), session, scan);
@@ -83,7 +83,7 @@ final class SegmentEmptier implements AutoCloseable {
         }
     }
 
-    private void empty(ServiceLine line, Session session, SegmentScan scan) {
+    private void empty(ServiceLine line, MapRequests session, SegmentScan scan) {
         try {
             while (!closed && askWhich(line)) {
                 // Class by class: where one has no free block left, another may have.
@@ -105,7 +105,7 @@ final class SegmentEmptier implements AutoCloseable {
     }
 
     /** What it has free is others'; there is not room for all on the way at a time, and some is still to come. */
-    private void letGoOfAll(Session session) {
+    private void letGoOfAll(MapRequests session) {
         session.poll(handler);
         while (!closed && session.holdsFree()) {
             session.giveAllBack();
@@ -131,7 +131,7 @@ final class SegmentEmptier implements AutoCloseable {
         });
     }
 
-    private void empty(Session session, SegmentScan scan) {
+    private void empty(MapRequests session, SegmentScan scan) {
         session.hopeAnew();
         gone.clear();
         all(session, Operations.COMPACT, scan.whole);
@@ -146,7 +146,7 @@ final class SegmentEmptier implements AutoCloseable {
     }
 
     /** All that has not gone yet, what was used last first. */
-    private void all(Session session, int kind, FoundObjects found) {
+    private void all(MapRequests session, int kind, FoundObjects found) {
         int[] order = found.latestFirst(Long.MIN_VALUE);
         for (int i = 0; i < order.length && !closed; ) {
             int number = order[i];
@@ -158,7 +158,7 @@ final class SegmentEmptier implements AutoCloseable {
     }
 
     /** An object in pieces is stored again as it is, with the expiry that it has then; its version is another. */
-    private void restore(Session session, byte[] key, int number) {
+    private void restore(MapRequests session, byte[] key, int number) {
         try {
             Versioned found = session.getVersioned(key);
             if (found != null && session.restore(key, found.value(), found.version())) {

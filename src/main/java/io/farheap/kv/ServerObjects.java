@@ -28,9 +28,9 @@ final class ServerObjects implements AutoCloseable {
     private final RemoteMemory remote;
     private final SpaceMemory space;
     private final int server;
-    private final Supplier<Session> sessions;
+    private final Supplier<MapRequests> sessions;
     /** Those that were opened. */
-    private final List<Session> opened = new CopyOnWriteArrayList<>();
+    private final List<MapRequests> opened = new CopyOnWriteArrayList<>();
 
     private final DrainTotals totals = new DrainTotals();
     private final LongAdder left = new LongAdder();
@@ -44,7 +44,7 @@ final class ServerObjects implements AutoCloseable {
      * @param sessions opens one, which is closed with this: only when the server has left, as all blocks that were
      *     taken over there would go back else
      */
-    ServerObjects(RemoteMemory remote, SpaceMemory space, int server, Supplier<Session> sessions) {
+    ServerObjects(RemoteMemory remote, SpaceMemory space, int server, Supplier<MapRequests> sessions) {
         this.remote = remote;
         this.space = space;
         this.server = server;
@@ -122,7 +122,7 @@ final class ServerObjects implements AutoCloseable {
     }
 
     private void empty(int part, int parts, boolean lost, long movingNanos) {
-        Session session = sessions.get();
+        MapRequests session = sessions.get();
         opened.add(session);
         try (ServerScan scan = new ServerScan(remote, space, server, lost, part, parts)) {
             // Of a lost server nothing is worth moving.

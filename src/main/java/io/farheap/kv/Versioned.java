@@ -3,7 +3,7 @@ package io.farheap.kv;
 /**
  * An object as it was read.
  *
- * @param version for {@link Session#compareAndSet}; no other object of the map has it
+ * @param version for a compare-and-set; no other object of the map has it
  */
 // Handed to the caller, whose it is from then on.
 @SuppressWarnings("ArrayRecordComponent")

@@ -62,7 +62,7 @@ final class Audit {
         try {
             forEachLive(this::check);
             for (Session session : sessions) {
-                session.allocator().forEachFree(block -> own(block, "free at a session"));
+                session.requests().allocator().forEachFree(block -> own(block, "free at a session"));
             }
             services();
             return null;

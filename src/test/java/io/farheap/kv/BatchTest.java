@@ -71,7 +71,7 @@ class BatchTest {
             assertEquals(0, batch.size());
             batch.add(MemorySegment.ofArray(key), MemorySegment.ofArray(new byte[] {1}));
             assertTrue(session.setAll(batch, 0, 0));
-            session.awaitAll((tag, status, memory, at, bytes) -> assertEquals(KvStatus.DONE, status));
+            session.requests().awaitAll((tag, status, memory, at, bytes) -> assertEquals(KvStatus.DONE, status));
             assertArrayEquals(new byte[] {1}, session.get(key));
             assertNull(session.get(bytes("other")));
         }

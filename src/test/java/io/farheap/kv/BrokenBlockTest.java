@@ -85,7 +85,7 @@ class BrokenBlockTest {
             session.set(TestKeys.bytes(1), value);
             spoil(value, 40_000);
             assertNull(session.get(TestKeys.bytes(1)));
-            assertTrue(session.counts().of(Counts.UNLINKED) > 0);
+            assertTrue(session.requests().counts().of(Counts.UNLINKED) > 0);
             session.set(TestKeys.bytes(1), value);
             assertArrayEquals(value, session.get(TestKeys.bytes(1)));
         }
@@ -112,7 +112,7 @@ class BrokenBlockTest {
                     assertArrayEquals(
                             values[i], session.get(TestKeys.bytes(keys[i])), "key " + i + " beside broken " + broken);
                 }
-                assertTrue(session.counts().of(Counts.UNLINKED) > broken);
+                assertTrue(session.requests().counts().of(Counts.UNLINKED) > broken);
             }
         }
     }
@@ -146,7 +146,7 @@ class BrokenBlockTest {
                 assertTrue(found == SlotWord.EMPTY || stores, "slot " + slot);
             }
             assertArrayEquals(stores ? value : null, session.get(key));
-            assertEquals(1, session.counts().of(Counts.UNLINKED));
+            assertEquals(1, session.requests().counts().of(Counts.UNLINKED));
         }
     }
 
@@ -169,7 +169,7 @@ class BrokenBlockTest {
             execute(false, bucket, SpaceShape.BUCKET_BYTES);
             assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), 5));
             assertArrayEquals(value, session.get(key));
-            assertEquals(1, session.counts().of(Counts.UNLINKED));
+            assertEquals(1, session.requests().counts().of(Counts.UNLINKED));
         }
     }
 
@@ -211,7 +211,7 @@ class BrokenBlockTest {
             for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
                 assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), slot), "slot " + slot);
             }
-            assertEquals(3, session.counts().of(Counts.UNLINKED));
+            assertEquals(3, session.requests().counts().of(Counts.UNLINKED));
         }
     }
 

@@ -137,7 +137,7 @@ class ConditionTest {
                 assertFalse(session.compareAndSet(bytes("a"), new byte[3000], 1, 0));
                 assertFalse(session.replace(bytes("b"), new byte[3000], 0));
             }
-            assertEquals(0, session.counts().of(Counts.EVICTED));
+            assertEquals(0, session.requests().counts().of(Counts.EVICTED));
             Audit.of(space, List.of(session));
         }
     }
@@ -251,8 +251,8 @@ class ConditionTest {
             }
         }
         for (Session session : sessions) {
-            assertEquals(0, session.counts().of(Counts.CROWDED_OUT));
-            assertEquals(0, session.counts().of(Counts.EVICTED));
+            assertEquals(0, session.requests().counts().of(Counts.CROWDED_OUT));
+            assertEquals(0, session.requests().counts().of(Counts.EVICTED));
             session.close();
         }
         assertTrue(taken[0] > STEPS / 300, taken[0] + " times, seed " + seed);

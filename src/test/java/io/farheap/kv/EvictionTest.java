@@ -46,13 +46,14 @@ class EvictionTest {
                 Session session = space.map.openSession()) {
             insert(session, 2 * OBJECTS, inFlight);
             VerbCounts before = session.posted();
-            long evictedBefore = session.counts().of(Counts.EVICTED);
-            long crowdedBefore = session.counts().of(Counts.CROWDED_OUT);
+            long evictedBefore = session.requests().counts().of(Counts.EVICTED);
+            long crowdedBefore = session.requests().counts().of(Counts.CROWDED_OUT);
             insert(session, EVICTIONS, inFlight);
             VerbCounts posted = session.posted().since(before);
-            long evicted = session.counts().of(Counts.EVICTED) - evictedBefore;
+            long evicted = session.requests().counts().of(Counts.EVICTED) - evictedBefore;
             assertTrue(
-                    evicted + session.counts().of(Counts.CROWDED_OUT) - crowdedBefore >= EVICTIONS - 100, "evictions");
+                    evicted + session.requests().counts().of(Counts.CROWDED_OUT) - crowdedBefore >= EVICTIONS - 100,
+                    "evictions");
             // An insertion has two READs, and more where fingerprints meet: one in forty.
             double samples = (posted.reads() - 2.0 * EVICTIONS) / evicted;
             assertTrue(samples < 0.7, () -> samples + " READs an eviction");

@@ -82,13 +82,13 @@ class FailedStepTest {
         Softverbs.set("qp_error_after=1");
         assertNull(session.get(missing));
         Softverbs.set("qp_error_after=0");
-        assertEquals(0, session.connections().begun());
+        assertEquals(0, session.requests().connections().begun());
     }
 
     /** A session whose next operation was {@linkplain #passOne let pass} posts what fails. */
     private static void failNext(Session session, int place) {
         Softverbs.set("qp_error_after=1");
-        pollUntil(session, NOTHING, () -> session.operations().failures[place] == 1);
+        pollUntil(session, NOTHING, () -> session.requests().operations().failures[place] == 1);
         Softverbs.set("qp_error_after=0");
     }
 
@@ -101,7 +101,8 @@ class FailedStepTest {
     /** Where a session's free blocks are; each is there once. */
     private static Set<Long> freePlaces(Session session) {
         Set<Long> places = new HashSet<>();
-        session.allocator()
+        session.requests()
+                .allocator()
                 .forEachFree(block ->
                         assertTrue(places.add(SlotWord.place(block)), "a block is twice among a session's free ones"));
         return places;
@@ -118,7 +119,7 @@ class FailedStepTest {
             first.delete(keys.get(0));
             passOne(first, keys.get(1));
             assertTrue(first.set(segment(keys.get(0)), segment(new byte[] {2}), 0));
-            Operations operations = first.operations();
+            Operations operations = first.requests().operations();
             int place = operations.first();
             failNext(first, place);
             long block = operations.block[place];
@@ -130,7 +131,7 @@ class FailedStepTest {
             assertNull(first.get(keys.get(0)));
             assertTrue(freePlaces(second).contains(SlotWord.place(block)));
             assertFalse(freePlaces(first).contains(SlotWord.place(block)), "two sessions have it");
-            assertFalse(first.allocator().knowsAll());
+            assertFalse(first.requests().allocator().knowsAll());
         }
     }
 
@@ -156,18 +157,18 @@ class FailedStepTest {
             second.poll(NOTHING);
             second.poll(NOTHING);
             assertTrue(second.set(segment(mine), segment(new byte[] {3}), 0));
-            int place = second.operations().first();
+            int place = second.requests().operations().first();
             // The READ of what it replaces is done, and the compare-and-swap is not.
             failNext(second, place);
-            long block = second.operations().block[place];
-            assertEquals(0, second.operations().slot[place]);
+            long block = second.requests().operations().block[place];
+            assertEquals(0, second.requests().operations().slot[place]);
             bucket.write(0, bytes(block));
             // It was there before.
             bucket.write(HIGHER_SLOT, older);
             assertEquals(KvStatus.DONE, await(second));
             assertEquals(block, bucket.word(0));
             assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT));
-            assertEquals(1, second.counts().of(Counts.CROWDED_OUT));
+            assertEquals(1, second.requests().counts().of(Counts.CROWDED_OUT));
             assertArrayEquals(new byte[] {3}, first.get(mine));
             assertNull(first.get(other));
         }
@@ -188,7 +189,7 @@ class FailedStepTest {
                 second.set(keys.get(i), new byte[LARGE_BYTES]);
             }
             assertTrue(first.touch(segment(keys.get(0)), 0, 0));
-            Operations operations = first.operations();
+            Operations operations = first.requests().operations();
             int place = operations.first();
             long own = operations.block[place];
             assertTrue(own != BlockAllocator.NONE, "it has written its block");
@@ -208,7 +209,7 @@ class FailedStepTest {
                 Session first = space.map.openSession();
                 Session second = space.map.openSession()) {
             byte[] near = keyOf(space, 0);
-            Operations operations = first.operations();
+            Operations operations = first.requests().operations();
             int place = operations.first();
             int bytes = 0;
             // A size of which it has blocks on the other server.
@@ -260,19 +261,22 @@ class FailedStepTest {
                 }
                 session.set(key, new byte[LARGE_BYTES]);
                 there[1] = 0;
-                session.allocator().forEachFree(block -> there[space.space.serverOf(block)]++);
+                session.requests().allocator().forEachFree(block -> there[space.space.serverOf(block)]++);
             }
             passOne(session, missing.get(0));
             Softverbs.set("qp_error_after=1");
             assertTrue(session.get(segment(missing.get(1)), 0));
-            failNext(session, session.operations().first());
+            failNext(session, session.requests().operations().first());
             int[] unreached = {0};
-            session.allocator()
+            session.requests()
+                    .allocator()
                     .forEachFree(block -> unreached[0] +=
-                            session.connections().reaches(space.space.regionOf(SlotWord.place(block))) ? 0 : 1);
+                            session.requests().connections().reaches(space.space.regionOf(SlotWord.place(block)))
+                                    ? 0
+                                    : 1);
             assertTrue(unreached[0] > 0, "the connection stands");
-            session.allocator().giveOthersBack(-1);
-            assertFalse(session.allocator().holdsAny(), "it keeps blocks that are to go back");
+            session.requests().allocator().giveOthersBack(-1);
+            assertFalse(session.requests().allocator().holdsAny(), "it keeps blocks that are to go back");
             assertEquals(KvStatus.ABSENT, await(session));
         }
     }
@@ -294,7 +298,7 @@ class FailedStepTest {
             first.poll(NOTHING);
             first.poll(NOTHING);
             assertTrue(first.add(segment(added), segment(new byte[] {3}), 0, 0));
-            first.operations().failures[first.operations().first()] = OFTEN;
+            first.requests().operations().failures[first.requests().operations().first()] = OFTEN;
             // The compare-and-swap is done, and the READ behind it is not.
             Softverbs.set("qp_error_after=1");
             assertEquals(KvStatus.LOST, await(first));
@@ -305,7 +309,7 @@ class FailedStepTest {
                 slot++;
             }
             assertTrue(SlotWord.isClaim(after.get(slot)));
-            assertEquals(1, first.counts().of(Counts.CROWDED_OUT));
+            assertEquals(1, first.requests().counts().of(Counts.CROWDED_OUT));
             // Its block is somebody's.
             Audit.of(bucket.space, List.of(first, second));
         }
@@ -331,7 +335,7 @@ class FailedStepTest {
             first.poll(NOTHING);
             first.poll(NOTHING);
             assertTrue(first.add(segment(keys.get(0)), segment(new byte[] {2}), 0, 0));
-            Operations operations = first.operations();
+            Operations operations = first.requests().operations();
             int place = operations.first();
             int begun = operations.step[place];
             pollUntil(first, NOTHING, () -> operations.step[place] != begun);

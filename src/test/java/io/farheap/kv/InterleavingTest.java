@@ -192,7 +192,7 @@ class InterleavingTest {
             }
             int kind = random.nextInt(8) == 0 ? Operations.EVICT : Operations.MOVE;
             long place = MoveSteps.slot(0, slot / SpaceShape.BUCKET_SLOTS, slot % SpaceShape.BUCKET_SLOTS);
-            session.move(kind, place, table.word(slot), kind);
+            session.requests().move(kind, place, table.word(slot), kind);
         }
 
         private void completed(long kind, int status, MemorySegment memory, long at, int bytes) {

@@ -438,7 +438,8 @@ class JoinDrainTest {
             int there = found(theirs, 0, 1500);
             servers.stop(1);
             long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
-            while (session.connections().all() || !session.connections().up()) {
+            while (session.requests().connections().all()
+                    || !session.requests().connections().up()) {
                 assertTrue(System.nanoTime() - deadline < 0, "the session does not see that the server is lost");
                 try {
                     found(session, 0, 1500);
@@ -465,10 +466,10 @@ class JoinDrainTest {
             assertTrue(found(theirs, 0, 1500) > 1000);
             assertEquals(List.of(first), other.servers());
             // It has left, so the session has a connection to each.
-            assertTrue(session.connections().all());
+            assertTrue(session.requests().connections().all());
             // Nothing is to be known of the lost server's any more, so requests do not look for that.
             found(session, 0, 1);
-            assertFalse(session.connections().unproven());
+            assertFalse(session.requests().connections().unproven());
             assertSound(map);
             try (FarMap late = servers.named(first).open();
                     Session lates = late.openSession()) {

@@ -144,7 +144,7 @@ class PiecesTest {
             MapException e =
                     assertThrows(MapException.class, () -> session.set(key(-1), new byte[Session.MOST_VALUE_BYTES]));
             assertEquals(MapException.of(KvStatus.NO_ROOM).getMessage(), e.getMessage());
-            assertEquals(0, session.counts().of(Counts.EVICTED));
+            assertEquals(0, session.requests().counts().of(Counts.EVICTED));
             for (int i = 0; i < objects; i++) {
                 assertNotNull(session.get(key(i)), "object " + i);
             }
@@ -171,7 +171,7 @@ class PiecesTest {
                     assertArrayEquals(stored.get(looked), found);
                 }
             }
-            assertTrue(session.counts().of(Counts.EVICTED) > 100);
+            assertTrue(session.requests().counts().of(Counts.EVICTED) > 100);
             assertTrue(hits > 10, hits + " hits");
         }
         MapAudit audit = space.map.audit();
@@ -204,7 +204,7 @@ class PiecesTest {
                 Session session = space.map.openSession(8)) {
             writer.set(key(1), large);
             writer.set(key(2), value(100));
-            GrowingMemory memory = session.grown().getLast();
+            GrowingMemory memory = session.requests().grown().getLast();
             LongFunction<KeptBuffer> buffers = memory.buffers;
             List<LongFunction<KeptBuffer>> refusals = List.of(
                     bytes -> {
@@ -219,7 +219,7 @@ class PiecesTest {
                 session.get(MemorySegment.ofArray(key(1)), 1);
                 session.get(MemorySegment.ofArray(key(2)), 2);
                 session.get(MemorySegment.ofArray(key(1)), 3);
-                session.awaitAll((tag, status, found, at, bytes) -> ends.add(status));
+                session.requests().awaitAll((tag, status, found, at, bytes) -> ends.add(status));
                 assertEquals(List.of(KvStatus.NO_MEMORY, KvStatus.DONE, KvStatus.NO_MEMORY), ends);
                 assertThrows(MapException.class, () -> session.get(key(1)));
             }
@@ -235,7 +235,7 @@ class PiecesTest {
         byte[] large = value(3 * MIB);
         byte[] small = value(100);
         try (Session session = space.map.openSession(2)) {
-            GrowingMemory memory = session.grown().getFirst();
+            GrowingMemory memory = session.requests().grown().getFirst();
             LongFunction<KeptBuffer> buffers = memory.buffers;
             memory.buffers = bytes -> {
                 throw new OutOfMemoryError("refused");
@@ -245,7 +245,7 @@ class PiecesTest {
             for (int round = 0; round < 2; round++) {
                 List<Integer> ends = new ArrayList<>();
                 assertTrue(session.setAll(batch, 0, 7));
-                session.awaitAll((tag, status, found, at, bytes) -> ends.add(status));
+                session.requests().awaitAll((tag, status, found, at, bytes) -> ends.add(status));
                 assertEquals(List.of(round == 0 ? KvStatus.NO_MEMORY : KvStatus.DONE), ends);
                 for (int i = 0; i < keys.size(); i++) {
                     boolean is = i % 2 == 1 || round == 1;

@@ -138,7 +138,7 @@ class PolicyExtensionTest {
             }
             assertEquals(Pieces.count(extensionBytes, value.length), pieces);
             assertArrayEquals(value, session.get(key(0)));
-            assertEquals(0, session.counts().of(Counts.UNLINKED));
+            assertEquals(0, session.requests().counts().of(Counts.UNLINKED));
         }
     }
 
@@ -173,7 +173,11 @@ class PolicyExtensionTest {
                     model.put(number, value);
                 }
             }
-            assertTrue(session.counts().of(Counts.EVICTED) + other.counts().of(Counts.EVICTED) > 100, "evictions");
+            assertTrue(
+                    session.requests().counts().of(Counts.EVICTED)
+                                    + other.requests().counts().of(Counts.EVICTED)
+                            > 100,
+                    "evictions");
             assertTrue(hits > 100, hits + " hits");
         }
     }

@@ -27,17 +27,17 @@ class RareSizeTest {
                             .create();
                     Session session = map.openSession()) {
                 int next = 0;
-                while (session.counts().of(Counts.EVICTED) < 5000) {
+                while (session.requests().counts().of(Counts.EVICTED) < 5000) {
                     session.set(key(next), value(next, ++next % RARE == 0 ? LARGE : SMALL));
                 }
-                long evicted = session.counts().of(Counts.EVICTED);
+                long evicted = session.requests().counts().of(Counts.EVICTED);
                 // It may have a request in flight that uses any block that there was.
                 try (SilentProcess silent = new SilentProcess(NAME, addresses[0])) {
                     for (int last = next + SETS; next < last; next++) {
                         session.set(key(next), value(next, LARGE));
                     }
                 }
-                evicted = session.counts().of(Counts.EVICTED) - evicted;
+                evicted = session.requests().counts().of(Counts.EVICTED) - evicted;
                 assertTrue(evicted < 32 * SETS, evicted + " objects evicted for " + SETS);
                 TestServers.assertSound(map);
             }

@@ -60,7 +60,7 @@ class ReconnectTest {
                 step(session, expected, random, "step " + i + ", seed " + seed);
             }
             Softverbs.set("qp_error_after=0");
-            assertTrue(session.connections().begun() > 0, "nothing has failed");
+            assertTrue(session.requests().connections().begun() > 0, "nothing has failed");
             for (int number = 0; number < KEYS; number++) {
                 assertArrayEquals(expected.get(number), session.get(key(number)), "seed " + seed);
             }
@@ -151,14 +151,14 @@ class ReconnectTest {
                 assertTrue(one == null || Arrays.equals(large, one), "round " + round);
             }
             // Where the services' rings fail too long, sessions evict, and who has changed a slot since is not known.
-            long evicted =
-                    session.counts().of(Counts.EVICTED) + session.counts().of(Counts.CROWDED_OUT);
+            long evicted = session.requests().counts().of(Counts.EVICTED)
+                    + session.requests().counts().of(Counts.CROWDED_OUT);
             assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted");
-            assertTrue(session.connections().begun() > 0, "nothing has failed");
+            assertTrue(session.requests().connections().begun() > 0, "nothing has failed");
             Softverbs.set("qp_error_after=0");
             // A block of which it is not known is the session's, and may be live.
             MapAudit audit = space.map.audit();
-            assertTrue(audit.sound() || !session.allocator().knowsAll(), audit::toString);
+            assertTrue(audit.sound() || !session.requests().allocator().knowsAll(), audit::toString);
         }
     }
 
@@ -193,13 +193,13 @@ class ReconnectTest {
                 found[0] = new byte[bytes];
                 MemorySegment.copy(memory, at, MemorySegment.ofArray(found[0]), 0, bytes);
             };
-            while (session.connections().begun() == 0) {
+            while (session.requests().connections().begun() == 0) {
                 session.poll(handler);
                 session.await(1_000_000);
             }
             assertNull(found[0]);
             Softverbs.set("link=up");
-            session.awaitAll(handler);
+            session.requests().awaitAll(handler);
             assertArrayEquals(key(2), found[0]);
             session.set(key(1), key(3));
             assertArrayEquals(key(3), session.get(key(1)));
@@ -219,7 +219,7 @@ class ReconnectTest {
                 (space.space.layout().serverOf(region) == 0 ? near : far).add(key);
             }
             byte[] key = far.getFirst();
-            Operations operations = session.operations();
+            Operations operations = session.requests().operations();
             int bytes = 0;
             // A size of which it has blocks there.
             do {
@@ -240,12 +240,12 @@ class ReconnectTest {
                 }
                 Softverbs.set("qp_error_after=0");
                 assertTrue(session.get(MemorySegment.ofArray(near.get(round - 1)), round));
-                assertEquals(round - 1, session.connections().inVain(server));
+                assertEquals(round - 1, session.requests().connections().inVain(server));
                 Softverbs.set("qp_error_after=1");
             }
             Softverbs.set("qp_error_after=0");
-            session.awaitAll(handler);
-            assertEquals(0, session.connections().inVain(server));
+            session.requests().awaitAll(handler);
+            assertEquals(0, session.requests().connections().inVain(server));
             assertArrayEquals(new byte[bytes], session.get(key));
         }
     }
@@ -269,7 +269,7 @@ class ReconnectTest {
             // Blocks of some are there.
             living.removeIf(key -> !has(session, key));
             assertTrue(living.size() > 100, living.size() + " of the living half");
-            long evicted = session.counts().of(Counts.EVICTED);
+            long evicted = session.requests().counts().of(Counts.EVICTED);
             int failed = 0;
             for (int round = 0; round < 5; round++) {
                 for (byte[] key : lost) {
@@ -281,8 +281,8 @@ class ReconnectTest {
                     .getMessage();
             String server = space.spaces.get(1).server().address();
             assertTrue(why.contains(server), why);
-            assertEquals(evicted, session.counts().of(Counts.EVICTED));
-            assertTrue(session.allocator().knowsAll());
+            assertEquals(evicted, session.requests().counts().of(Counts.EVICTED));
+            assertTrue(session.requests().allocator().knowsAll());
             living.forEach(key -> assertTrue(has(session, key)));
             long stored =
                     living.stream().filter(key -> setIfItCan(session, key)).count();

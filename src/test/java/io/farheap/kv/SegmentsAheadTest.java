@@ -35,7 +35,7 @@ class SegmentsAheadTest {
             assertTrue(audit.quiet() && audit.sound(), audit::toString);
             // Nobody has given one back, so what is in a pool was taken from the session.
             assertEquals(0, audit.account().lost() + audit.account().pooled(), audit::toString);
-            session.giveAllBack();
+            session.requests().giveAllBack();
             Audit.of(space, List.of(session));
         }
     }

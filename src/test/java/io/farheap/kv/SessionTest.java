@@ -134,8 +134,8 @@ class SessionTest {
                 recent += session.get(bytes("key" + (keys - 1 - i))) == null ? 0 : 1;
             }
             assertTrue(
-                    session.counts().of(Counts.EVICTED) > keys / 2,
-                    () -> session.counts().of(Counts.EVICTED) + " evicted");
+                    session.requests().counts().of(Counts.EVICTED) > keys / 2,
+                    () -> session.requests().counts().of(Counts.EVICTED) + " evicted");
             assertTrue(hot > 90, hot + " of those in use");
             assertEquals(0, old, "of the first");
             assertTrue(recent > 90, recent + " of the latest");

@@ -107,7 +107,7 @@ class ShallowQueueTest {
             for (int i = 0; i < keys.size(); i++) {
                 assertArrayEquals(keys.get(i), found.get(i));
             }
-            assertTrue(session.connections().begun() > 0, "nothing has failed");
+            assertTrue(session.requests().connections().begun() > 0, "nothing has failed");
         }
     }
 }

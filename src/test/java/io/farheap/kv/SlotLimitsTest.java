@@ -52,7 +52,7 @@ class SlotLimitsTest {
                 Session session = bucket.space.map.openSession()) {
             session.set(KEY, new byte[VALUE_BYTES], SECONDS_OF_A_SLOT * 1000 + 1000);
             bucket.space.clock.millis = 1_000_000;
-            for (int other = 0; session.counts().of(Counts.EVICTED) < 4; other++) {
+            for (int other = 0; session.requests().counts().of(Counts.EVICTED) < 4; other++) {
                 assertTrue(other < 100, "nothing was evicted");
                 assertArrayEquals(new byte[VALUE_BYTES], session.get(KEY), "it was evicted");
                 session.set(TestKeys.bytes(other), new byte[VALUE_BYTES]);

@@ -75,7 +75,7 @@ class TwoSlotsTest {
             second.set(mine, new byte[] {0});
             second.delete(mine);
             // A device may execute its READ of the bucket after the higher slot is there.
-            for (int tries = 0; second.counts().of(Counts.CROWDED_OUT) == 0; tries++) {
+            for (int tries = 0; second.requests().counts().of(Counts.CROWDED_OUT) == 0; tries++) {
                 assertTrue(tries < 1000);
                 first.delete(mine);
                 first.delete(other);
@@ -173,7 +173,7 @@ class TwoSlotsTest {
     /** @return how the eviction of the lowest slot ended */
     private static int evict(Session session, long word) {
         int[] ended = {-1};
-        assertTrue(session.move(Operations.EVICT, MoveSteps.slot(0, 0, 0), word, 0));
+        assertTrue(session.requests().move(Operations.EVICT, MoveSteps.slot(0, 0, 0), word, 0));
         while (session.inFlight() > 0) {
             session.poll((tag, status, found, at, bytes) -> ended[0] = status);
         }
