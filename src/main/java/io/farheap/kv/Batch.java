@@ -1,12 +1,6 @@
 package io.farheap.kv;
 
-import io.farheap.memory.MappedFaults;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Many keys for one {@link Session#getAll getAll} or {@link Session#setAll setAll}, and what became of each. It is made
@@ -14,237 +8,55 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Batch {
 
-    private static final int FIRST_BYTES = 1024;
-    private static final int FIRST_KEYS = 16;
-
-    private final Bytes keys = new Bytes();
-    private final Bytes values = new Bytes();
-    private int[] status = new int[FIRST_KEYS];
-    private long[] version = new long[FIRST_KEYS];
-    /** Of a batch that is to be set: values are there from the beginning. */
-    private boolean stores;
-
-    private boolean running;
-    private int count;
-
-    // While a session has it.
-    long tag;
-    long lifeMillis;
-    int issued;
-    int ended;
-    int worst;
-
-    /** To get these keys. */
-    static Batch of(List<byte[]> keys) {
-        Batch batch = new Batch();
-        keys.forEach(key -> batch.add(MemorySegment.ofArray(key)));
-        return batch;
-    }
-
-    /** To set these. */
-    static Batch of(List<byte[]> keys, List<byte[]> values) {
-        if (keys.size() != values.size()) {
-            throw new IllegalArgumentException(
-                    keys.size() + " keys with " + values.size() + " values; say one value for each key");
-        }
-        Batch batch = new Batch();
-        for (int i = 0; i < keys.size(); i++) {
-            batch.add(MemorySegment.ofArray(keys.get(i)), MemorySegment.ofArray(values.get(i)));
-        }
-        return batch;
-    }
-
-    /** Copies of what was found, null where nothing was. */
-    List<byte @Nullable []> found() {
-        List<byte @Nullable []> found = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            found.add(status(i) == KvStatus.DONE ? value(i) : null);
-        }
-        return found;
-    }
+    final KeyBatch keys = new KeyBatch();
 
     /** Forgets all keys and values. */
     public void clear() {
-        checkIdle();
-        count = 0;
+        keys.clear();
     }
 
     /** Adds a key, to be found. All keys of a batch come with a value, or none. */
     public void add(MemorySegment key) {
-        checkNext(key, false);
-        keys.put(count, key, 0, (int) key.byteSize());
-        count++;
+        keys.add(key);
     }
 
     /** Adds a key and a value, to be stored. */
     public void add(MemorySegment key, MemorySegment value) {
-        checkNext(key, true);
-        values.put(count, value, 0, Math.toIntExact(value.byteSize()));
-        keys.put(count, key, 0, (int) key.byteSize());
-        count++;
-    }
-
-    private void checkNext(MemorySegment key, boolean store) {
-        checkIdle();
-        Keys.check(key.byteSize());
-        if (count > 0 && stores != store) {
-            throw new IllegalArgumentException("key " + count + " of a batch comes " + (store ? "with" : "without")
-                    + " a value, unlike those before it; make one batch to get and another to set");
-        }
-        stores = store;
-        if (count == status.length) {
-            status = Arrays.copyOf(status, 2 * count);
-            version = Arrays.copyOf(version, 2 * count);
-        }
+        keys.add(key, value);
     }
 
     /** How many keys there are. */
     public int size() {
-        return count;
+        return keys.size();
     }
 
     /** What became of a key, by its number from 0: one of {@link KvStatus}. */
     public int status(int number) {
-        check(number);
-        return status[number];
+        return keys.status(number);
     }
 
     /** The version of the object that was found or stored; 0 where there is none. */
     public long version(int number) {
-        check(number);
-        return version[number];
+        return keys.version(number);
     }
 
     /** What has the values, until the batch is used again. */
     public MemorySegment values() {
-        return values.memory;
+        return keys.values();
     }
 
     /** Where in {@link #values} the value of a key begins. */
     public int valueAt(int number) {
-        check(number);
-        return values.at(number);
+        return keys.valueAt(number);
     }
 
     /** A copy of the value of a key. */
     public byte[] value(int number) {
-        byte[] copy = new byte[valueBytes(number)];
-        MemorySegment.copy(values.memory, values.at(number), MemorySegment.ofArray(copy), 0, copy.length);
-        return copy;
+        return keys.value(number);
     }
 
     /** The bytes of the value of a key; 0 where none was found. */
     public int valueBytes(int number) {
-        check(number);
-        return values.bytes(number);
-    }
-
-    private void check(int number) {
-        checkIdle();
-        Objects.checkIndex(number, count);
-    }
-
-    private void checkIdle() {
-        if (running) {
-            throw new IllegalStateException("the batch is under way; wait for its callback");
-        }
-    }
-
-    void begin(boolean set, long requestTag, long life) {
-        checkIdle();
-        if (count == 0 || stores != set) {
-            throw new IllegalArgumentException("a batch of " + count + " keys " + (stores ? "with" : "without")
-                    + " values; add at least one key, with a value to set it and without to get it");
-        }
-        running = true;
-        tag = requestTag;
-        lifeMillis = life;
-        issued = 0;
-        ended = 0;
-        worst = KvStatus.DONE;
-    }
-
-    boolean stores() {
-        return stores;
-    }
-
-    boolean issuedAll() {
-        return issued == count;
-    }
-
-    // The next that is to be issued.
-
-    MemorySegment keyMemory() {
-        return keys.memory;
-    }
-
-    int keyAt() {
-        return keys.at(issued);
-    }
-
-    int keyBytes() {
-        return keys.bytes(issued);
-    }
-
-    MemorySegment storedMemory() {
-        return values.memory;
-    }
-
-    int storedAt() {
-        return values.at(issued);
-    }
-
-    int storedBytes() {
-        return values.bytes(issued);
-    }
-
-    /**
-     * Takes the oldest of the keys that have not ended.
-     *
-     * @return whether it was the last
-     */
-    boolean take(int ending, long of, MemorySegment memory, long at, int bytes) {
-        status[ended] = ending;
-        version[ended] = of;
-        if (MapException.isOf(ending) && worst != KvStatus.LOST) {
-            worst = ending;
-        }
-        if (!stores) {
-            values.put(ended, memory, at, bytes);
-        }
-        ended++;
-        running = ended < count;
-        return !running;
-    }
-
-    /** Pieces one behind the other. */
-    private static final class Bytes {
-
-        private MemorySegment memory = MemorySegment.ofArray(new byte[FIRST_BYTES]);
-        private int[] end = new int[FIRST_KEYS];
-
-        /** Behind that of the number before, which are there. */
-        void put(int number, MemorySegment from, long offset, int bytes) {
-            int used = at(number);
-            if (used + bytes > memory.byteSize()) {
-                byte[] larger = new byte[Math.max(Math.addExact(used, bytes), 2 * used)];
-                MemorySegment.copy(memory, 0, MemorySegment.ofArray(larger), 0, used);
-                memory = MemorySegment.ofArray(larger);
-            }
-            if (number == end.length) {
-                end = Arrays.copyOf(end, 2 * number);
-            }
-            MemorySegment.copy(from, offset, memory, used, bytes);
-            MappedFaults.raise(from);
-            end[number] = used + bytes;
-        }
-
-        int at(int number) {
-            return number == 0 ? 0 : end[number - 1];
-        }
-
-        int bytes(int number) {
-            return end[number] - at(number);
-        }
+        return keys.valueBytes(number);
     }
 }

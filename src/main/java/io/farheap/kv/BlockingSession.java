@@ -20,9 +20,9 @@ abstract class BlockingSession implements Waiting.Polled {
 
     public abstract boolean delete(MemorySegment key, long tag);
 
-    public abstract boolean getAll(Batch keys, long tag);
+    public abstract boolean getAll(KeyBatch keys, long tag);
 
-    public abstract boolean setAll(Batch keysAndValues, long lifeMillis, long tag);
+    public abstract boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag);
 
     public abstract boolean increment(MemorySegment key, long delta, long tag);
 
@@ -74,7 +74,7 @@ abstract class BlockingSession implements Waiting.Polled {
         if (keys.isEmpty()) {
             return List.of();
         }
-        Batch found = Batch.of(keys);
+        KeyBatch found = KeyBatch.of(keys);
         getAll(found, 0);
         waiting.run();
         return found.found();
@@ -82,7 +82,7 @@ abstract class BlockingSession implements Waiting.Polled {
 
     public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
         checkIdle();
-        Batch stored = Batch.of(keys, values);
+        KeyBatch stored = KeyBatch.of(keys, values);
         if (!keys.isEmpty()) {
             setAll(stored, lifeMillis, 0);
             waiting.run();

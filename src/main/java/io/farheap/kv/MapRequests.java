@@ -151,13 +151,13 @@ final class MapRequests extends BlockingSession implements AutoCloseable {
 
     /** @return false where another batch is under way */
     @Override
-    public boolean getAll(Batch keys, long tag) {
+    public boolean getAll(KeyBatch keys, long tag) {
         checkOpen();
         return pipeline.run(keys, false, NEVER, tag);
     }
 
     @Override
-    public boolean setAll(Batch keysAndValues, long lifeMillis, long tag) {
+    public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
         checkLife(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
             checkValue(keysAndValues.valueBytes(i));

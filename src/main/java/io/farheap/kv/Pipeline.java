@@ -47,7 +47,7 @@ final class Pipeline {
 
     private long version;
     /** What is under way of many keys. */
-    private @Nullable Batch batch;
+    private @Nullable KeyBatch batch;
     /** By place: whether the request is one of it. */
     private final boolean[] ofBatch;
 
@@ -101,7 +101,7 @@ final class Pipeline {
     }
 
     /** @return false where another batch is under way */
-    boolean run(Batch of, boolean set, long lifeMillis, long tag) {
+    boolean run(KeyBatch of, boolean set, long lifeMillis, long tag) {
         if (batch != null) {
             return false;
         }
@@ -111,7 +111,7 @@ final class Pipeline {
         return true;
     }
 
-    private void issueBatch(Batch of) {
+    private void issueBatch(KeyBatch of) {
         posts.beginList();
         try {
             while (!of.issuedAll()
@@ -124,7 +124,7 @@ final class Pipeline {
         }
     }
 
-    private void issueNext(Batch of, int place) {
+    private void issueNext(KeyBatch of, int place) {
         ofBatch[place] = true;
         if (!of.stores()) {
             prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
@@ -399,7 +399,7 @@ final class Pipeline {
             operations.pending[next]--;
             settle(next);
         }
-        Batch more = batch;
+        KeyBatch more = batch;
         if (more != null && !more.issuedAll()) {
             issueBatch(more);
         }
@@ -465,7 +465,7 @@ final class Pipeline {
             at = 0;
             bytes = reader.bytes();
         }
-        Batch of = ofBatch[place] ? batch : null;
+        KeyBatch of = ofBatch[place] ? batch : null;
         try {
             if (of == null) {
                 to.completed(operations.tag[place], status, value, at, bytes);

@@ -56,12 +56,12 @@ public final class Session implements AutoCloseable {
      * @return false where another batch is under way
      */
     public boolean getAll(Batch keys, long tag) {
-        return requests.getAll(keys, tag);
+        return requests.getAll(keys.keys, tag);
     }
 
     /** Begins to set all keys of a batch, which are then there for a time; otherwise as {@link #getAll}. */
     public boolean setAll(Batch keysAndValues, long lifeMillis, long tag) {
-        return requests.setAll(keysAndValues, lifeMillis, tag);
+        return requests.setAll(keysAndValues.keys, lifeMillis, tag);
     }
 
     /** Begins a set of an object that stays until it is evicted. */

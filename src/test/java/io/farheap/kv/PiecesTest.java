@@ -241,10 +241,10 @@ class PiecesTest {
                 throw new OutOfMemoryError("refused");
             };
             List<byte[]> keys = List.of(key(1), key(2), key(3), key(4));
-            Batch batch = Batch.of(keys, List.of(large, small, large, small));
+            KeyBatch batch = KeyBatch.of(keys, List.of(large, small, large, small));
             for (int round = 0; round < 2; round++) {
                 List<Integer> ends = new ArrayList<>();
-                assertTrue(session.setAll(batch, 0, 7));
+                assertTrue(session.requests().setAll(batch, 0, 7));
                 session.requests().awaitAll((tag, status, found, at, bytes) -> ends.add(status));
                 assertEquals(List.of(round == 0 ? KvStatus.NO_MEMORY : KvStatus.DONE), ends);
                 for (int i = 0; i < keys.size(); i++) {
