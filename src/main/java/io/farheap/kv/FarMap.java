@@ -162,9 +162,9 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException where a server does not answer
      */
     public MapAudit audit() {
-        MapAudit found = keeper.audit();
+        MapAudit found = MapAudit.of(servers, keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
-            found = keeper.audit().after(found);
+            found = MapAudit.of(servers, keeper.tasks()).after(found);
         }
         return found;
     }

@@ -6,9 +6,7 @@ import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterrupted;
 import io.farheap.time.TimeLimit;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -384,31 +382,6 @@ final class Keeper implements AutoCloseable {
             }
             return Optional.of(weights);
         });
-    }
-
-    /** Has every server account for its blocks. */
-    MapAudit audit() {
-        Map<ServiceLine, Long> tickets = new LinkedHashMap<>();
-        for (MapServer server : servers.all()) {
-            ServiceLine line = server.line();
-            tickets.put(
-                    line,
-                    tasks.ask(
-                            line,
-                            () -> line.with(1, 0).call(MapCalls.AUDIT, 2)
-                                    ? Optional.of(line.reply(1))
-                                    : Optional.empty()));
-        }
-        MapAudit all = MapAudit.NONE;
-        for (ServiceLine line : tickets.keySet()) {
-            long ticket = Objects.requireNonNull(tickets.get(line));
-            all = all.plus(tasks.ask(
-                    line,
-                    () -> line.with(1, ticket).call(MapCalls.AUDIT, 2) && line.reply(1) != 0
-                            ? Optional.of(MapAudit.of(line))
-                            : Optional.empty()));
-        }
-        return all;
     }
 
     /** Ends without giving anything back: the map is no more. */

@@ -3,6 +3,10 @@ package io.farheap.kv;
 import io.farheap.kv.service.Account;
 import io.farheap.kv.service.MapCalls;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -14,6 +18,31 @@ import java.util.Set;
 public record MapAudit(Account account, Set<Long> twice) {
 
     static final MapAudit NONE = new MapAudit(Account.NONE, Set.of());
+
+    /** Has every server account for its blocks. */
+    static MapAudit of(MapServers servers, KeeperTasks keeper) {
+        Map<ServiceLine, Long> tickets = new LinkedHashMap<>();
+        for (MapServer server : servers.all()) {
+            ServiceLine line = server.line();
+            tickets.put(
+                    line,
+                    keeper.ask(
+                            line,
+                            () -> line.with(1, 0).call(MapCalls.AUDIT, 2)
+                                    ? Optional.of(line.reply(1))
+                                    : Optional.empty()));
+        }
+        MapAudit all = NONE;
+        for (ServiceLine line : tickets.keySet()) {
+            long ticket = Objects.requireNonNull(tickets.get(line));
+            all = all.plus(keeper.ask(
+                    line,
+                    () -> line.with(1, ticket).call(MapCalls.AUDIT, 2) && line.reply(1) != 0
+                            ? Optional.of(of(line))
+                            : Optional.empty()));
+        }
+        return all;
+    }
 
     /** An answer to {@link MapCalls#AUDIT}. */
     static MapAudit of(ServiceLine line) {
