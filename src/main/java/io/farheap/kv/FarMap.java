@@ -150,7 +150,7 @@ public final class FarMap implements AutoCloseable {
      */
     public MapStats stats() {
         try (TableReader reader = new TableReader(memory, space)) {
-            return reader.stats(keeper.segmentsTaken(), keeper.emptied()[0]);
+            return MapStats.of(reader, space, keeper.segmentsTaken(), keeper.emptied()[0]);
         }
     }
 

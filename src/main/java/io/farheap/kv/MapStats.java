@@ -26,6 +26,51 @@ public record MapStats(
         long segmentBytesTaken,
         long segmentsEmptied) {
 
+    /**
+     * Reads the whole table.
+     *
+     * @param segmentsTaken that the servers have handed out
+     * @param segmentsEmptied by them
+     * @throws MapException where a server does not answer
+     */
+    static MapStats of(TableReader table, SpaceMemory space, long segmentsTaken, long segmentsEmptied) {
+        SpaceShape shape = space.shape();
+        long objects = 0;
+        long history = 0;
+        long units = 0;
+        long segments = 0;
+        int regions = 0;
+        for (int region = 0; region < space.regions(); region++) {
+            if (space.hasRegion(region)) {
+                regions++;
+                segments += shape.segments(region);
+            }
+        }
+        TableChunks chunks = new TableChunks(shape);
+        for (int chunk = 0; chunk < chunks.count(); chunk++) {
+            int slots = table.readSlots(chunks.region(chunk), chunks.bucket(chunk));
+            for (int slot = 0; slot < slots; slot++) {
+                long word = table.word(slot);
+                if (SlotWord.isLive(word)) {
+                    objects++;
+                    units += Pieces.objectUnits(word);
+                } else if (SlotWord.isHistory(word)) {
+                    history++;
+                }
+            }
+        }
+        return new MapStats(
+                regions,
+                shape.regionBytes(),
+                (long) shape.tableRegions() * shape.bucketsPerRegion() * SpaceShape.BUCKET_SLOTS,
+                objects,
+                history,
+                units * BlockFormat.UNIT_BYTES,
+                segments * shape.segmentBytes(),
+                segmentsTaken * shape.segmentBytes(),
+                segmentsEmptied);
+    }
+
     @Override
     public String toString() {
         return String.format(

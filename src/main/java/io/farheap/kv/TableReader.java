@@ -52,49 +52,6 @@ final class TableReader implements AutoCloseable {
     }
 
     /**
-     * @param segmentsTaken that the servers have handed out
-     * @param segmentsEmptied by them
-     * @throws MapException where a server does not answer
-     */
-    MapStats stats(long segmentsTaken, long segmentsEmptied) {
-        SpaceShape shape = space.shape();
-        long objects = 0;
-        long history = 0;
-        long units = 0;
-        long segments = 0;
-        int regions = 0;
-        for (int region = 0; region < space.regions(); region++) {
-            if (space.hasRegion(region)) {
-                regions++;
-                segments += shape.segments(region);
-            }
-        }
-        TableChunks chunks = new TableChunks(shape);
-        for (int chunk = 0; chunk < chunks.count(); chunk++) {
-            int slots = readSlots(chunks.region(chunk), chunks.bucket(chunk));
-            for (int slot = 0; slot < slots; slot++) {
-                long word = word(slot);
-                if (SlotWord.isLive(word)) {
-                    objects++;
-                    units += Pieces.objectUnits(word);
-                } else if (SlotWord.isHistory(word)) {
-                    history++;
-                }
-            }
-        }
-        return new MapStats(
-                regions,
-                shape.regionBytes(),
-                (long) shape.tableRegions() * shape.bucketsPerRegion() * SpaceShape.BUCKET_SLOTS,
-                objects,
-                history,
-                units * BlockFormat.UNIT_BYTES,
-                segments * shape.segmentBytes(),
-                segmentsTaken * shape.segmentBytes(),
-                segmentsEmptied);
-    }
-
-    /**
      * Reads the slots of {@link #MOST_BUCKETS} buckets of a region, or those that are left.
      *
      * @return how many; then {@link #word} has them
