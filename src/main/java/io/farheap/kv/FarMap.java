@@ -41,6 +41,7 @@ public final class FarMap implements AutoCloseable {
     private final MapClock clock;
     private final CachePolicy policy;
     private final Keeper keeper;
+    private final MoreMemory moreMemory;
     /** Held by whoever changes what memory the map has. */
     private final Object memoryChange = new Object();
 
@@ -68,6 +69,7 @@ public final class FarMap implements AutoCloseable {
         this.space = space;
         this.clock = clock;
         this.policy = policy;
+        this.moreMemory = new MoreMemory(keeper.tasks(), servers, space, keeper::usedByAll);
         this.tally = new Tally(Replacements.expertNames(policy.name()));
         this.emptier = new SegmentEmptier(memory, space, keeper.tasks(), () -> requests(DRAIN_REQUESTS));
         keeper.emptiesBy(emptier::ask);
@@ -182,7 +184,7 @@ public final class FarMap implements AutoCloseable {
     public void grow(long bytes) {
         int regions = regions(bytes, servers.all().size());
         synchronized (memoryChange) {
-            keeper.moreMemory().add(regions);
+            moreMemory.add(regions);
         }
     }
 
@@ -213,7 +215,7 @@ public final class FarMap implements AutoCloseable {
     public void addServer(String hostPort, long bytes) {
         int regions = regions(bytes, 1);
         synchronized (memoryChange) {
-            new JoinServer(servers, keeper.moreMemory()).join(hostPort, regions);
+            new JoinServer(servers, moreMemory).join(hostPort, regions);
         }
     }
 
@@ -237,7 +239,7 @@ public final class FarMap implements AutoCloseable {
     /** The same. @param progress is told now and then how far it is, on this thread */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
-            return new DrainServer(servers, space, keeper.tasks(), keeper.moreMemory(), () -> requests(DRAIN_REQUESTS))
+            return new DrainServer(servers, space, keeper.tasks(), moreMemory, () -> requests(DRAIN_REQUESTS))
                     .drain(hostPort, within, progress);
         }
     }

@@ -53,7 +53,6 @@ final class Keeper implements AutoCloseable {
     private final GivenBack givenBack;
 
     private final Growing growing;
-    private final MoreMemory moreMemory;
     private final Eras eras = new Eras(this::oldestEra);
     private final BlockRequests requests;
 
@@ -73,7 +72,6 @@ final class Keeper implements AutoCloseable {
         this.space = space;
         this.time = time;
         growing = new Growing(servers, space, eras, this::joined, this::left);
-        moreMemory = new MoreMemory(tasks, servers, space, this::usedByAll);
         requests = new BlockRequests(
                 servers, space, () -> sessions.stream().map(Served::mailbox).toList(), this::hurryAll);
         givenBack = new GivenBack(servers, space, requests::takenLate);
@@ -318,18 +316,13 @@ final class Keeper implements AutoCloseable {
         return line.call(MapCalls.HOLD, 5 + n);
     }
 
-    /** Changes what memory the map has; one at a time. */
-    MoreMemory moreMemory() {
-        return moreMemory;
-    }
-
     /** What the process calls servers by. */
     KeeperTasks tasks() {
         return tasks;
     }
 
     /** Whether all processes and servers use a layout as it is; asks them soon. The keeper's thread. */
-    private boolean usedByAll(Layout layout) {
+    boolean usedByAll(Layout layout) {
         hurryAll();
         if (growing.known() < layout.growths()) {
             return false;
