@@ -94,7 +94,7 @@ final class BlockRequests {
                             .changing(6, mailbox.segmentsWanted())
                             .change(MapCalls.TAKE, 7)) {
                 if (!isNothing(line.reply(1))) {
-                    mailbox.answer(line);
+                    mailbox.answer(line::reply);
                     return line.reply(1);
                 }
                 soon |= line.reply(1) == MapCalls.LATER;
@@ -124,7 +124,7 @@ final class BlockRequests {
         }
         for (Mailbox mailbox : mailboxes.get()) {
             if (mailbox.asked() == line.changeWord(2) && mailbox.largestAsked() >= line.changeWord(4)) {
-                mailbox.answer(line);
+                mailbox.answer(line::reply);
                 return true;
             }
         }

@@ -4,6 +4,7 @@ import io.farheap.kv.service.MapCalls;
 import io.farheap.time.TimeLimit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntToLongFunction;
 
 /**
  * Between a session and its map's keeper, which makes the calls: one request for blocks at a time, one batch of what
@@ -303,13 +304,17 @@ final class Mailbox {
         blocks = ANSWERED;
     }
 
-    /** Hands over what a {@link MapCalls#TAKE} gave. */
-    void answer(ServiceLine line) {
+    /**
+     * Hands over what a {@link MapCalls#TAKE} gave.
+     *
+     * @param reply the words of its answer, by number
+     */
+    void answer(IntToLongFunction reply) {
         endWait();
-        kind = line.reply(1);
-        count = (int) line.reply(2);
+        kind = reply.applyAsLong(1);
+        count = (int) reply.applyAsLong(2);
         for (int i = 0; i < count; i++) {
-            words[i] = line.reply(3 + i);
+            words[i] = reply.applyAsLong(3 + i);
         }
         blocks = ANSWERED;
     }
