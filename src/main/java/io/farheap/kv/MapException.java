@@ -22,7 +22,7 @@ public final class MapException extends RuntimeException {
         return of(status, "");
     }
 
-    /** @param trouble what is known to be wrong with the map's servers, as {@link Reconnects#trouble} says it */
+    /** @param trouble what is known to be wrong with the map's servers */
     static MapException of(int status, String trouble) {
         return new MapException(
                 switch (status) {

@@ -344,7 +344,7 @@ final class MapRequests extends BlockingSession implements AutoCloseable {
 
     /** Any thread: what the session holds, see {@link HeldBlocks}. Requests are looked at first and last. */
     private void held(HeldBlocks into) {
-        operations.held(into);
+        operations.held(into::add);
         writer.held(into);
         reclaimer.held(into);
         mailbox.held(into);
@@ -354,7 +354,7 @@ final class MapRequests extends BlockingSession implements AutoCloseable {
             into.add(mailbox.back(i));
         }
         writer.held(into);
-        operations.held(into);
+        operations.held(into::add);
     }
 
     /**

@@ -4,6 +4,7 @@ import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RegisteredBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongConsumer;
 
 /**
  * A session's requests, from issue to callback: a ring of places, each with columns for what the request is and how far
@@ -49,6 +50,9 @@ final class Operations {
 
     static final int HELD = 1;
     static final int OWN_STEPS = 2;
+
+    /** How often the block of one word is read that is not whole, before its slot is taken for another's. */
+    private static final int ATTEMPTS = 8;
 
     private static final int HASHES = 1 << 8;
 
@@ -198,7 +202,7 @@ final class Operations {
         return taking[place];
     }
 
-    /** What the request had is where {@link BlockAllocator} has it, or in a slot. */
+    /** What the request had is where the session has free blocks, or in a slot. */
     void holdsNothing(int place) {
         WORDS.setRelease(writing, place, SlotWord.EMPTY);
         WORDS.setRelease(taking, place, SlotWord.EMPTY);
@@ -206,10 +210,10 @@ final class Operations {
     }
 
     /** Any thread: what requests hold. */
-    void held(HeldBlocks into) {
+    void held(LongConsumer into) {
         for (int place = 0; place < count; place++) {
-            into.add((long) WORDS.getAcquire(taking, place));
-            into.add((long) WORDS.getAcquire(writing, place));
+            into.accept((long) WORDS.getAcquire(taking, place));
+            into.accept((long) WORDS.getAcquire(writing, place));
         }
     }
 
@@ -317,7 +321,7 @@ final class Operations {
             broken[place] = word;
             attempts[place] = 0;
         }
-        return ++attempts[place] > Probe.ATTEMPTS;
+        return ++attempts[place] > ATTEMPTS;
     }
 
     /** Whether the head is that of the block that the request's word names: else it was used again since. */

@@ -6,9 +6,6 @@ import io.farheap.remote.RegisteredBuffer;
 /** Memory for a second block of a request, which a session needs now and then; one request at a time has it. */
 final class Probe {
 
-    /** How often the block of one word is read that is not whole, before its slot is taken for another's. */
-    static final int ATTEMPTS = 8;
-
     private final RegisteredBuffer memory;
     private boolean taken;
 
