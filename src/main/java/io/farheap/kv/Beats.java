@@ -1,6 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.MapCalls;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,6 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.MapCalls;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;

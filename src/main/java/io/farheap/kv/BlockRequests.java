@@ -1,6 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.MapCalls;
 import java.util.List;
 import java.util.function.Supplier;
 

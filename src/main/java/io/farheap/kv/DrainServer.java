@@ -1,7 +1,6 @@
 package io.farheap.kv;
 
 import io.farheap.control.ControlException;
-import io.farheap.kv.service.MapCalls;
 import io.farheap.thread.Uninterrupted;
 import java.time.Duration;
 import java.util.Optional;

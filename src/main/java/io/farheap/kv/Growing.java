@@ -1,7 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.MapCalls;
-import io.farheap.kv.service.Texts;
 import io.farheap.remote.RemoteSpace;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,6 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteSpace;
@@ -255,7 +254,7 @@ final class Keeper implements AutoCloseable {
         return true;
     }
 
-    /** Says what this process holds of a server's blocks; see {@link io.farheap.kv.service.MapCalls#HOLD}. */
+    /** Says what this process holds of a server's blocks; see {@link MapCalls#HOLD}. */
     private void report(ServiceLine line, long round, long phase) {
         if (line.unanswered()) {
             return;

@@ -1,6 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.MapCalls;
 import io.farheap.time.TimeLimit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,7 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.Account;
-import io.farheap.kv.service.MapCalls;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -2,7 +2,6 @@ package io.farheap.kv;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
-import io.farheap.kv.service.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;

@@ -1,8 +1,6 @@
 package io.farheap.kv;
 
 import io.farheap.control.ControlException;
-import io.farheap.kv.service.MapCalls;
-import io.farheap.kv.service.Texts;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterrupted;
 import java.util.List;

@@ -3,7 +3,6 @@ package io.farheap.kv;
 import static io.farheap.memory.NativeMemory.ALL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.kv.service.MapCalls;
 import java.util.SplittableRandom;
 
 /**

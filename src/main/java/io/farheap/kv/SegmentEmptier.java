@@ -1,6 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.kv.service.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.thread.Joining;

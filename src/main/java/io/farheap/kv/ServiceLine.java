@@ -3,7 +3,6 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.control.ControlException;
-import io.farheap.kv.service.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.Outcome;

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.service.MapCalls;
 import org.junit.jupiter.api.Test;
 
 /** How many segments a session asks for at once. */

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.service.MapCalls;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;

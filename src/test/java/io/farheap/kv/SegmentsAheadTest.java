@@ -3,7 +3,6 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.service.MapCalls;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;

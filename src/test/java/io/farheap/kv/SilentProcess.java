@@ -3,7 +3,6 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.SpaceKey;
-import io.farheap.kv.service.MapCalls;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;

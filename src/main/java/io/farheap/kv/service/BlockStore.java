@@ -1,6 +1,7 @@
 package io.farheap.kv.service;
 
 import io.farheap.kv.BlockFormat;
+import io.farheap.kv.MapCalls;
 import io.farheap.kv.MapDescriptor;
 import io.farheap.kv.SizeClasses;
 import io.farheap.kv.SlotWord;

@@ -1,7 +1,9 @@
 package io.farheap.kv.service;
 
+import io.farheap.kv.MapCalls;
 import io.farheap.kv.MapDescriptor;
 import io.farheap.kv.MapException;
+import io.farheap.kv.Texts;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;

@@ -1,7 +1,10 @@
 package io.farheap.kv.service;
 
+import io.farheap.kv.Account;
 import io.farheap.kv.Layout;
+import io.farheap.kv.MapCalls;
 import io.farheap.kv.MapDescriptor;
+import io.farheap.kv.Texts;
 import io.farheap.kv.policy.Controller;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.server.ServedSpace;
@@ -328,12 +331,21 @@ final class MapState {
             return 2;
         }
         reply[1] = 1;
-        for (int i = 0; i < Account.WORDS; i++) {
-            reply[2 + i] = account.word(i);
-        }
+        put(account, reply, 2);
         reply[2 + Account.WORDS] = twiceCount;
         System.arraycopy(twice, 0, reply, 3 + Account.WORDS, twiceCount);
         return 3 + Account.WORDS + twiceCount;
+    }
+
+    /** As {@link Account#of} reads it. */
+    private static void put(Account account, long[] into, int at) {
+        into[at] = account.blocks();
+        into[at + 1] = account.pooled();
+        into[at + 2] = account.worn();
+        into[at + 3] = account.held();
+        into[at + 4] = account.named();
+        into[at + 5] = account.lost();
+        into[at + 6] = account.wrong();
     }
 
     synchronized long growing(long lease, boolean begins) {

@@ -1,5 +1,7 @@
 package io.farheap.kv.service;
 
+import io.farheap.kv.MapCalls;
+
 /** A process that has the map open and has registered. */
 final class Member {
 

@@ -1,6 +1,8 @@
 package io.farheap.kv.service;
 
+import io.farheap.kv.Account;
 import io.farheap.kv.BlockFormat;
+import io.farheap.kv.MapCalls;
 import io.farheap.kv.SlotWord;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

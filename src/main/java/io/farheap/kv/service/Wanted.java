@@ -1,5 +1,6 @@
 package io.farheap.kv.service;
 
+import io.farheap.kv.MapCalls;
 import io.farheap.kv.SizeClasses;
 import org.jspecify.annotations.Nullable;
 

@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.Account;
 import io.farheap.kv.FakeMap;
 import io.farheap.kv.KeyHash;
+import io.farheap.kv.MapCalls;
 import io.farheap.kv.MapDescriptor;
 import io.farheap.kv.SlotWord;
+import io.farheap.kv.Texts;
 import io.farheap.server.ServedSpace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,4 +1,4 @@
-package io.farheap.kv.service;
+package io.farheap.kv;
 
 /**
  * Calls between clients' keepers and a map's services. Arguments and replies are words of 8 bytes, little-endian. The
@@ -79,8 +79,8 @@ public final class MapCalls {
      */
     public static final int GROWING = FIRST_CALL + 11;
     /**
-     * [space, server, first, count, bytes, address...]: a {@link io.farheap.kv.Layout.Growth} of who is
-     * {@link #GROWING}; with the address of a server that joins by it, of so many bytes in UTF-8, else with 0 bytes.
+     * [space, server, first, count, bytes, address...]: a {@link Layout.Growth} of who is {@link #GROWING}; with the
+     * address of a server that joins by it, of so many bytes in UTF-8, else with 0 bytes.
      */
     public static final int GROWN = FIRST_CALL + 12;
     /**

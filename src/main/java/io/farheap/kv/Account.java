@@ -1,4 +1,4 @@
-package io.farheap.kv.service;
+package io.farheap.kv;
 
 import java.util.Locale;
 
@@ -32,22 +32,10 @@ public record Account(long blocks, long pooled, long worn, long held, long named
                 wrong + other.wrong);
     }
 
-    /** As {@link MapCalls#AUDIT} answers it. */
+    /** As a server answers it, from one word on. */
     public static Account of(long[] words, int at) {
         return new Account(
                 words[at], words[at + 1], words[at + 2], words[at + 3], words[at + 4], words[at + 5], words[at + 6]);
-    }
-
-    long word(int index) {
-        return switch (index) {
-            case 0 -> blocks;
-            case 1 -> pooled;
-            case 2 -> worn;
-            case 3 -> held;
-            case 4 -> named;
-            case 5 -> lost;
-            default -> wrong;
-        };
     }
 
     /** Whether what was found is what there is, which it is where nobody uses the map. */

@@ -1,4 +1,4 @@
-package io.farheap.kv.service;
+package io.farheap.kv;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
