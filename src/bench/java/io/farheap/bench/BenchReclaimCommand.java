@@ -7,7 +7,7 @@ import io.farheap.command.Durations;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.Plot;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;

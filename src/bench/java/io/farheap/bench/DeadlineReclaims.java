@@ -1,7 +1,7 @@
 package io.farheap.bench;
 
 import io.farheap.command.ManagerProcess;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.verbs.Context;
 import java.time.Duration;
 import java.util.Objects;

@@ -1,11 +1,11 @@
 package io.farheap.bench;
 
-import io.farheap.control.Connected;
-import io.farheap.control.ControlClient;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.Lease;
-import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;

@@ -2,7 +2,7 @@ package io.farheap.remote;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.control.ControlServer;
+import io.farheap.control.grpc.ControlServer;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;

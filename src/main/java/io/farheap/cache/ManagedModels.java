@@ -2,8 +2,8 @@ package io.farheap.cache;
 
 import io.farheap.control.ControlException;
 import io.farheap.manager.CacheManager;
-import io.farheap.manager.ManagerClient;
 import io.farheap.manager.StoredModel;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.slo.Hardware;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;

@@ -1,17 +1,17 @@
 package io.farheap.cache;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.Allocation;
-import io.farheap.manager.CacheAlerts;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
-import io.farheap.manager.ManagerConnection;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
+import io.farheap.manager.client.CacheAlerts;
+import io.farheap.manager.client.ManagerConnection;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.posix.PosixException;

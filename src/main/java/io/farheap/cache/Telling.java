@@ -1,12 +1,12 @@
 package io.farheap.cache;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.Candidate;
-import io.farheap.manager.ManagerConnection;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
+import io.farheap.manager.client.ManagerConnection;
 import io.farheap.remote.RemoteRegion;
 import java.util.List;
 import java.util.Map;

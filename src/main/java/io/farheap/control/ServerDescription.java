@@ -1,5 +1,7 @@
 package io.farheap.control;
 
+import io.farheap.control.plane.ControlPlane;
+
 /**
  * A memory server, as it introduces itself.
  *

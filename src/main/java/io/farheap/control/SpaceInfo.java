@@ -1,5 +1,7 @@
 package io.farheap.control;
 
+import io.farheap.control.plane.SpacePlane;
+
 /**
  * A shared space as anybody may know of it.
  *

@@ -1,5 +1,6 @@
 package io.farheap.control;
 
+import io.farheap.control.text.Printable;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -45,7 +46,7 @@ public final class SpaceKey {
     }
 
     /** A copy. */
-    byte[] token() {
+    public byte[] token() {
         return token.clone();
     }
 

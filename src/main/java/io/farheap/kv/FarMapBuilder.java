@@ -2,7 +2,7 @@ package io.farheap.kv;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;

@@ -1,9 +1,9 @@
 package io.farheap.kv;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
 import io.farheap.control.SpaceInfo;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;

@@ -1,7 +1,7 @@
 package io.farheap.manager;
 
-import io.farheap.control.ControlPlane;
-import io.farheap.control.Printable;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.text.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

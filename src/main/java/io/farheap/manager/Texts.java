@@ -1,6 +1,6 @@
 package io.farheap.manager;
 
-import io.farheap.control.Printable;
+import io.farheap.control.text.Printable;
 
 /** Texts that another process chose. */
 final class Texts {

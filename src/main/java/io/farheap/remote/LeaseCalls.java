@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.Lease;
+import io.farheap.control.plane.Lease;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;

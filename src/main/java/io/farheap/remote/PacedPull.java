@@ -1,13 +1,13 @@
 package io.farheap.remote;
 
 import io.farheap.connection.WatermarkExchange;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
-import io.farheap.control.PullPace;
-import io.farheap.control.PullResult;
-import io.farheap.control.RebuildPlan;
-import io.farheap.control.Ticket;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.Mark;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
+import io.farheap.control.plane.RebuildPlan;
+import io.farheap.control.plane.Ticket;
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.AtOnce;
 import io.farheap.thread.Uninterrupted;

@@ -2,11 +2,11 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlPlane;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.SpaceInfo;
 import io.farheap.control.SpaceKey;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.SharedMemory;

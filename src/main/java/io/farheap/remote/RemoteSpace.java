@@ -1,12 +1,12 @@
 package io.farheap.remote;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.SpaceGrant;
-import io.farheap.control.SpaceGrowth;
 import io.farheap.control.SpaceKey;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.plane.SpaceGrant;
+import io.farheap.control.plane.SpaceGrowth;
+import io.farheap.control.plane.SpacePlane;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;

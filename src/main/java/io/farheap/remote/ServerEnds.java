@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
-import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
+import io.farheap.control.grpc.ControlClient;
 import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;

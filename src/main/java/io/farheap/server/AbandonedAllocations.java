@@ -1,8 +1,8 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.ControlPlane;
 import java.util.LinkedHashSet;
 
 /**

@@ -1,7 +1,7 @@
 package io.farheap.server;
 
-import io.farheap.control.Caller;
 import io.farheap.control.ControlException;
+import io.farheap.control.plane.Caller;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,8 +1,8 @@
 package io.farheap.server;
 
-import io.farheap.control.Caller;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.Caller;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,10 +1,10 @@
 package io.farheap.server;
 
-import io.farheap.control.Connected;
-import io.farheap.control.ConnectedRing;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.RingRequest;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.RingRequest;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.ProtectionDomain;

@@ -1,11 +1,11 @@
 package io.farheap.server;
 
-import io.farheap.control.Caller;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlException;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.ServerStatus.LeaseStatus;
+import io.farheap.control.plane.Caller;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.verbs.Access;

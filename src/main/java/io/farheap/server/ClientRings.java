@@ -1,8 +1,8 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.RingRequest;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.RingRequest;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
 import io.farheap.rpc.RegionHolders;

@@ -1,10 +1,10 @@
 package io.farheap.server;
 
 import io.farheap.connection.WatermarkExchange;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
-import io.farheap.control.PullPace;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.Mark;
+import io.farheap.control.plane.PullPace;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
 import java.util.concurrent.locks.LockSupport;

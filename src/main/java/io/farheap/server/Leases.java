@@ -1,9 +1,9 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlException;
 import io.farheap.control.ServerStatus.LeaseStatus;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.thread.Joining;
 import io.farheap.thread.Loudly;
 import java.util.HashMap;

@@ -1,27 +1,27 @@
 package io.farheap.server;
 
-import io.farheap.control.Caller;
-import io.farheap.control.Connected;
-import io.farheap.control.ConnectedRing;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.Lease;
+import io.farheap.control.ControlException;
 import io.farheap.control.ManagerKey;
-import io.farheap.control.Mark;
-import io.farheap.control.PullPace;
-import io.farheap.control.PullResult;
-import io.farheap.control.PullSource;
-import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.RegionUse;
-import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.ServerStatus;
 import io.farheap.control.SignedGrant;
-import io.farheap.control.SpacePlane;
-import io.farheap.control.Ticket;
-import io.farheap.control.WantedRegions;
+import io.farheap.control.plane.Caller;
+import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
+import io.farheap.control.plane.Mark;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
+import io.farheap.control.plane.PullSource;
+import io.farheap.control.plane.RebuildPlan;
+import io.farheap.control.plane.RegionUse;
+import io.farheap.control.plane.RingRequest;
+import io.farheap.control.plane.SpacePlane;
+import io.farheap.control.plane.Ticket;
+import io.farheap.control.plane.WantedRegions;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.AvailableMemory;
 import io.farheap.rpc.RegionHolders;
@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * the regions it is granted once more, in a protection domain of its own. Regions are zeroed before they are granted
  * again.
  *
- * <p>Thread-safe. Serve it with {@link io.farheap.control.ControlServer}, and close that first: no call may be under
+ * <p>Thread-safe. Serve it with {@link io.farheap.control.grpc.ControlServer}, and close that first: no call may be under
  * way in {@link #close}.
  */
 public final class MemoryServer implements ControlPlane, AutoCloseable {

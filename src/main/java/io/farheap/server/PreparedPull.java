@@ -1,10 +1,10 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
-import io.farheap.control.PullResult;
-import io.farheap.control.PullSource;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.Mark;
+import io.farheap.control.plane.PullResult;
+import io.farheap.control.plane.PullSource;
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.AtOnce;
 import io.farheap.verbs.VerbsException;

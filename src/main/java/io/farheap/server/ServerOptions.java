@@ -1,7 +1,7 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlPlane;
-import io.farheap.control.Printable;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.text.Printable;
 import io.farheap.thread.Idle;
 
 /**

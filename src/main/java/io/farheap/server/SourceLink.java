@@ -1,8 +1,8 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
-import io.farheap.control.PullSource;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.plane.PullSource;
 import io.farheap.verbs.Endpoint;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.PullSource;
+import io.farheap.control.ControlException;
+import io.farheap.control.plane.PullSource;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;

@@ -1,6 +1,6 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlClient;
+import io.farheap.control.grpc.ControlClient;
 import io.farheap.lifetime.Closing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

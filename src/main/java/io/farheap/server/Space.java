@@ -2,9 +2,9 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.SpaceGrant;
-import io.farheap.control.SpaceGrowth;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.plane.SpaceGrant;
+import io.farheap.control.plane.SpaceGrowth;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.posix.Errno;
 import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;

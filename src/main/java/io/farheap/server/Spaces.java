@@ -1,13 +1,13 @@
 package io.farheap.server;
 
-import io.farheap.control.Caller;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.SpaceGrant;
-import io.farheap.control.SpaceGrowth;
+import io.farheap.control.ControlException;
 import io.farheap.control.SpaceInfo;
 import io.farheap.control.SpaceKey;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.plane.Caller;
+import io.farheap.control.plane.SpaceGrant;
+import io.farheap.control.plane.SpaceGrowth;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.thread.Loudly;
 import io.farheap.verbs.VerbsException;
 import java.security.MessageDigest;

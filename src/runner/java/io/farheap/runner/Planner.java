@@ -21,7 +21,7 @@ final class Planner {
             "io.farheap.cache.MigrationHistoryTest",
             "io.farheap.cache.SessionTest",
             "io.farheap.cache.SlowDeviceTest",
-            "io.farheap.control.HostileRepliesTest",
+            "io.farheap.control.grpc.HostileRepliesTest",
             "io.farheap.kv.MapHistoryTest",
             "io.farheap.kv.SessionTest",
             "io.farheap.remote.RpcQueueTest",

@@ -1,8 +1,8 @@
 package io.farheap.soak;
 
-import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.plane.ControlPlane;
 import java.util.List;
 
 /** How many regions of servers are free, as these say. */

@@ -3,7 +3,7 @@ package io.farheap.soak;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.farheap.command.Termination;
-import io.farheap.control.ControlServer;
+import io.farheap.control.grpc.ControlServer;
 import io.farheap.server.Headroom;
 import io.farheap.server.MachineMemory;
 import io.farheap.server.MemoryServer;

@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
-import io.farheap.control.ControlServer;
 import io.farheap.control.ServerStatus;
+import io.farheap.control.grpc.ControlServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
@@ -93,7 +93,7 @@ public final class Cluster implements AutoCloseable {
     int freeRegions(int server) {
         return nodes.get(server)
                 .memory()
-                .hello(io.farheap.control.ControlPlane.PROTOCOL_VERSION)
+                .hello(io.farheap.control.plane.ControlPlane.PROTOCOL_VERSION)
                 .freeRegions();
     }
 

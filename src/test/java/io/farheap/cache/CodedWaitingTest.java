@@ -80,7 +80,7 @@ class CodedWaitingTest {
 
     private static boolean isCalling(Thread thread) {
         return Arrays.stream(thread.getStackTrace())
-                .anyMatch(frame -> frame.getClassName().equals("io.farheap.control.CallChannel"));
+                .anyMatch(frame -> frame.getClassName().equals("io.farheap.control.grpc.CallChannel"));
     }
 
     private static void closeInTime(Cache cache) throws Exception {

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.ControlServer;
-import io.farheap.control.Lease;
+import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
 import io.farheap.lifetime.Closing;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;

@@ -2,7 +2,7 @@ package io.farheap.cache;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlPlane;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.testing.TestDevice;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

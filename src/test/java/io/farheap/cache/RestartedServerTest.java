@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlServer;
+import io.farheap.control.grpc.ControlServer;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;

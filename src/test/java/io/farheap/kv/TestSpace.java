@@ -1,8 +1,8 @@
 package io.farheap.kv;
 
-import io.farheap.control.ControlServer;
 import io.farheap.control.SpaceKey;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteSpace;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.farheap.control.ControlPlane;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.testing.TestDevice;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

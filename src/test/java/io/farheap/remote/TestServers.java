@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
-import io.farheap.control.ControlPlane;
-import io.farheap.control.ControlServer;
+import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedSpaces;

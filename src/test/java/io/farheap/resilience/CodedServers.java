@@ -1,8 +1,8 @@
 package io.farheap.resilience;
 
-import io.farheap.control.ControlPlane;
-import io.farheap.control.ControlServer;
 import io.farheap.control.ServerStatus;
+import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import io.farheap.server.FakeMachine;

@@ -1,11 +1,11 @@
 package io.farheap.server;
 
-import io.farheap.control.ConnectedRing;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.Lease;
-import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.RingRequest;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
+import io.farheap.control.plane.RingRequest;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;

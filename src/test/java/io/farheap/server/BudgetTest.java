@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.Caller;
 import io.farheap.control.ControlException;
+import io.farheap.control.plane.Caller;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.LeaseKeeper;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.FailingLog;
 import io.farheap.testing.TestDevice;

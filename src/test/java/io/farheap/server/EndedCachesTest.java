@@ -3,9 +3,9 @@ package io.farheap.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.CacheGrant;
-import io.farheap.control.ControlPlane;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.SignedGrant;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.testing.TestDevice;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;

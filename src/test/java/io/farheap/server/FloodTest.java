@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlServer;
-import io.farheap.control.Lease;
-import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.RingRequest;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.Lease;
+import io.farheap.control.plane.RingRequest;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;

@@ -2,12 +2,12 @@ package io.farheap.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.control.ConnectedRing;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.Lease;
-import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.RingRequest;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
+import io.farheap.control.plane.RingRequest;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.Payload;

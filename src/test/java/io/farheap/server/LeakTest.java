@@ -3,11 +3,11 @@ package io.farheap.server;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlClient;
-import io.farheap.control.ControlServer;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.SpaceKey;
-import io.farheap.control.SpacePlane;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.SpacePlane;
 import io.farheap.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Files;

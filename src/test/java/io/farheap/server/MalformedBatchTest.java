@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.RingRequest;
+import io.farheap.control.plane.RingRequest;
 import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.Effort;

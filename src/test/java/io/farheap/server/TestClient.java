@@ -2,10 +2,10 @@ package io.farheap.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.farheap.control.Connected;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.Lease;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;

@@ -1,6 +1,6 @@
 package io.farheap.testing;
 
-import io.farheap.control.HostPort;
+import io.farheap.control.plane.HostPort;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -2,7 +2,7 @@ package io.farheap.bench.manager;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -1,6 +1,6 @@
 package io.farheap.bench.procedure;
 
-import io.farheap.control.ControlClient;
+import io.farheap.control.grpc.ControlClient;
 import io.farheap.server.MemoryServer;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.SoftverbsNumbers;

@@ -10,7 +10,7 @@ import io.farheap.cache.CallCompletion;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
 import io.farheap.cache.Session;
-import io.farheap.control.ControlClient;
+import io.farheap.control.grpc.ControlClient;
 import io.farheap.procedure.CallStatus;
 import java.util.Map;
 

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.farheap.control.ControlServer;
+import io.farheap.control.grpc.ControlServer;
 import io.farheap.procedure.CallFormat;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.Posting;

@@ -12,7 +12,7 @@ import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.latency.LatencyInterval;
 import io.farheap.latency.LatencyTracking;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.migration.MigrationResult;
 import io.farheap.server.ServerOptions;
 import io.farheap.time.TimeLimit;

@@ -1,9 +1,9 @@
 package io.farheap.cli;
 
-import io.farheap.control.ControlPlane;
 import io.farheap.control.ManagerKey;
-import io.farheap.manager.ServerRegistration;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.manager.ServerReport;
+import io.farheap.manager.client.ServerRegistration;
 import io.farheap.server.MemoryServer;
 import java.time.Duration;
 import java.util.List;

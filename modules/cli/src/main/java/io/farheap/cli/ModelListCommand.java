@@ -1,8 +1,8 @@
 package io.farheap.cli;
 
 import io.farheap.command.ManagerOption;
-import io.farheap.manager.ManagerClient;
 import io.farheap.manager.StoredModel;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.slo.ModelSubject;
 import java.io.PrintWriter;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.command.ManagerOption;
 import io.farheap.manager.CacheManager;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.slo.ModelFile;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.command.ManagerOption;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -10,7 +10,7 @@ import io.farheap.cache.CacheException;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.manager.CacheManager;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.measure.Subjects;
 import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;

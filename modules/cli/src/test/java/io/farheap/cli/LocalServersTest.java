@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlClient;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.provider.Lot;

@@ -11,7 +11,7 @@ import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import java.io.File;

@@ -8,7 +8,7 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.farheap.control.ControlClient;
-import io.farheap.control.ControlServer;
-import io.farheap.control.Lease;
 import io.farheap.control.SignedGrant;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.Lease;
 import io.farheap.manager.service.TopCommand;
 import io.farheap.server.Headroom;
 import io.farheap.server.MachineMemory;

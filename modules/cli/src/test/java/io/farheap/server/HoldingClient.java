@@ -1,8 +1,8 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlClient;
-import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.lease.LeaseKeeper;
 import java.util.List;
 
 /**

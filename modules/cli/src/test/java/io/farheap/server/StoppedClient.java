@@ -1,11 +1,11 @@
 package io.farheap.server;
 
-import io.farheap.control.Connected;
-import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
-import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.SpaceKey;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.Connected;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;

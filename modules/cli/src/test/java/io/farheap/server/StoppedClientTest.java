@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlClient;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.ControlPlane;
-import io.farheap.control.LeaseKeeper;
+import io.farheap.control.ControlException;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

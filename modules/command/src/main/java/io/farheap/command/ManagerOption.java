@@ -1,6 +1,6 @@
 package io.farheap.command;
 
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import java.util.List;
 import picocli.CommandLine.Option;
 

@@ -1,6 +1,8 @@
 package io.farheap.manager.service;
 
 import io.farheap.manager.election.Election;
+import io.farheap.manager.service.grpc.ManagerServer;
+import io.farheap.manager.service.grpc.StandbyServer;
 import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
 import io.farheap.manager.state.ZooKeeperHost;

@@ -1,6 +1,6 @@
 package io.farheap.manager.service;
 
-import io.farheap.manager.ManagerClient;
+import io.farheap.manager.grpc.ManagerClient;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,12 +1,14 @@
 package io.farheap.manager.service;
 
 import io.farheap.control.CacheGrant;
+import io.farheap.control.ManagerKey;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
 import java.security.KeyPair;
 import java.security.PrivateKey;
+import java.security.PublicKey;
 import java.security.interfaces.EdECPrivateKey;
 import java.security.spec.NamedParameterSpec;
 import java.util.List;
@@ -26,7 +28,7 @@ public final class GrantSigner {
     private final Ed25519PrivateKeyParameters key;
     private final long epoch;
     private final GrantClock clock;
-    private final byte[] publicKey;
+    private final PublicKey publicKey;
 
     /**
      * @param keys for Ed25519
@@ -36,7 +38,7 @@ public final class GrantSigner {
         this.key = key(keys.getPrivate());
         this.epoch = epoch;
         this.clock = clock;
-        this.publicKey = keys.getPublic().getEncoded();
+        this.publicKey = keys.getPublic();
     }
 
     private static Ed25519PrivateKeyParameters key(PrivateKey key) {
@@ -54,22 +56,12 @@ public final class GrantSigner {
         return signer.generateSignature();
     }
 
-    /** Of the manager's store. A server learns it with each report, as the key and the time. */
-    long epoch() {
-        return epoch;
+    /** What a server learns with each report. */
+    public ManagerKey managerKey() {
+        return new ManagerKey(epoch, publicKey, clock.getAsLong());
     }
 
-    /** By which servers check what is signed: a copy, in X.509's form. */
-    byte[] publicKey() {
-        return publicKey.clone();
-    }
-
-    /** The time of the clock by which grants end, in milliseconds. */
-    long millis() {
-        return clock.getAsLong();
-    }
-
-    Allocation sign(Allocation allocation) {
+    public Allocation sign(Allocation allocation) {
         return new Allocation(
                 allocation.cacheId(),
                 allocation.generation(),
@@ -81,7 +73,7 @@ public final class GrantSigner {
                 allocation.left());
     }
 
-    Reclaim sign(Reclaim alert) {
+    public Reclaim sign(Reclaim alert) {
         return new Reclaim(
                 alert.cacheId(),
                 alert.generation(),

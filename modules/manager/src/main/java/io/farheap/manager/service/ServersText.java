@@ -3,11 +3,11 @@ package io.farheap.manager.service;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.farheap.command.Sizes;
-import io.farheap.control.ControlPlane;
 import io.farheap.control.ServerDescription;
-import io.farheap.control.ServerStatus;
 import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.control.ServerStatus.LeaseStatus;
+import io.farheap.control.ServerStatus;
+import io.farheap.control.plane.ControlPlane;
 import java.util.ArrayList;
 import java.util.List;
 

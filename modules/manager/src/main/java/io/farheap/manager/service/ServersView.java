@@ -1,9 +1,9 @@
 package io.farheap.manager.service;
 
-import io.farheap.control.ControlClient;
-import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
 import io.farheap.control.ServerStatus;
+import io.farheap.control.grpc.ControlClient;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;

@@ -2,9 +2,9 @@ package io.farheap.manager.service;
 
 import io.farheap.command.ManagerOption;
 import io.farheap.command.Sizes;
-import io.farheap.manager.ManagerClient;
 import io.farheap.manager.Quota;
 import io.farheap.manager.Tenant;
+import io.farheap.manager.grpc.ManagerClient;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

@@ -2,8 +2,8 @@ package io.farheap.manager.service;
 
 import io.farheap.command.ManagerOption;
 import io.farheap.manager.CacheManager;
-import io.farheap.manager.ManagerClient;
 import io.farheap.manager.Tenant;
+import io.farheap.manager.grpc.ManagerClient;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
-import io.farheap.manager.ManagerClient;
 import io.farheap.manager.Tenant;
+import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.manager.state.Change;
 import io.farheap.manager.state.EmbeddedZooKeeper;
 import io.farheap.manager.state.OtherZooKeeper;

@@ -56,7 +56,7 @@ class KeyFileTest {
         Allocation signed = signer.sign(
                 new Allocation(7, 1, 2, 1, new Candidate(1, 0), List.of(share), List.of(new Share("b:1", 1))));
         SignedGrant grant = signed.shares().getFirst().grant();
-        ManagerKey known = ManagerKey.of(signer.epoch(), signer.publicKey(), signer.millis());
+        ManagerKey known = signer.managerKey();
         assertTrue(grant.isSignedBy(known.key()));
         assertEquals(GRANT.given(9, 1_000 + CacheGrant.MOST_MILLIS), grant.grant());
         assertEquals(SignedGrant.sign(grant.grant(), keys.getPrivate()), grant, "as the JDK signs it");

@@ -12,6 +12,7 @@ import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Tenant;
+import io.farheap.manager.service.grpc.ManagerServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;

@@ -1,0 +1,119 @@
+package io.farheap.manager.service.grpc;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.grpc.EventLoop;
+import io.farheap.control.grpc.ProtobufRuntime;
+import io.farheap.control.plane.HostPort;
+import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.GrantSigner;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Serves a {@link Cluster} over gRPC, and has it do what is due. Thread-safe. It does not own the cluster's store: its
+ * maker closes that, after this.
+ */
+public final class ManagerServer implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ManagerServer.class.getName());
+    /** Of one client process: its caches' calls, and whoever makes caches in many threads. */
+    private static final int CONNECTION_CALLS = 256;
+
+    private static final long TICK_MILLIS = 250;
+    private static final long STOP_MILLIS = 500;
+    /** The report of a server with a lease for each of as many caches as it has regions. */
+    private static final int MAX_MESSAGE_BYTES = 16 << 20;
+
+    private final HostPort listen;
+    private final Cluster cluster;
+    private final EventLoopGroup ioThread;
+    /** Calls wait for the disk, many at once for one write: each has a virtual thread of its own. */
+    private final ExecutorService calls;
+
+    private final ScheduledExecutorService ticks;
+    private final Server server;
+
+    private ManagerServer(HostPort listen, Cluster cluster, GrantSigner grants) {
+        this.listen = listen;
+        this.cluster = cluster;
+        InetSocketAddress address = listen.resolve();
+        ioThread = EventLoop.start("farheap-manager-server");
+        calls = Executors.newThreadPerTaskExecutor(
+                Thread.ofVirtual().name("farheap-manager-call").factory());
+        ticks = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("farheap-manager-tick").daemon().factory());
+        server = NettyServerBuilder.forAddress(address)
+                .channelType(NioServerSocketChannel.class)
+                .bossEventLoopGroup(ioThread)
+                .workerEventLoopGroup(ioThread)
+                .executor(calls)
+                .maxConcurrentCallsPerConnection(CONNECTION_CALLS)
+                .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+                .addService(new ManagerService(cluster, grants))
+                .build();
+    }
+
+    /**
+     * Binds and serves.
+     *
+     * @param address HOST:PORT; port 0 takes a free one
+     * @param grants of the cluster's epoch
+     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     */
+    public static ManagerServer start(String address, Cluster cluster, GrantSigner grants) {
+        ProtobufRuntime.require();
+        ManagerServer manager = new ManagerServer(HostPort.parse(address), cluster, grants);
+        try {
+            EventLoop.listen(manager.server, address);
+        } catch (Throwable e) {
+            manager.close();
+            throw e;
+        }
+        manager.ticks.scheduleWithFixedDelay(manager::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        return manager;
+    }
+
+    Cluster cluster() {
+        return cluster;
+    }
+
+    private void tick() {
+        try {
+            cluster.tick();
+        } catch (Throwable e) {
+            // Again soon: an exception would end it.
+            LOG.log(System.Logger.Level.ERROR, "the manager cannot do what is due; it is tried again", e);
+        }
+    }
+
+    /** HOST:PORT with the host as it was given to {@link #start} and the port that was bound. */
+    public String address() {
+        return new HostPort(listen.host(), server.getPort()).toString();
+    }
+
+    /** Ends calls under way, and its threads. Idempotent. */
+    @Override
+    public void close() {
+        server.shutdownNow();
+        ticks.shutdownNow();
+        try {
+            // Before the threads: what ends its calls runs there.
+            server.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+            calls.shutdownNow();
+            ticks.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+            calls.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            calls.shutdownNow();
+        }
+        EventLoop.stop(ioThread);
+    }
+}

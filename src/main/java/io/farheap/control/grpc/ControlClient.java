@@ -1,0 +1,381 @@
+package io.farheap.control.grpc;
+
+import com.google.protobuf.ByteString;
+import io.farheap.control.ControlException;
+import io.farheap.control.RegionGrant;
+import io.farheap.control.ServerDescription;
+import io.farheap.control.ServerStatus;
+import io.farheap.control.SignedGrant;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.HostPort;
+import io.farheap.control.plane.Lease;
+import io.farheap.control.plane.LeaseListener;
+import io.farheap.control.plane.Mark;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
+import io.farheap.control.plane.PullSource;
+import io.farheap.control.plane.RebuildPlan;
+import io.farheap.control.plane.RegionUse;
+import io.farheap.control.plane.RingRequest;
+import io.farheap.control.plane.SpacePlane;
+import io.farheap.control.plane.Ticket;
+import io.farheap.control.plane.WantedRegions;
+import io.farheap.control.wire.AbandonRequest;
+import io.farheap.control.wire.AllocateRequest;
+import io.farheap.control.wire.CloseLeaseRequest;
+import io.farheap.control.wire.ClosePullRequest;
+import io.farheap.control.wire.ConnectRequest;
+import io.farheap.control.wire.ConnectRingRequest;
+import io.farheap.control.wire.ControlGrpc.ControlBlockingStub;
+import io.farheap.control.wire.ControlGrpc.ControlStub;
+import io.farheap.control.wire.ControlGrpc;
+import io.farheap.control.wire.DisconnectRequest;
+import io.farheap.control.wire.Empty;
+import io.farheap.control.wire.ExportRequest;
+import io.farheap.control.wire.HelloRequest;
+import io.farheap.control.wire.OpenLeaseRequest;
+import io.farheap.control.wire.OpenPullRequest;
+import io.farheap.control.wire.PreparePullRequest;
+import io.farheap.control.wire.PrepareRebuildRequest;
+import io.farheap.control.wire.PullRequest;
+import io.farheap.control.wire.ReleaseRequest;
+import io.farheap.control.wire.RenewLeaseRequest;
+import io.farheap.control.wire.ReportUseRequest;
+import io.farheap.control.wire.ShowGrantRequest;
+import io.farheap.verbs.Endpoint;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A memory server's {@link ControlPlane} at the client's end of a connection.
+ *
+ * <p>Every call has a deadline: {@value #CALL_MILLIS} ms, for {@link #renewLease} at most {@value #RENEW_MILLIS} ms
+ * because it is repeated anyway, for {@link #preparePull} and {@link #prepareRebuild} {@value #PREPARE_MILLIS} ms, for
+ * {@link #pull} {@value #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon}
+ * ends all of them. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at once,
+ * and each such call makes the client try to connect again. {@link Replies} says which answers make sense; any other
+ * ends in code BAD_REPLY.
+ *
+ * <p>Thread-safe. It has a connection and one I/O thread of its own ({@link #connect(String)}), or shares both with the
+ * process's other clients of that server ({@link #share}), of which each has its own calls all the same: their
+ * deadlines, and their end. Calls block the calling thread and can be interrupted.
+ */
+public final class ControlClient implements ControlPlane, AutoCloseable {
+
+    private static final long CALL_MILLIS = 5_000;
+    private static final long RENEW_MILLIS = 1_000;
+    private static final long PREPARE_MILLIS = 20_000;
+    private static final long PULL_MILLIS = 120_000;
+    /** For the registration of what an allocation is granted: many times what it takes. */
+    private static final long MILLIS_PER_REGION = 1;
+
+    private static final long BYTES_PER_MILLI = 1 << 20;
+    private static final long MAX_ALLOCATE_MILLIS = 3_600_000;
+    /** The grants of as many regions as a server may have. */
+    private static final int MAX_REPLY_BYTES = 40 << 20;
+
+    private static final String WHAT = "memory server";
+    private static final String THREAD_NAME = "farheap-control-client";
+
+    private final HostPort address;
+    private final CallChannel channel;
+    private final ControlBlockingStub stub;
+    private final ControlStub renewals;
+    private final ServerDescription server;
+    private final SpaceClient spaces;
+
+    /** Says hello. */
+    private ControlClient(HostPort address, CallChannel channel) {
+        this.address = address;
+        this.channel = channel;
+        stub = ControlGrpc.newBlockingStub(channel.channel());
+        renewals = ControlGrpc.newStub(channel.channel());
+        try {
+            channel.connectAnew();
+            server = hello(PROTOCOL_VERSION);
+            spaces = new SpaceClient(channel, server, this::allocateMillis);
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * Connects and says hello.
+     *
+     * @param address HOST:PORT
+     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED;
+     *     PROTOCOL_MISMATCH
+     */
+    public static ControlClient connect(String address) {
+        HostPort server = HostPort.parse(address);
+        return new ControlClient(server, new CallChannel(WHAT, server, THREAD_NAME, MAX_REPLY_BYTES));
+    }
+
+    /**
+     * As {@link #connect(String)}, over the connection of the process's other such clients of that server: the first of
+     * them makes it and the last that is closed ends it.
+     */
+    public static ControlClient share(String address) {
+        HostPort server = HostPort.parse(address);
+        ProtobufRuntime.require();
+        ServerLink link = ServerLink.join(WHAT, server, THREAD_NAME, MAX_REPLY_BYTES);
+        return new ControlClient(server, new CallChannel(WHAT, server, link));
+    }
+
+    /** HOST:PORT as given to {@link #connect}. */
+    public String address() {
+        return address.toString();
+    }
+
+    /** The server as it introduced itself in {@link #connect}. */
+    public ServerDescription server() {
+        return server;
+    }
+
+    @Override
+    public ServerDescription hello(int protocolVersion) {
+        HelloRequest request =
+                HelloRequest.newBuilder().setProtocolVersion(protocolVersion).build();
+        return call(CALL_MILLIS, within -> within.hello(request), reply -> Replies.description(reply, protocolVersion));
+    }
+
+    @Override
+    public Lease openLease(String clientName, long cacheId, SignedGrant grant) {
+        OpenLeaseRequest request = OpenLeaseRequest.newBuilder()
+                .setClientName(clientName)
+                .setCacheId(cacheId)
+                .setGrant(ByteString.copyFrom(grant.bytes()))
+                .build();
+        return call(CALL_MILLIS, within -> within.openLease(request), Replies::lease);
+    }
+
+    @Override
+    public void showGrant(long leaseId, SignedGrant grant) {
+        ShowGrantRequest request = ShowGrantRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setGrant(ByteString.copyFrom(grant.bytes()))
+                .build();
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.showGrant(request));
+    }
+
+    @Override
+    public void renewLease(long leaseId) {
+        renewLease(leaseId, Long.MAX_VALUE);
+    }
+
+    @Override
+    public void renewLease(long leaseId, long withinNanos) {
+        RenewLeaseRequest request =
+                RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        call(Math.min(CallChannel.nanos(RENEW_MILLIS), withinNanos), within -> within.renewLease(request));
+    }
+
+    /**
+     * Keeps a lease alive. All that are kept through clients that {@linkplain #share share} a connection have one
+     * thread, and none of them waits for another's renewal; each must be closed before its client.
+     *
+     * @param lease just opened here
+     */
+    public LeaseKeeper keep(Lease lease, LeaseListener listener) {
+        ServerLink link = channel.shared();
+        return link == null
+                ? new LeaseKeeper(this, lease, listener)
+                : new LeaseKeeper(link.keeper(), this::beginRenewal, lease, listener);
+    }
+
+    void beginRenewal(long leaseId, long withinNanos, Consumer<@Nullable ControlException> ended) {
+        RenewLeaseRequest request =
+                RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        channel.<ControlStub, Empty>begin(
+                renewals,
+                Math.min(CallChannel.nanos(RENEW_MILLIS), withinNanos),
+                (within, reply) -> within.renewLease(request, reply),
+                ended);
+    }
+
+    @Override
+    public void closeLease(long leaseId) {
+        CloseLeaseRequest request =
+                CloseLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.closeLease(request));
+    }
+
+    @Override
+    public Connected connect(long leaseId, Endpoint client) {
+        ConnectRequest request = ConnectRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setClient(Wire.message(client))
+                .build();
+        return call(CALL_MILLIS, within -> within.connect(request), Replies::connected);
+    }
+
+    @Override
+    public ConnectedRing connectRing(long leaseId, RingRequest ring) {
+        ConnectRingRequest request = ConnectRingRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setClient(Wire.message(ring.client()))
+                .setQueueDepth(ring.queueDepth())
+                .setBatch(ring.batch())
+                .setRecordBytes(ring.recordBytes())
+                .setCalls(ring.calls())
+                .setThreads(ring.threads())
+                .setResponseAddress(ring.responseAddress())
+                .setResponseRkey(ring.responseKey())
+                .build();
+        return call(CALL_MILLIS, within -> within.connectRing(request), Replies::connected);
+    }
+
+    @Override
+    public void disconnect(long leaseId, long connectionId) {
+        DisconnectRequest request = DisconnectRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setConnectionId(connectionId)
+                .build();
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.disconnect(request));
+    }
+
+    @Override
+    public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
+        AllocateRequest request = AllocateRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setRegions(regions)
+                .setAllocationId(allocationId)
+                .build();
+        return call(
+                allocateMillis(regions),
+                within -> within.allocate(request),
+                reply -> Replies.grants(reply, regions, server));
+    }
+
+    private long allocateMillis(int regions) {
+        long bytesMillis = Math.max(0, regions) * (server.regionBytes() / BYTES_PER_MILLI);
+        return Math.min(CALL_MILLIS + Math.max(0, regions) * MILLIS_PER_REGION + bytesMillis, MAX_ALLOCATE_MILLIS);
+    }
+
+    @Override
+    public void release(long leaseId, int regionId, long allocationId) {
+        ReleaseRequest request = ReleaseRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setRegionId(regionId)
+                .setAllocationId(allocationId)
+                .build();
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.release(request));
+    }
+
+    @Override
+    public void abandon(long leaseId, long allocationId) {
+        AbandonRequest request = AbandonRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setAllocationId(allocationId)
+                .build();
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.abandon(request));
+    }
+
+    @Override
+    public Ticket export(long leaseId, int regionId) {
+        ExportRequest request = ExportRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setRegionId(regionId)
+                .build();
+        return call(CALL_MILLIS, within -> within.export(request), Replies::ticket);
+    }
+
+    @Override
+    public PullSource openPull(byte[] token, Endpoint puller) {
+        OpenPullRequest request = OpenPullRequest.newBuilder()
+                .setToken(ByteString.copyFrom(token))
+                .setPuller(Wire.message(puller))
+                .build();
+        return call(CALL_MILLIS, within -> within.openPull(request), reply -> Replies.source(reply, server));
+    }
+
+    @Override
+    public void closePull(long pullId) {
+        ClosePullRequest request =
+                ClosePullRequest.newBuilder().setPullId(pullId).build();
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.closePull(request));
+    }
+
+    @Override
+    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+        PreparePullRequest request = PreparePullRequest.newBuilder()
+                .setPull(pullRequest(leaseId, regionId, sourceAddress, token))
+                .setPace(Wire.message(pace))
+                .build();
+        return call(PREPARE_MILLIS, within -> within.preparePull(request), Replies::mark);
+    }
+
+    @Override
+    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+        PrepareRebuildRequest request = Rebuilds.request(leaseId, regionId, plan, pace);
+        return call(PREPARE_MILLIS, within -> within.prepareRebuild(request), Replies::mark);
+    }
+
+    @Override
+    public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        PullRequest request = pullRequest(leaseId, regionId, sourceAddress, token);
+        return call(PULL_MILLIS, within -> within.pull(request), reply -> Replies.pulled(reply, server));
+    }
+
+    @Override
+    public WantedRegions reportUse(long leaseId, List<RegionUse> uses) {
+        ReportUseRequest.Builder request = ReportUseRequest.newBuilder().setLeaseId(leaseId);
+        for (RegionUse use : uses) {
+            request.addUses(io.farheap.control.wire.RegionUse.newBuilder()
+                    .setRegionId(use.regionId())
+                    .setAccesses(use.accesses()));
+        }
+        return call(CALL_MILLIS, within -> within.reportUse(request.build()), reply -> Replies.wanted(reply, server));
+    }
+
+    @Override
+    public ServerStatus describe() {
+        return call(
+                CALL_MILLIS,
+                within -> within.describe(Empty.getDefaultInstance()),
+                reply -> Replies.status(reply, PROTOCOL_VERSION));
+    }
+
+    /** Calls of the same connection, which end as this client's other ones. */
+    @Override
+    public SpacePlane spaces() {
+        return spaces;
+    }
+
+    private static PullRequest pullRequest(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        return PullRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setRegionId(regionId)
+                .setSourceAddress(sourceAddress)
+                .setToken(ByteString.copyFrom(token))
+                .build();
+    }
+
+    /** This client's calls under way end with code CANCELLED, and so does every later one, at once. */
+    public void abandon() {
+        channel.abandon();
+    }
+
+    /**
+     * This client's calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before
+     * this. Idempotent.
+     */
+    @Override
+    public void close() {
+        channel.close();
+    }
+
+    private <R, T> T call(long millis, Function<ControlBlockingStub, R> call, Function<R, T> check) {
+        return Replies.checked(channel.peer(), call(CallChannel.nanos(millis), call), check);
+    }
+
+    private <R> R call(long nanos, Function<ControlBlockingStub, R> call) {
+        return channel.callWithin(stub, nanos, call);
+    }
+}

@@ -1,0 +1,101 @@
+package io.farheap.control.grpc;
+
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * gRPC's channel to one address, with an I/O thread of its own. It connects when it is first called, and anew after its
+ * connection has ended. One {@link CallChannel} owns it, or several share it ({@link ServerLink}). Thread-safe.
+ */
+final class GrpcChannel implements AutoCloseable {
+
+    private static final long STOP_MILLIS = 500;
+
+    private final EventLoopGroup ioThread;
+    private final ManagedChannel calls;
+    /**
+     * {@code nanoTime} when the peer last answered a call. This and {@code silent} are two words, and an answer may
+     * come between a look at the one and a store to the other: then a channel is taken for silent until its next
+     * answer, which costs a client that comes meanwhile a connection of its own.
+     */
+    private volatile long heardAt = System.nanoTime();
+
+    private volatile boolean silent;
+
+    /** Does not connect yet. */
+    GrpcChannel(InetSocketAddress address, String threadName, int maxReplyBytes) {
+        ioThread = EventLoop.start(threadName);
+        calls = NettyChannelBuilder.forAddress(address)
+                .channelType(NioSocketChannel.class)
+                .eventLoopGroup(ioThread)
+                .directExecutor()
+                .proxyDetector(target -> null)
+                .disableRetry()
+                .maxInboundMessageSize(maxReplyBytes)
+                .usePlaintext()
+                .build();
+    }
+
+    /** For stubs. */
+    ManagedChannel calls() {
+        return calls;
+    }
+
+    /** The next call tries to connect, and does not wait until it is time to. */
+    void tryAgain() {
+        calls.resetConnectBackoff();
+    }
+
+    /**
+     * The next call learns whether the peer is there now: without this it fails at once, as the last attempt to connect
+     * did, however long ago that was. A connection that there is stays.
+     */
+    void connectAnew() {
+        if (calls.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+            calls.enterIdle();
+        }
+    }
+
+    /** The peer has answered a call. */
+    void heard() {
+        heardAt = System.nanoTime();
+        silent = false;
+    }
+
+    /** A call has passed its deadline. */
+    void unheard(long sentAt) {
+        if (heardAt - sentAt < 0) {
+            silent = true;
+        }
+    }
+
+    /**
+     * Whether a call has passed its deadline and nothing at all has been heard since it was sent: the process at the
+     * other end is stopped, or its machine is gone without a word, of which TCP may not learn for minutes.
+     */
+    boolean silent() {
+        return silent;
+    }
+
+    /** Calls under way end, and so does every later one, at once. */
+    void shutdown() {
+        calls.shutdownNow();
+    }
+
+    /** As {@link #shutdown}, and ends the thread. Idempotent. */
+    @Override
+    public void close() {
+        calls.shutdownNow();
+        try {
+            calls.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        EventLoop.stop(ioThread);
+    }
+}

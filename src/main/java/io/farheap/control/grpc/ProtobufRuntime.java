@@ -1,0 +1,28 @@
+package io.farheap.control.grpc;
+
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
+
+/**
+ * Whether protobuf works in this JVM. It needs {@code sun.misc.Unsafe}'s memory access, which a JVM may deny; gRPC
+ * would then swallow the error and leave the call hanging for ever.
+ */
+public final class ProtobufRuntime {
+
+    private static final String NEEDS_UNSAFE = "com.google.protobuf.CodedOutputStream";
+
+    private ProtobufRuntime() {}
+
+    /** @throws ControlException INTERNAL, naming the JVM's flag that is missing */
+    public static void require() {
+        try {
+            Class.forName(NEEDS_UNSAFE);
+        } catch (ClassNotFoundException | LinkageError e) {
+            throw new ControlException(
+                    Code.INTERNAL,
+                    "protobuf does not work in this JVM (" + e
+                            + "); where that is because sun.misc.Unsafe is denied, add --sun-misc-unsafe-memory-access=allow to java's flags",
+                    e);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.farheap.control.plane;
+
+/**
+ * A client's hold on a server.
+ *
+ * @param id random; whoever knows it can use the lease
+ * @param durationNanos how long it lives after it was opened or last renewed
+ */
+public record Lease(long id, long durationNanos) {
+
+    /** Does not tell the id, which is a secret. */
+    @Override
+    public String toString() {
+        return "Lease of " + durationNanos / 1_000_000 + " ms";
+    }
+}

@@ -1,0 +1,314 @@
+package io.farheap.manager.client;
+
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.grpc.ManagerClient;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process's line to its managers: one for all of its caches, shared by whoever {@linkplain #open opens} it with the
+ * same addresses. It says every {@value #RENEW_MILLIS} ms that the process is there, connects anew where that fails,
+ * and hands alerts to the caches that they concern.
+ *
+ * <p>Thread-safe. {@code attendance} is replaced by the keeper's thread alone; {@code client} by whoever finds it
+ * missing, under the lock.
+ */
+public final class ManagerConnection implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ManagerConnection.class.getName());
+    private static final Map<List<String>, ManagerConnection> OPEN = new HashMap<>();
+
+    private static final long RENEW_MILLIS = 10_000;
+    private static final long RETRY_MILLIS = 200;
+    private static final long STOP_MILLIS = 2_000;
+
+    private final List<String> addresses;
+    private final long clientId = new SecureRandom().nextLong();
+    private final Map<Long, CacheAlerts> caches = new ConcurrentHashMap<>();
+    private final Thread keeper;
+    /** Guarded by {@code OPEN}. */
+    private int users;
+
+    /** Guarded by this. */
+    private @Nullable ManagerClient client;
+    /** Whose line is attended. Guarded by this, as what follows. */
+    private @Nullable ManagerClient attended;
+    /** Caches have come or gone since the last renewal. */
+    private boolean dirty;
+
+    private boolean ended;
+    private boolean closed;
+
+    private ManagerConnection(List<String> addresses) {
+        this.addresses = addresses;
+        keeper = new Thread(this::keep, "farheap-manager-keeper");
+        keeper.setDaemon(true);
+    }
+
+    /**
+     * The process's connection to managers, which each user closes.
+     *
+     * @param addresses HOST:PORT; the first that answers is asked
+     * @throws ControlException INVALID_ARGUMENT where there is none
+     */
+    public static ManagerConnection open(List<String> addresses) {
+        if (addresses.isEmpty()) {
+            throw new ControlException(Code.INVALID_ARGUMENT, "no cache manager is named; name one as HOST:PORT");
+        }
+        synchronized (OPEN) {
+            ManagerConnection connection = OPEN.computeIfAbsent(List.copyOf(addresses), ManagerConnection::new);
+            if (connection.users++ == 0) {
+                connection.keeper.start();
+            }
+            return connection;
+        }
+    }
+
+    /** Of this process, as its manager knows it. */
+    public long clientId() {
+        return clientId;
+    }
+
+    /**
+     * Calls the first manager that answers.
+     *
+     * @throws ControlException as the call does; UNAVAILABLE where none of them answers
+     */
+    public <T> T call(Function<CacheManager, T> call) {
+        ManagerClient asked = client();
+        try {
+            return call.apply(asked);
+        } catch (ControlException e) {
+            // Whoever is interrupted breaks off a call, and not the line that all use.
+            if (e.code() == Code.UNAVAILABLE
+                    || e.code() == Code.CANCELLED && !Thread.currentThread().isInterrupted()) {
+                forget(asked);
+                return call.apply(client());
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * As {@link CacheManager#allocate}, and asks again as long as servers are being started for the cache.
+     *
+     * @throws ControlException as the call does; CANCELLED where the thread is interrupted
+     */
+    public Allocation allocate(CacheRequest request) {
+        while (true) {
+            try {
+                return call(asked -> asked.allocate(request));
+            } catch (ControlException e) {
+                if (e.code() != Code.BUSY) {
+                    throw e;
+                }
+            }
+            try {
+                Thread.sleep(RETRY_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ControlException(Code.CANCELLED, "interrupted while servers were being started", e);
+            }
+        }
+    }
+
+    /** Alerts for a cache go to a listener from now on, on a thread that it must not hold. */
+    public void add(long cacheId, CacheAlerts listener) {
+        caches.put(cacheId, listener);
+        renewSoon();
+    }
+
+    public void remove(long cacheId) {
+        caches.remove(cacheId);
+        renewSoon();
+    }
+
+    private synchronized void renewSoon() {
+        dirty = true;
+        notifyAll();
+    }
+
+    private synchronized ManagerClient client() {
+        if (closed) {
+            throw new ControlException(Code.CANCELLED, "the connection to the cache manager is closed");
+        }
+        if (client == null) {
+            client = ManagerClient.connectFirst(addresses);
+        }
+        return client;
+    }
+
+    private void forget(ManagerClient failed) {
+        synchronized (this) {
+            if (client == failed) {
+                client = null;
+            }
+        }
+        failed.close();
+    }
+
+    private void keep() {
+        CacheManager.Attendance attendance = null;
+        while (true) {
+            long pause = RENEW_MILLIS;
+            try {
+                ManagerClient manager = client();
+                if (attendance == null) {
+                    attended(manager);
+                    attendance = manager.attend(clientId, new Alerts(manager));
+                } else {
+                    // A line does not tell that the host at its other end is gone: a call does.
+                    manager.hello(CacheManager.PROTOCOL_VERSION);
+                }
+                attendance.renew(Set.copyOf(caches.keySet()));
+            } catch (ControlException | IllegalStateException e) {
+                // The latter from a line that has ended while something was said.
+                attendance = null;
+                pause = RETRY_MILLIS;
+                forgetAttended();
+            } catch (Throwable e) {
+                LOG.log(System.Logger.Level.ERROR, "the line to the cache manager fails; it is tried again", e);
+                attendance = null;
+                pause = RETRY_MILLIS;
+            }
+            synchronized (this) {
+                await(pause);
+                if (closed) {
+                    break;
+                }
+                dirty = false;
+                if (ended) {
+                    attendance = null;
+                    ended = false;
+                    await(RETRY_MILLIS);
+                }
+            }
+        }
+        if (attendance != null) {
+            attendance.close();
+        }
+    }
+
+    private void forgetAttended() {
+        ManagerClient failed;
+        synchronized (this) {
+            failed = attended;
+            attended = null;
+        }
+        if (failed != null) {
+            forget(failed);
+        }
+    }
+
+    private synchronized void attended(ManagerClient manager) {
+        attended = manager;
+    }
+
+    /** With the lock. */
+    private void await(long millis) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        try {
+            while (!closed && !dirty && !ended) {
+                long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+                if (left <= 0) {
+                    return;
+                }
+                wait(left);
+            }
+        } catch (InterruptedException e) {
+            closed = true;
+        }
+    }
+
+    private final class Alerts implements CacheManager.Listener {
+
+        private final ManagerClient manager;
+
+        Alerts(ManagerClient manager) {
+            this.manager = manager;
+        }
+
+        @Override
+        public void reclaim(Reclaim alert) {
+            CacheAlerts cache = caches.get(alert.cacheId());
+            if (cache != null) {
+                cache.reclaim(alert);
+            }
+        }
+
+        @Override
+        public void expiring(long cacheId, long leftMillis) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.expiring(leftMillis);
+            }
+        }
+
+        @Override
+        public void lost(long cacheId, String server) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.lost(server);
+            }
+        }
+
+        @Override
+        public void ended(long cacheId, String why) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.ended(why);
+            }
+        }
+
+        @Override
+        public void ended(ControlException why) {
+            LOG.log(System.Logger.Level.DEBUG, "the line to the cache manager has ended: " + why.getMessage());
+            synchronized (ManagerConnection.this) {
+                if (attended == manager) {
+                    ended = true;
+                    ManagerConnection.this.notifyAll();
+                }
+            }
+            // Not here: this is its I/O thread.
+            Thread.ofVirtual().start(() -> forget(manager));
+        }
+    }
+
+    /** Ends it with its last user. */
+    @Override
+    public void close() {
+        synchronized (OPEN) {
+            if (--users > 0) {
+                return;
+            }
+            OPEN.remove(addresses);
+        }
+        ManagerClient last;
+        synchronized (this) {
+            closed = true;
+            last = client;
+            client = null;
+            notifyAll();
+        }
+        try {
+            keeper.join(STOP_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (last != null) {
+            last.close();
+        }
+    }
+}

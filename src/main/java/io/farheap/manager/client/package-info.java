@@ -1,0 +1,5 @@
+/** The lines of a client process and of a memory server to their cache managers. */
+@NullMarked
+package io.farheap.manager.client;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,399 @@
+package io.farheap.manager.grpc;
+
+import com.google.protobuf.ByteString;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlException;
+import io.farheap.control.ManagerKey;
+import io.farheap.control.grpc.CallChannel;
+import io.farheap.control.plane.HostPort;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheDescription;
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
+import io.farheap.manager.Orders;
+import io.farheap.manager.Quota;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.Share;
+import io.farheap.manager.StoredModel;
+import io.farheap.manager.Tenant;
+import io.farheap.manager.wire.Alert;
+import io.farheap.manager.wire.CacheId;
+import io.farheap.manager.wire.DrainServer;
+import io.farheap.manager.wire.ExtendCache;
+import io.farheap.manager.wire.HelloManager;
+import io.farheap.manager.wire.ListCaches;
+import io.farheap.manager.wire.ListModels;
+import io.farheap.manager.wire.ListTenants;
+import io.farheap.manager.wire.ManagerGrpc.ManagerBlockingStub;
+import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
+import io.farheap.manager.wire.ManagerGrpc;
+import io.farheap.manager.wire.ModelKey;
+import io.farheap.manager.wire.ModelText;
+import io.farheap.manager.wire.MovedRegions;
+import io.farheap.manager.wire.Nothing;
+import io.farheap.manager.wire.ReallocateCache;
+import io.farheap.manager.wire.ReportReceipt;
+import io.farheap.manager.wire.ReportedServer;
+import io.farheap.manager.wire.ReserveRegions;
+import io.grpc.stub.StreamObserver;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link CacheManager} over gRPC. A call ends after {@value #CALL_MILLIS} ms with DEADLINE_EXCEEDED; answers that
+ * make no sense end with BAD_REPLY. Thread-safe, with one I/O thread of its own.
+ */
+public final class ManagerClient implements CacheManager, AutoCloseable {
+
+    private static final long CALL_MILLIS = 5_000;
+    /** A page of caches, each on a hundred servers. */
+    private static final int MAX_REPLY_BYTES = 64 << 20;
+    /** Reports of which nobody has said that they have arrived, before a manager counts as gone. */
+    private static final int MAX_UNHEARD = 10;
+
+    private final CallChannel channel;
+    private final ManagerBlockingStub stub;
+    private final ManagerStub streams;
+    /** Of the server that reports by this client. Guarded by this. */
+    private @Nullable StreamObserver<ReportedServer> reports;
+    /** Why the one before has ended, until somebody has heard of it. Guarded by this. */
+    private @Nullable ControlException reportsEnded;
+
+    private int unheard;
+    /** As the last answer to a report says. */
+    private volatile Orders orders = Orders.NONE;
+
+    private volatile Consumer<ManagerKey> keys = _ -> {};
+
+    private ManagerClient(HostPort address) {
+        channel = new CallChannel("cache manager", address, "farheap-manager-client", MAX_REPLY_BYTES);
+        stub = ManagerGrpc.newBlockingStub(channel.channel());
+        streams = ManagerGrpc.newStub(channel.channel());
+    }
+
+    /**
+     * Connects and says hello.
+     *
+     * @param address HOST:PORT
+     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED;
+     *     PROTOCOL_MISMATCH
+     */
+    public static ManagerClient connect(String address) {
+        ManagerClient client = new ManagerClient(HostPort.parse(address));
+        try {
+            client.hello(PROTOCOL_VERSION);
+            return client;
+        } catch (Throwable e) {
+            client.close();
+            throw e;
+        }
+    }
+
+    /** As {@link #connect}, to the first that answers. */
+    public static ManagerClient connectFirst(List<String> addresses) {
+        ControlException none = null;
+        for (String address : addresses) {
+            try {
+                return connect(address);
+            } catch (ControlException e) {
+                if (none != null) {
+                    e.addSuppressed(none);
+                }
+                none = e;
+            }
+        }
+        throw none == null
+                ? new ControlException(Code.INVALID_ARGUMENT, "no cache manager is named; name one as HOST:PORT")
+                : none;
+    }
+
+    @Override
+    public long hello(int protocolVersion) {
+        HelloManager request =
+                HelloManager.newBuilder().setProtocolVersion(protocolVersion).build();
+        return call(within -> within.hello(request), reply -> {
+            if (reply.getProtocolVersion() != protocolVersion) {
+                throw new IllegalArgumentException("version " + Integer.toUnsignedString(reply.getProtocolVersion())
+                        + " of the protocol, asked for " + protocolVersion);
+            }
+            return reply.getEpoch();
+        });
+    }
+
+    @Override
+    public Allocation allocate(CacheRequest request) {
+        return call(within -> within.allocate(ManagerMessages.write(request)), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates) {
+        ReallocateCache request = ReallocateCache.newBuilder()
+                .setCacheId(cacheId)
+                .setCapacity(capacity)
+                .addAllCandidates(
+                        candidates.stream().map(ManagerMessages::write).toList())
+                .build();
+        return call(within -> within.reallocate(request), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation reserve(long cacheId, String server, int regions) {
+        ReserveRegions request = ReserveRegions.newBuilder()
+                .setCacheId(cacheId)
+                .setServer(server)
+                .setRegions(regions)
+                .build();
+        return call(within -> within.reserve(request), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation moved(
+            long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+        MovedRegions.Builder request = MovedRegions.newBuilder()
+                .setCacheId(cacheId)
+                .setGeneration(generation)
+                .setCapacity(capacity)
+                .addAllShares(ManagerMessages.write(shares));
+        if (candidate != null) {
+            request.setCandidate(ManagerMessages.write(candidate));
+        }
+        return call(within -> within.moved(request.build()), ManagerMessages::read);
+    }
+
+    @Override
+    public CacheDescription extend(long cacheId, long lifetimeMillis) {
+        ExtendCache request = ExtendCache.newBuilder()
+                .setCacheId(cacheId)
+                .setLifetimeMillis(lifetimeMillis)
+                .build();
+        return call(within -> within.extend(request), ManagerMessages::read);
+    }
+
+    @Override
+    public void deallocate(long cacheId) {
+        call(within -> within.deallocate(id(cacheId)), reply -> reply);
+    }
+
+    @Override
+    public CacheDescription describe(long cacheId) {
+        return call(within -> within.describe(id(cacheId)), ManagerMessages::read);
+    }
+
+    @Override
+    public List<CacheDescription> list(long after, int most) {
+        ListCaches request =
+                ListCaches.newBuilder().setAfter(after).setMost(most).build();
+        return call(
+                within -> within.list(request),
+                page -> page.getCachesList().stream().map(ManagerMessages::read).toList());
+    }
+
+    @Override
+    public List<ServerReport> servers() {
+        return call(within -> within.servers(Nothing.getDefaultInstance()), list -> list.getServersList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    @Override
+    public void putModel(String text) {
+        ModelText model =
+                ModelText.newBuilder().setText(ByteString.copyFromUtf8(text)).build();
+        call(within -> within.putModel(model), reply -> reply);
+    }
+
+    @Override
+    public void removeModel(String key) {
+        ModelKey model = ModelKey.newBuilder().setKey(key).build();
+        call(within -> within.removeModel(model), reply -> reply);
+    }
+
+    @Override
+    public List<StoredModel> models(String after) {
+        ListModels request = ListModels.newBuilder().setAfter(after).build();
+        return call(
+                within -> within.models(request),
+                page -> page.getModelsList().stream().map(ManagerMessages::read).toList());
+    }
+
+    @Override
+    public Tenant setQuota(String tenant, Quota quota) {
+        return call(within -> within.setQuota(ManagerMessages.write(tenant, quota)), ManagerMessages::read);
+    }
+
+    @Override
+    public List<Tenant> tenants(String after, int most) {
+        ListTenants request =
+                ListTenants.newBuilder().setAfter(after).setMost(most).build();
+        return call(within -> within.tenants(request), page -> page.getTenantsList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    @Override
+    public void drain(String address) {
+        DrainServer request = DrainServer.newBuilder().setAddress(address).build();
+        call(within -> within.drain(request), reply -> reply);
+    }
+
+    private static CacheId id(long cacheId) {
+        return CacheId.newBuilder().setCacheId(cacheId).build();
+    }
+
+    private <R, T> T call(Function<ManagerBlockingStub, R> call, Function<R, T> check) {
+        R reply = channel.call(stub, CALL_MILLIS, call);
+        return sensible(() -> check.apply(reply));
+    }
+
+    private <T> T sensible(Supplier<T> read) {
+        try {
+            return read.get();
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(
+                    Code.BAD_REPLY,
+                    channel.peer() + " answers what makes no sense: " + e.getMessage()
+                            + "; run the same release on both",
+                    e);
+        }
+    }
+
+    @Override
+    public Attendance attend(long clientId, Listener listener) {
+        Alerts alerts = new Alerts(listener);
+        StreamObserver<io.farheap.manager.wire.Attendance> line = streams.attend(alerts);
+        return new Attendance() {
+            @Override
+            public synchronized void renew(Set<Long> cacheIds) {
+                line.onNext(io.farheap.manager.wire.Attendance.newBuilder()
+                        .setClientId(clientId)
+                        .addAllCacheIds(cacheIds)
+                        .build());
+            }
+
+            @Override
+            public synchronized void close() {
+                alerts.closed = true;
+                line.onCompleted();
+            }
+        };
+    }
+
+    private final class Alerts implements StreamObserver<Alert> {
+
+        private final Listener listener;
+        private volatile boolean closed;
+
+        Alerts(Listener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void onNext(Alert alert) {
+            switch (alert.getWhatCase()) {
+                case RECLAIM -> listener.reclaim(sensible(() -> ManagerMessages.read(alert.getReclaim())));
+                case EXPIRING ->
+                    listener.expiring(
+                            alert.getExpiring().getCacheId(),
+                            Math.max(0, alert.getExpiring().getLeftMillis()));
+                case LOST ->
+                    listener.lost(alert.getLost().getCacheId(), alert.getLost().getServer());
+                case ENDED ->
+                    listener.ended(
+                            alert.getEnded().getCacheId(), alert.getEnded().getWhy());
+                case WHAT_NOT_SET -> {
+                    // Of a newer manager: nothing that this release must know.
+                }
+            }
+        }
+
+        @Override
+        public void onError(Throwable e) {
+            end(channel.failure(e));
+        }
+
+        @Override
+        public void onCompleted() {
+            end(closedLine());
+        }
+
+        private void end(ControlException why) {
+            if (!closed) {
+                listener.ended(why);
+            }
+        }
+    }
+
+    private ControlException closedLine() {
+        return new ControlException(Code.UNAVAILABLE, channel.peer() + " has closed the line");
+    }
+
+    /**
+     * Returns when it is on its way, with what was answered to those before. A later one throws what has become of it,
+     * where it did not arrive.
+     */
+    @Override
+    public synchronized Orders report(ServerReport report) {
+        if (reportsEnded != null) {
+            ControlException why = reportsEnded;
+            reportsEnded = null;
+            throw why;
+        }
+        if (reports == null) {
+            reports = streams.report(new Receipts());
+            unheard = 0;
+        }
+        if (unheard == MAX_UNHEARD) {
+            throw new ControlException(
+                    Code.DEADLINE_EXCEEDED, channel.peer() + " has not heard the last " + unheard + " reports");
+        }
+        unheard++;
+        reports.onNext(ManagerMessages.write(report));
+        return orders;
+    }
+
+    /** Told with each report that has arrived, on a thread that it must not hold, whose grants count. */
+    public void onKey(Consumer<ManagerKey> listener) {
+        keys = listener;
+    }
+
+    private synchronized void reportsEnded(ControlException why) {
+        reports = null;
+        reportsEnded = why;
+    }
+
+    private synchronized void heard() {
+        unheard = 0;
+    }
+
+    private final class Receipts implements StreamObserver<ReportReceipt> {
+
+        @Override
+        public void onNext(ReportReceipt receipt) {
+            heard();
+            orders = new Orders(receipt.getLeave(), new HashSet<>(receipt.getEndedList()));
+            keys.accept(sensible(
+                    () -> ManagerKey.of(receipt.getEpoch(), receipt.getKey().toByteArray(), receipt.getMillis())));
+        }
+
+        @Override
+        public void onError(Throwable e) {
+            reportsEnded(channel.failure(e));
+        }
+
+        @Override
+        public void onCompleted() {
+            reportsEnded(closedLine());
+        }
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+    }
+}

@@ -1,0 +1,265 @@
+package io.farheap.manager.grpc;
+
+import com.google.protobuf.ByteString;
+import io.farheap.control.SignedGrant;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheDescription;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
+import io.farheap.manager.Quota;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.Share;
+import io.farheap.manager.StoredModel;
+import io.farheap.manager.Tenant;
+import io.farheap.manager.wire.AllocateCache;
+import io.farheap.manager.wire.AllocatedCache;
+import io.farheap.manager.wire.CacheRegions;
+import io.farheap.manager.wire.Configuration;
+import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.DescribedTenant;
+import io.farheap.manager.wire.ModelText;
+import io.farheap.manager.wire.ReclaimAlert;
+import io.farheap.manager.wire.ReclaimReason;
+import io.farheap.manager.wire.ReportedServer;
+import io.farheap.manager.wire.ServerShare;
+import io.farheap.manager.wire.TenantQuota;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Messages as values and back, at both ends. What {@code read}s throws {@link IllegalArgumentException}, with what is
+ * wrong, where a message makes no sense.
+ */
+public final class ManagerMessages {
+
+    private ManagerMessages() {}
+
+    public static AllocateCache write(CacheRequest request) {
+        return AllocateCache.newBuilder()
+                .setCacheId(request.cacheId())
+                .setClientId(request.clientId())
+                .setName(request.name())
+                .setCapacity(request.capacity())
+                .setLifetimeMillis(request.lifetimeMillis())
+                .setPlace(request.place())
+                .addAllCandidates(request.candidates().stream()
+                        .map(ManagerMessages::write)
+                        .toList())
+                .setTenant(request.tenant())
+                .build();
+    }
+
+    public static CacheRequest read(AllocateCache request) {
+        return new CacheRequest(
+                request.getCacheId(),
+                request.getClientId(),
+                request.getName(),
+                request.getCapacity(),
+                request.getLifetimeMillis(),
+                request.getPlace(),
+                request.getCandidatesList().stream().map(ManagerMessages::read).toList(),
+                request.getTenant());
+    }
+
+    static Configuration write(Candidate candidate) {
+        return Configuration.newBuilder()
+                .setSwitches(candidate.switches())
+                .setServerThreads(candidate.serverThreads())
+                .build();
+    }
+
+    public static Candidate read(Configuration candidate) {
+        return new Candidate(candidate.getSwitches(), candidate.getServerThreads());
+    }
+
+    public static List<Candidate> readCandidates(List<Configuration> candidates) {
+        return candidates.stream().map(ManagerMessages::read).toList();
+    }
+
+    public static List<ServerShare> write(List<Share> shares) {
+        return shares.stream()
+                .map(share -> ServerShare.newBuilder()
+                        .setAddress(share.address())
+                        .setRegions(share.regions())
+                        .setGrant(ByteString.copyFrom(share.grant().bytes()))
+                        .build())
+                .toList();
+    }
+
+    public static List<Share> read(List<ServerShare> shares) {
+        return shares.stream()
+                .map(share -> new Share(
+                        share.getAddress(),
+                        share.getRegions(),
+                        SignedGrant.of(share.getGrant().toByteArray())))
+                .toList();
+    }
+
+    public static AllocatedCache write(Allocation allocation) {
+        return AllocatedCache.newBuilder()
+                .setCacheId(allocation.cacheId())
+                .setGeneration(allocation.generation())
+                .setCapacity(allocation.capacity())
+                .setRegionBytes(allocation.regionBytes())
+                .addAllShares(write(allocation.shares()))
+                .setCandidate(write(allocation.candidate()))
+                .addAllReserved(write(allocation.reserved()))
+                .addAllLeft(allocation.left())
+                .build();
+    }
+
+    public static Allocation read(AllocatedCache allocation) {
+        return new Allocation(
+                allocation.getCacheId(),
+                allocation.getGeneration(),
+                allocation.getCapacity(),
+                allocation.getRegionBytes(),
+                read(allocation.getCandidate()),
+                read(allocation.getSharesList()),
+                read(allocation.getReservedList()),
+                allocation.getLeftList());
+    }
+
+    public static DescribedCache write(CacheDescription cache) {
+        return DescribedCache.newBuilder()
+                .setAllocated(write(cache.allocation()))
+                .setName(cache.name())
+                .setLeftMillis(cache.leftMillis())
+                .setTenant(cache.tenant())
+                .build();
+    }
+
+    public static CacheDescription read(DescribedCache cache) {
+        return new CacheDescription(
+                read(cache.getAllocated()), cache.getName(), cache.getLeftMillis(), cache.getTenant());
+    }
+
+    public static ModelText write(StoredModel model) {
+        return ModelText.newBuilder()
+                .setKey(model.key())
+                .setText(ByteString.copyFromUtf8(model.text()))
+                .build();
+    }
+
+    public static StoredModel read(ModelText model) {
+        return new StoredModel(model.getKey(), model.getText().toStringUtf8());
+    }
+
+    public static TenantQuota write(String tenant, Quota quota) {
+        TenantQuota.Builder message = TenantQuota.newBuilder().setTenant(tenant);
+        if (quota.bytes() != Quota.UNLIMITED) {
+            message.setBytes(quota.bytes());
+        }
+        if (quota.caches() != Quota.UNLIMITED) {
+            message.setCaches(quota.caches());
+        }
+        return message.build();
+    }
+
+    public static Quota read(TenantQuota quota) {
+        return new Quota(
+                quota.hasBytes() ? quota.getBytes() : Quota.UNLIMITED,
+                quota.hasCaches() ? quota.getCaches() : Quota.UNLIMITED);
+    }
+
+    public static DescribedTenant write(Tenant tenant) {
+        return DescribedTenant.newBuilder()
+                .setQuota(write(tenant.name(), tenant.quota()))
+                .setBytes(tenant.bytes())
+                .setCaches(tenant.caches())
+                .build();
+    }
+
+    public static Tenant read(DescribedTenant tenant) {
+        return new Tenant(
+                tenant.getQuota().getTenant(), read(tenant.getQuota()), tenant.getBytes(), tenant.getCaches());
+    }
+
+    public static ReclaimAlert write(Reclaim alert) {
+        return ReclaimAlert.newBuilder()
+                .setCacheId(alert.cacheId())
+                .setGeneration(alert.generation())
+                .setReason(write(alert.reason()))
+                .setServer(alert.server())
+                .setWithinMillis(alert.withinMillis())
+                .addAllTargets(write(alert.targets()))
+                .build();
+    }
+
+    public static Reclaim read(ReclaimAlert alert) {
+        return new Reclaim(
+                alert.getCacheId(),
+                alert.getGeneration(),
+                read(alert.getReason()),
+                alert.getServer(),
+                alert.getWithinMillis(),
+                read(alert.getTargetsList()));
+    }
+
+    private static Reclaim.Reason read(ReclaimReason reason) {
+        return switch (reason) {
+            case LEAVES -> Reclaim.Reason.LEAVES;
+            case ENDS_SOON -> Reclaim.Reason.ENDS_SOON;
+            case CHEAPER -> Reclaim.Reason.CHEAPER;
+            case UNRECOGNIZED ->
+                throw new IllegalArgumentException("a reclaim for a reason that this release does not know");
+        };
+    }
+
+    private static ReclaimReason write(Reclaim.Reason reason) {
+        return switch (reason) {
+            case LEAVES -> ReclaimReason.LEAVES;
+            case ENDS_SOON -> ReclaimReason.ENDS_SOON;
+            case CHEAPER -> ReclaimReason.CHEAPER;
+        };
+    }
+
+    public static ReportedServer write(ServerReport report) {
+        return ReportedServer.newBuilder()
+                .setServerId(report.serverId())
+                .setAddress(report.address())
+                .setType(report.type())
+                .setSpot(report.spot())
+                .setPlace(report.place())
+                .setDomain(report.domain())
+                .setRegionBytes(report.regionBytes())
+                .setTotalRegions(report.totalRegions())
+                .setFreeRegions(report.freeRegions())
+                .setNoticeMillis(report.noticeMillis())
+                .setLeaving(report.leaving())
+                .setLeavesWithinMillis(report.leavesWithinMillis())
+                .addAllHeld(report.held().entrySet().stream()
+                        .map(held -> CacheRegions.newBuilder()
+                                .setCacheId(held.getKey())
+                                .setRegions(held.getValue())
+                                .build())
+                        .toList())
+                .addAllEnded(report.ended())
+                .build();
+    }
+
+    public static ServerReport read(ReportedServer report) {
+        Map<Long, Integer> held = new HashMap<>();
+        for (CacheRegions cache : report.getHeldList()) {
+            held.merge(cache.getCacheId(), cache.getRegions(), Integer::sum);
+        }
+        return new ServerReport(
+                report.getServerId(),
+                report.getAddress(),
+                report.getType(),
+                report.getSpot(),
+                report.getPlace(),
+                report.getDomain().isEmpty() ? report.getAddress() : report.getDomain(),
+                report.getRegionBytes(),
+                report.getTotalRegions(),
+                report.getFreeRegions(),
+                report.getNoticeMillis(),
+                report.getLeaving(),
+                report.getLeavesWithinMillis(),
+                held,
+                new HashSet<>(report.getEndedList()));
+    }
+}
