@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.SignedGrant;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.OpenDevice;

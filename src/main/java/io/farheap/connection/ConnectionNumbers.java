@@ -17,6 +17,8 @@ public final class ConnectionNumbers {
 
     private int next;
 
+    public ConnectionNumbers() {}
+
     /**
      * Makes a connection that has a number.
      *

@@ -10,6 +10,9 @@ public final class Batch {
 
     final KeyBatch keys = new KeyBatch();
 
+    /** An empty one. */
+    public Batch() {}
+
     /** Forgets all keys and values. */
     public void clear() {
         keys.clear();

@@ -7,15 +7,48 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Where all blocks of a map were found.
- *
- * @param account of all servers together
- * @param twice words of blocks that two seem to have, some of them at most; those that move meanwhile look like it
- */
-public record MapAudit(Account account, Set<Long> twice) {
+/** Where all blocks of a map were found; as a text, how many where. */
+public final class MapAudit {
 
     static final MapAudit NONE = new MapAudit(Account.NONE, Set.of());
+
+    private final Account account;
+    private final Set<Long> twice;
+
+    private MapAudit(Account account, Set<Long> twice) {
+        this.account = account;
+        this.twice = twice;
+    }
+
+    /** Blocks that the servers have in their pools. */
+    public long pooled() {
+        return account.pooled();
+    }
+
+    /** Blocks that sessions hold, free, not cut yet or under way. */
+    public long held() {
+        return account.held();
+    }
+
+    /** Blocks that slots name. */
+    public long named() {
+        return account.named();
+    }
+
+    /** Blocks that were nowhere, and are in the pools now. */
+    public long lost() {
+        return account.lost();
+    }
+
+    /** Words of slots and sessions that name no block there is. */
+    public long wrong() {
+        return account.wrong();
+    }
+
+    /** Words of blocks that two seem to have, some of them at most; those that move meanwhile look like it. */
+    public Set<Long> twice() {
+        return twice;
+    }
 
     /** Has every server account for its blocks. */
     static MapAudit of(MapServers servers, KeeperTasks keeper) {
@@ -76,5 +109,10 @@ public record MapAudit(Account account, Set<Long> twice) {
     /** Whether nothing is wrong, as far as can be said while others use the map. */
     public boolean sound() {
         return twice.isEmpty() && account.wrong() == 0;
+    }
+
+    @Override
+    public String toString() {
+        return account.toString();
     }
 }

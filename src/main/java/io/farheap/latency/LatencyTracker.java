@@ -27,6 +27,8 @@ public final class LatencyTracker {
     private long intervalStartMillis = System.currentTimeMillis();
     private @Nullable HistogramLogWriter log;
 
+    public LatencyTracker() {}
+
     /** A recorder for one more session, which times what {@code tracking} says. */
     public OperationLatency newSource(LatencyTracking tracking) {
         OperationLatency source =

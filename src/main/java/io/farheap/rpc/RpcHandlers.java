@@ -15,6 +15,8 @@ public final class RpcHandlers {
     private final AtomicReferenceArray<RpcHandler> handlers = new AtomicReferenceArray<>(MOST);
     private final AtomicLong failures = new AtomicLong();
 
+    public RpcHandlers() {}
+
     /**
      * From now on calls of an operation go to a handler.
      *

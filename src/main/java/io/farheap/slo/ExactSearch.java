@@ -18,6 +18,8 @@ public final class ExactSearch implements Search {
      */
     private static final double ROUNDING = 1e-9;
 
+    public ExactSearch() {}
+
     @Override
     public SearchResult find(PerformanceModel model, Slo slo) {
         Search.check(model, slo);

@@ -8,6 +8,8 @@ import java.util.Optional;
  */
 public final class ExhaustiveSearch implements Search {
 
+    public ExhaustiveSearch() {}
+
     @Override
     public SearchResult find(PerformanceModel model, Slo slo) {
         Search.check(model, slo);

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PrunedTraversal implements Search {
 
+    public PrunedTraversal() {}
+
     @Override
     public SearchResult find(PerformanceModel model, Slo slo) {
         Search.check(model, slo);

@@ -20,6 +20,8 @@ public final class MemoryFaults {
     /** The last random number. */
     private final AtomicLong random = new AtomicLong(1);
 
+    MemoryFaults() {}
+
     /**
      * A request that is made from now on ends with the poll of its handle that follows so many others; where requests
      * are {@linkplain #shuffle shuffled}, up to so many.

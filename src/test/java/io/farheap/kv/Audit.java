@@ -146,8 +146,8 @@ final class Audit {
     private void services() {
         MapAudit audit = space.map.audit();
         assertTrue(audit.quiet() && audit.sound(), audit::toString);
-        assertEquals(live + pieces, audit.account().named());
-        assertEquals(0, audit.account().lost(), audit::toString);
+        assertEquals(live + pieces, audit.named());
+        assertEquals(0, audit.lost(), audit::toString);
     }
 
     private long address(int at) {

@@ -145,7 +145,7 @@ class InterleavingTest {
             // Those that were abandoned have given back what they had, too.
             MapAudit audit = audited(space);
             assertTrue(audit.quiet() && audit.sound(), () -> audit + ", seed " + seed);
-            assertEquals(0, audit.account().held() + audit.account().lost(), () -> audit + ", seed " + seed);
+            assertEquals(0, audit.held() + audit.lost(), () -> audit + ", seed " + seed);
         } finally {
             Pieces.mostUnits = SlotWord.MOST_UNITS;
             arena.close();
@@ -156,7 +156,7 @@ class InterleavingTest {
     private static MapAudit audited(TestSpace space) {
         long deadline = System.nanoTime() + TestDevice.patience(10_000_000_000L);
         MapAudit audit = space.map.audit();
-        while (audit.account().held() > 0 && System.nanoTime() - deadline < 0) {
+        while (audit.held() > 0 && System.nanoTime() - deadline < 0) {
             audit = space.map.audit();
         }
         return audit;

@@ -45,8 +45,8 @@ class PiecesTest {
     private void assertAllIsFreeOrNamed(long live) {
         MapAudit audit = space.map.audit();
         assertTrue(audit.quiet() && audit.sound(), audit::toString);
-        assertEquals(0, audit.account().held() + audit.account().lost(), audit::toString);
-        assertEquals(live, audit.account().named(), audit::toString);
+        assertEquals(0, audit.held() + audit.lost(), audit::toString);
+        assertEquals(live, audit.named(), audit::toString);
     }
 
     @Test
@@ -176,7 +176,7 @@ class PiecesTest {
         }
         MapAudit audit = space.map.audit();
         assertTrue(audit.quiet() && audit.sound(), audit::toString);
-        assertEquals(0, audit.account().held() + audit.account().lost(), audit::toString);
+        assertEquals(0, audit.held() + audit.lost(), audit::toString);
     }
 
     @Test

@@ -33,7 +33,7 @@ class SegmentsAheadTest {
             MapAudit audit = space.map.audit();
             assertTrue(audit.quiet() && audit.sound(), audit::toString);
             // Nobody has given one back, so what is in a pool was taken from the session.
-            assertEquals(0, audit.account().lost() + audit.account().pooled(), audit::toString);
+            assertEquals(0, audit.lost() + audit.pooled(), audit::toString);
             session.requests().giveAllBack();
             Audit.of(space, List.of(session));
         }

@@ -21,6 +21,8 @@ public final class Metadata {
     private final long[] extension = new long[EXTENSION_WORDS];
     private int firstWord;
 
+    public Metadata() {}
+
     /** When the object came into the cache. */
     public long insertTime() {
         return insertTime;

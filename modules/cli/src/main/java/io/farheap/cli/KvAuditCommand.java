@@ -28,9 +28,9 @@ final class KvAuditCommand implements Callable<Integer> {
         try (FarMap map = options.builder().open()) {
             MapAudit audit = map.audit();
             PrintWriter out = spec.commandLine().getOut();
-            out.println(audit.account());
+            out.println(audit);
             if (!audit.sound()) {
-                out.println("wrong: " + audit.account().wrong() + " slots or sessions name a block that there is not, "
+                out.println("wrong: " + audit.wrong() + " slots or sessions name a block that there is not, "
                         + "and " + audit.twice().size()
                         + " blocks have two owners; a client wrote what it must not: drop the map and make it anew");
                 return 1;

@@ -123,7 +123,7 @@ class KilledMapClientTest {
                 long before = done.get();
                 MapAudit audit = map.audit();
                 assertTrue(audit.sound(), audit::toString);
-                collected += audit.account().lost();
+                collected += audit.lost();
                 if (other.isDone()) {
                     // What it threw, and not only that it stands still.
                     other.join();
@@ -133,9 +133,9 @@ class KilledMapClientTest {
             ends.set(true);
             other.join();
             MapAudit audit = sound(map);
-            assertEquals(0, audit.account().held() + audit.account().lost(), audit::toString);
+            assertEquals(0, audit.held() + audit.lost(), audit::toString);
             // All of a map that is full is in use again.
-            assertTrue(collected > 0 || audit.account().pooled() > 0, audit::toString);
+            assertTrue(collected > 0 || audit.pooled() > 0, audit::toString);
             try (Session session = map.openSession()) {
                 for (int key = 0; key < MapLoad.KEYS; key++) {
                     MapLoad.request(session, new SplittableRandom(key));
@@ -172,7 +172,7 @@ class KilledMapClientTest {
                 }
             }
             MapAudit audit = sound(map);
-            assertEquals(0, audit.account().held() + audit.account().lost(), audit::toString);
+            assertEquals(0, audit.held() + audit.lost(), audit::toString);
         }
     }
 
@@ -200,7 +200,7 @@ class KilledMapClientTest {
             for (int i = 0; i < REQUESTS; i++) {
                 MapLoad.request(session, random);
             }
-            assertEquals(0, sound(map).account().lost());
+            assertEquals(0, sound(map).lost());
         }
     }
 
@@ -216,8 +216,8 @@ class KilledMapClientTest {
                 }
             }
             MapAudit audit = sound(map);
-            assertEquals(0, audit.account().held() + audit.account().lost(), audit::toString);
-            assertTrue(audit.account().pooled() > 0, audit::toString);
+            assertEquals(0, audit.held() + audit.lost(), audit::toString);
+            assertTrue(audit.pooled() > 0, audit::toString);
         }
     }
 

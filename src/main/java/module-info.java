@@ -1,0 +1,57 @@
+/**
+ * Memory on other machines for JVM services. What is exported here is the library's API; everything else may change with
+ * each release.
+ */
+module io.farheap {
+    requires transitive HdrHistogram;
+    requires com.google.common;
+    requires com.google.protobuf;
+    requires io.grpc;
+    requires io.grpc.netty.shaded;
+    requires io.grpc.protobuf;
+    requires io.grpc.stub;
+    requires java.management;
+    requires jdk.jfr;
+    requires transitive org.agrona;
+    requires org.bytedeco.javacpp;
+    // Where the JVM has it, which is told so by --add-modules.
+    requires static jdk.incubator.vector;
+    requires static transitive micrometer.core;
+    requires static transitive org.jspecify;
+
+    exports io.farheap.cache;
+    exports io.farheap.connection;
+    exports io.farheap.control;
+    exports io.farheap.control.plane;
+    exports io.farheap.kv;
+    exports io.farheap.kv.policy;
+    exports io.farheap.latency;
+    exports io.farheap.manager;
+    exports io.farheap.manager.client;
+    exports io.farheap.memory;
+    exports io.farheap.metrics;
+    exports io.farheap.migration;
+    exports io.farheap.procedure;
+    exports io.farheap.procedure.builtin;
+    exports io.farheap.remote;
+    exports io.farheap.resilience;
+    exports io.farheap.rpc;
+    exports io.farheap.server;
+    exports io.farheap.slo;
+    exports io.farheap.store;
+    exports io.farheap.thread;
+    exports io.farheap.tier;
+    exports io.farheap.verbs;
+
+    // protobuf's own reflection, which text forms of messages use.
+    opens io.farheap.control.wire to
+            com.google.protobuf;
+    opens io.farheap.manager.wire to
+            com.google.protobuf;
+
+    uses io.farheap.server.ServerService;
+
+    provides io.farheap.server.ServerService with
+            io.farheap.kv.service.MapServices,
+            io.farheap.procedure.service.ProcedureServices;
+}
