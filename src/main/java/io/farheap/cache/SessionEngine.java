@@ -145,13 +145,7 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public int tryExecute(
-            boolean write,
-            long address,
-            RequestBuffer buffer,
-            long offset,
-            long length,
-            Completion completion,
-            long token) {
+            boolean write, long address, RequestBuffer buffer, long offset, long length, Completion done, long token) {
         if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
             return DECLINED;
         }
@@ -165,7 +159,7 @@ final class SessionEngine implements RequestPath {
         int result = route.operation.run(
                 write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
-            PostedRequest request = begin(write, address, length, buffer, 0, completion, token);
+            PostedRequest request = begin(write, address, length, buffer, 0, done, token);
             request.begin(length, 0);
             request.timed = timed;
             request.issuedAt = start;
@@ -180,15 +174,9 @@ final class SessionEngine implements RequestPath {
 
     /** A request that is posted with this and behind which nothing waits. There must be a place. */
     private PostedRequest begin(
-            boolean write,
-            long address,
-            long length,
-            RequestBuffer buffer,
-            long local,
-            Completion completion,
-            long token) {
+            boolean write, long address, long length, RequestBuffer buffer, long local, Completion done, long token) {
         PostedRequest request = requests.take();
-        request.fill(write, address, length, buffer, local, completion, token);
+        request.fill(write, address, length, buffer, local, done, token);
         order.addPosted(request.place);
         return request;
     }
@@ -222,13 +210,7 @@ final class SessionEngine implements RequestPath {
      */
     boolean postAtOnce(
             Route route,
-            boolean write,
-            long address,
-            long length,
-            RequestBuffer buffer,
-            long local,
-            Completion completion,
-            long token) {
+            boolean write, long address, long length, RequestBuffer buffer, long local, Completion done, long token) {
         // With nothing queued or held, what is posted now is in order.
         if (!order.isPosted()
                 || !order.hasRoomFor(1)
@@ -242,7 +224,7 @@ final class SessionEngine implements RequestPath {
         if (connection == null || connection.failed() || !queue.hasRoom(connection)) {
             return false;
         }
-        PostedRequest request = begin(write, address, length, buffer, local, completion, token);
+        PostedRequest request = begin(write, address, length, buffer, local, done, token);
         request.begin(length, 1);
         request.time(latency);
         long remote = route.address + table.offsetOf(address);
