@@ -1,7 +1,8 @@
 /*
- * A life of two processes, again and again: in one of them a system call of softverbs fails, once, each time another
- * one. What a verbs call makes of it is success or an error of its own, after which the same call succeeds. No
- * operation, event or memory is lost, in neither process, and the other one does not notice.
+ * A life of two processes, again and again: in one of them a call of softverbs that takes a descriptor, memory or a
+ * thread fails, once, each time another one. What a verbs call makes of it is success or an error of its own, after
+ * which the same call succeeds. No operation, event or memory is lost, in neither process, and the other one does not
+ * notice.
  */
 #include "test.h"
 
@@ -13,19 +14,25 @@ const char *softverbs_describe(void);
 /* As many kinds of call as there are, and no life with so many of one. */
 #define MOST 2000
 
-static const char *const calls[] = {
-    "open", "openat", "mmap", "dup", "pipe", "socket", "accept", "memfd", "epoll", "membarrier", "pread", "pwrite"};
+static const char *const calls[] = {"open", "openat", "mmap", "dup", "pipe", "socket", "accept", "memfd", "epoll",
+    "membarrier", "pread", "pwrite", "write", "malloc", "thread"};
 
 /* Where what lies in the memory of each side, in words; each kind of memory has all of it. */
-enum { SUM, RESULT, OUT, BACK, INBOX, WORDS };
+enum { SUM, RESULT, OUT, BACK, INBOX, LISTED, WORDS };
+
+#define QKEY 0x11
 
 struct side {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq, *own_cq, *event_cq;
-	/* to the other side; to itself; to the other side, with events; one that makes a mistake */
-	struct ibv_qp *qp, *own, *eventful, *wrong;
+	/* to the other side; to itself; to the other side, with events; one that makes a mistake; with lists; of datagrams
+	 */
+	struct ibv_qp *qp, *own, *eventful, *wrong, *listed, *datagrams;
+	struct ibv_srq *srq;
+	struct ibv_ah *ah;
+	struct ibv_mw *mw;
 	uint64_t *shared, *private;
 	int memfd;
 	/* the shared memory has two */
@@ -34,7 +41,7 @@ struct side {
 
 struct names {
 	pid_t pid;
-	uint32_t qp, eventful, wrong;
+	uint32_t qp, eventful, wrong, listed, datagrams;
 	struct address shared, private;
 };
 
@@ -46,7 +53,7 @@ static bool fails_once(bool ok, int error)
 {
 	if (ok)
 		return false;
-	CHECK(error == EMFILE || error == ENOMEM);
+	CHECK(error == EMFILE || error == ENOMEM || error == EAGAIN);
 	CHECK_EQ(failed, 0);
 	failed++;
 	return true;
@@ -62,24 +69,55 @@ static bool fails_once(bool ok, int error)
 	for (int error_ = (call); fails_once(error_ == 0, error_); error_ = (call)) \
 		;
 
-static struct ibv_qp *new_qp(struct side *s, struct ibv_cq *cq)
+static struct ibv_qp *new_qp_of(struct side *s, struct ibv_cq *cq, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr init = {.send_cq = cq,
 	    .recv_cq = cq,
 	    .cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1},
-	    .qp_type = IBV_QPT_RC};
+	    .qp_type = type};
 	struct ibv_qp *qp;
 
 	MADE(qp, ibv_create_qp(s->pd, &init));
 	return qp;
 }
 
+static struct ibv_qp *new_qp(struct side *s, struct ibv_cq *cq)
+{
+	return new_qp_of(s, cq, IBV_QPT_RC);
+}
+
+static struct ibv_qp *new_listed(struct side *s)
+{
+	struct ibv_qp_init_attr_ex init = {.send_cq = s->cq,
+	    .recv_cq = s->cq,
+	    .cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1},
+	    .qp_type = IBV_QPT_RC,
+	    .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+	    .pd = s->pd,
+	    .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD};
+	struct ibv_qp *qp;
+
+	MADE(qp, ibv_create_qp_ex(s->context, &init));
+	return qp;
+}
+
+static struct ibv_device **device_list(void)
+{
+	struct ibv_device **list;
+	int count;
+
+	MADE(list, ibv_get_device_list(&count));
+	CHECK_EQ(count, 1);
+	return list;
+}
+
 static void open_side(struct side *s)
 {
-	int count, none;
-	struct ibv_device **list = ibv_get_device_list(&count);
+	struct ibv_ah_attr to_port = {.dlid = 1, .port_num = 1};
+	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 16, .max_sge = 1}};
+	struct ibv_device **list = device_list();
+	int none;
 
-	CHECK(list && count == 1);
 	MADE(s->context, ibv_open_device(list[0]));
 	ibv_free_device_list(list);
 	MADE(s->pd, ibv_alloc_pd(s->context));
@@ -96,6 +134,12 @@ static void open_side(struct side *s)
 	s->own = new_qp(s, s->own_cq);
 	s->eventful = new_qp(s, s->event_cq);
 	s->wrong = new_qp(s, s->cq);
+	s->listed = new_listed(s);
+	s->datagrams = new_qp_of(s, s->own_cq, IBV_QPT_UD);
+	MADE(s->srq, ibv_create_srq(s->pd, &srq));
+	MADE(s->ah, ibv_create_ah(s->pd, &to_port));
+	MADE(s->mw, ibv_alloc_mw(s->pd, IBV_MW_TYPE_2));
+	DONE(ibv_resize_cq(s->own_cq, 128));
 }
 
 static void close_side(struct side *s)
@@ -104,6 +148,11 @@ static void close_side(struct side *s)
 	DONE(ibv_destroy_qp(s->own));
 	DONE(ibv_destroy_qp(s->eventful));
 	DONE(ibv_destroy_qp(s->wrong));
+	DONE(ibv_destroy_qp(s->listed));
+	DONE(ibv_destroy_qp(s->datagrams));
+	DONE(ibv_destroy_srq(s->srq));
+	DONE(ibv_destroy_ah(s->ah));
+	DONE(ibv_dealloc_mw(s->mw));
 	DONE(ibv_dereg_mr(s->private_mr));
 	DONE(ibv_dereg_mr(s->second_mr));
 	if (s->shared_mr)
@@ -120,8 +169,9 @@ static void close_side(struct side *s)
 
 static struct names names_of(const struct side *s)
 {
-	return (struct names){getpid(), s->qp->qp_num, s->eventful->qp_num, s->wrong->qp_num,
-	    {0, s->shared_mr->rkey, (uintptr_t)s->shared}, {0, s->private_mr->rkey, (uintptr_t)s->private}};
+	return (struct names){getpid(), s->qp->qp_num, s->eventful->qp_num, s->wrong->qp_num, s->listed->qp_num,
+	    s->datagrams->qp_num, {0, s->shared_mr->rkey, (uintptr_t)s->shared},
+	    {0, s->private_mr->rkey, (uintptr_t)s->private}};
 }
 
 static void connect_qp(struct ibv_qp *qp, uint32_t dest)
@@ -140,6 +190,17 @@ static void connect_qp(struct ibv_qp *qp, uint32_t dest)
 	qp_to_rts(qp, 21, 7, 7); /* a minute, for a slow machine */
 }
 
+static void start_datagrams(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
+
+	DONE(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+	attr.qp_state = IBV_QPS_RTR;
+	DONE(ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	attr.qp_state = IBV_QPS_RTS;
+	DONE(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
+}
+
 /* --- the life --- */
 
 /* Both have got so far. */
@@ -156,7 +217,7 @@ static void run(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_send_wr *wr, en
 {
 	struct ibv_send_wr *bad = NULL;
 
-	CHECK_EQ(ibv_post_send(qp, wr, &bad), 0);
+	DONE(ibv_post_send(qp, wr, &bad));
 	CHECK_EQ(poll_one(cq).status, status);
 }
 
@@ -203,6 +264,39 @@ static void add(struct side *s, const struct names *other)
 	}
 }
 
+/* A list is posted as a whole, or nothing of it. */
+static void post_list(struct side *s, const struct names *other)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(s->listed);
+	struct ibv_sge result = word_of(s, true, RESULT);
+	uint64_t word = other->shared.rkey;
+
+	CHECK(ex);
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	do {
+		ibv_wr_start(ex);
+		ibv_wr_atomic_fetch_add(ex, other->shared.rkey, other->shared.addr + 8 * LISTED, 1);
+		ibv_wr_set_sge(ex, result.lkey, result.addr, 8);
+		ibv_wr_rdma_write(ex, other->shared.rkey, other->shared.addr + 8 * INBOX);
+		ibv_wr_set_inline_data(ex, &word, 8);
+		errno = ibv_wr_complete(ex);
+	} while (fails_once(errno == 0, errno));
+	CHECK_EQ(poll_one(s->cq).status, IBV_WC_SUCCESS);
+	CHECK_EQ(poll_one(s->cq).status, IBV_WC_SUCCESS);
+}
+
+/* Which has no receive for it, and would lose it anyway. */
+static void send_datagram(struct side *s, const struct names *other)
+{
+	struct ibv_sge sge = word_of(s, true, OUT);
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+
+	wr.wr.ud.ah = s->ah;
+	wr.wr.ud.remote_qpn = other->datagrams;
+	wr.wr.ud.remote_qkey = QKEY;
+	run(s->datagrams, s->own_cq, &wr, IBV_WC_SUCCESS);
+}
+
 static void receive(struct side *s, bool shared)
 {
 	struct ibv_sge sge = word_of(s, shared, INBOX);
@@ -216,7 +310,7 @@ static void send_word(struct side *s, bool shared)
 	struct ibv_sge sge = word_of(s, shared, OUT);
 	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
 
-	CHECK_EQ(ibv_post_send(s->eventful, &wr, &bad), 0);
+	DONE(ibv_post_send(s->eventful, &wr, &bad));
 }
 
 /* Asleep until the message is here, as who relies on events is. */
@@ -317,13 +411,18 @@ static void live(int socket, bool first)
 	connect_qp(s.own, s.own->qp_num);
 	connect_qp(s.eventful, other.eventful);
 	connect_qp(s.wrong, other.wrong);
+	connect_qp(s.listed, other.listed);
+	start_datagrams(s.datagrams);
 	meet(socket);
 	add(&s, &other);
+	post_list(&s, &other);
+	send_datagram(&s, &other);
 	copy(&s, other.shared, true);
 	copy(&s, other.private, false);
 	meet(socket);
 	CHECK_EQ(s.shared[SUM], 2 * ADDS);
 	CHECK_EQ(s.private[SUM], 2 * ADDS);
+	CHECK_EQ(s.shared[LISTED], 1);
 	set_its_faults(&other);
 	err(&s, &other, first);
 	talk(&s, socket, first);
@@ -380,7 +479,8 @@ static int faulty(void)
 		struct account account = {!is_to_come(calls[order.call]), failed};
 
 		snprintf(setting, sizeof(setting), "fault_at=%s:0", calls[order.call]);
-		CHECK_EQ(softverbs_control(setting), 0);
+		failed = 0;
+		DONE(softverbs_control(setting));
 		CHECK(!is_to_come(calls[order.call]));
 		CHECK(account.met || !account.reported);
 		child_send(3, &account, sizeof(account));
@@ -416,6 +516,70 @@ static void each_call_fails(bool first)
 	child_finish(&c);
 }
 
+/* A process of two devices, as its environment has it, or a file that this names. */
+static int configured(const char *call, const char *setting)
+{
+	char fault[32];
+	int count;
+
+	CHECK_EQ(setenv("SOFTVERBS", setting, 1), 0);
+	snprintf(fault, sizeof(fault), "fault_at=%s:1", call);
+	CHECK_EQ(softverbs_control(fault), 0);
+	errno = 0;
+	CHECK(!ibv_get_device_list(&count));
+	CHECK(errno == ENOMEM || errno == EMFILE);
+	CHECK_EQ(count, 0);
+	struct ibv_device **list = ibv_get_device_list(&count);
+
+	CHECK(list);
+	CHECK_EQ(count, 2);
+	struct ibv_context *context = ibv_open_device(list[1]);
+
+	CHECK(context);
+	CHECK_EQ(ibv_close_device(context), 0);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+static int configured_by_file(void)
+{
+	char setting[64] = "@/tmp/softverbs.XXXXXX";
+	int fd = mkstemp(setting + 1);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, "devices=2", 9), 9);
+	close(fd);
+	int status = configured("open", setting);
+
+	CHECK_EQ(unlink(setting + 1), 0);
+	return status;
+}
+
+static void configurations(void)
+{
+	static const char *const children[] = {"configured", "configured by file"};
+
+	step("settings that cannot be read for a moment are read when there is memory");
+	for (int i = 0; i < 2; i++) {
+		struct child c = child_start(children[i]);
+
+		child_finish(&c);
+	}
+}
+
+static void giving_back(void)
+{
+	struct side s;
+
+	step("to give something back takes no memory");
+	open_side(&s);
+	CHECK_EQ(softverbs_control("fault_at=malloc:1"), 0);
+	close_side(&s);
+	CHECK(is_to_come("malloc"));
+	CHECK_EQ(softverbs_control("fault_at=malloc:0"), ENOMEM);
+	CHECK(!is_to_come("malloc"));
+}
+
 static void settings(void)
 {
 	static const char *const wrong[] = {"fault_at=", "fault_at=open", "fault_at=open:", "fault_at=open:x",
@@ -437,7 +601,13 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "faulty") == 0)
 		return faulty();
+	if (argc > 1 && strcmp(argv[1], "configured") == 0)
+		return configured("malloc", "devices=2");
+	if (argc > 1)
+		return configured_by_file();
 	settings();
+	configurations();
+	giving_back();
 	each_call_fails(true);
 	each_call_fails(false);
 	return 0;

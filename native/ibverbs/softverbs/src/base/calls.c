@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[SV_CALLS] = {
-    "open", "openat", "mmap", "dup", "pipe", "socket", "accept", "memfd", "epoll", "membarrier", "pread", "pwrite"};
+static const char *const names[SV_CALLS] = {"open", "openat", "mmap", "dup", "pipe", "socket", "accept", "memfd",
+    "epoll", "membarrier", "pread", "pwrite", "write", "malloc", "thread"};
 
 _Atomic uint64_t sv_calls_left[SV_CALLS];
 

@@ -1,17 +1,20 @@
 /*
- * The system calls that need a descriptor or memory of the kernel, each of which may be made to fail on request
- * (fault_at), as one does in a process that has run out of either for a moment. None of them is on the path of an
- * operation on memory that is mapped.
+ * The calls that need a descriptor, memory or a thread, each of which may be made to fail on request (fault_at), as one
+ * does in a process that has run out of these for a moment. None of them is on the path of an operation on memory that
+ * is mapped.
  */
 #pragma once
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -34,6 +37,9 @@ enum sv_call {
 	SV_CALL_MEMBARRIER,
 	SV_CALL_PREAD,
 	SV_CALL_PWRITE,
+	SV_CALL_WRITE,
+	SV_CALL_MALLOC,
+	SV_CALL_THREAD,
 	SV_CALLS
 };
 
@@ -131,4 +137,54 @@ static inline ssize_t sv_pread(int fd, void *to, size_t bytes, uint64_t at)
 static inline ssize_t sv_pwritev(int fd, const struct iovec *from, int count, uint64_t at)
 {
 	return sv_call_fails(SV_CALL_PWRITE, ENOMEM) ? -1 : pwritev(fd, from, count, (off_t)at);
+}
+
+/* How often it is written again: a call that gets no page has looked for one everywhere. */
+#define SV_WRITE_TRIES 100
+
+/*
+ * To a pipe, of what must not get lost: for lack of memory it is written again. (sv_pipe leaves it a page, so that the
+ * first message needs none.)
+ */
+static inline ssize_t sv_write(int pipe, const void *from, size_t bytes)
+{
+	ssize_t n = -1;
+
+	for (int i = 0; i < SV_WRITE_TRIES && n < 0; i++) {
+		n = sv_call_fails(SV_CALL_WRITE, ENOMEM) ? -1 : write(pipe, from, bytes);
+		if (n < 0 && errno != ENOMEM && errno != EINTR)
+			break;
+	}
+	return n;
+}
+
+static inline void *sv_malloc(size_t bytes)
+{
+	return sv_call_fails(SV_CALL_MALLOC, ENOMEM) ? NULL : malloc(bytes);
+}
+
+static inline void *sv_calloc(size_t count, size_t bytes)
+{
+	return sv_call_fails(SV_CALL_MALLOC, ENOMEM) ? NULL : calloc(count, bytes);
+}
+
+static inline void *sv_realloc(void *at, size_t bytes)
+{
+	return sv_call_fails(SV_CALL_MALLOC, ENOMEM) ? NULL : realloc(at, bytes);
+}
+
+static inline char *sv_strdup(const char *text)
+{
+	return sv_call_fails(SV_CALL_MALLOC, ENOMEM) ? NULL : strdup(text);
+}
+
+static inline DIR *sv_fdopendir(int fd)
+{
+	return sv_call_fails(SV_CALL_MALLOC, ENOMEM) ? NULL : fdopendir(fd);
+}
+
+/* 0 or an errno, as pthread_create. */
+static inline int sv_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *))
+{
+	return sv_call_fails(SV_CALL_THREAD, EAGAIN) ? EAGAIN : pthread_create(thread, attr, body, NULL);
 }

@@ -6,6 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A pipe keeps one page for what is written next, if it has had one. 0 or errno. */
+static int leave_page(const int fds[2])
+{
+	char c = 0;
+
+	return sv_write(fds[1], &c, 1) == 1 && read(fds[0], &c, 1) == 1 ? 0 : errno;
+}
+
 int sv_pipe(int fds[2], bool nonblocking_read, uint64_t *ino)
 {
 	struct stat st;
@@ -15,9 +23,10 @@ int sv_pipe(int fds[2], bool nonblocking_read, uint64_t *ino)
 	fcntl(fds[1], F_SETFL, O_NONBLOCK);
 	if (nonblocking_read)
 		fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	if (fstat(fds[0], &st)) {
-		int error = errno;
+	int error = leave_page(fds);
 
+	if (error || fstat(fds[0], &st)) {
+		error = error ? error : errno;
 		close(fds[0]);
 		close(fds[1]);
 		return error;

@@ -1,4 +1,5 @@
 /* Address handles: there is one port to send to, so they only say whether datagrams carry a global route header. */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "device/open.h"
 #include "object/ah.h"
@@ -16,7 +17,7 @@ SV_API struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		errno = EINVAL;
 		return NULL;
 	}
-	struct sv_ah *ah = calloc(1, sizeof(*ah));
+	struct sv_ah *ah = sv_calloc(1, sizeof(*ah));
 
 	if (!ah)
 		return NULL;

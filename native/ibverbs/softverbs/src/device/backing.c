@@ -52,7 +52,7 @@ static int add(struct survey *survey, const struct area *area)
 		survey->offset = area->offset;
 	if (survey->count == survey->room) {
 		size_t room = survey->room ? 2 * survey->room : 1;
-		struct sv_file_name *names = realloc(survey->names, room * sizeof(*names));
+		struct sv_file_name *names = sv_realloc(survey->names, room * sizeof(*names));
 
 		if (!names)
 			return ENOMEM;

@@ -2,6 +2,7 @@
  * Completion channels: a pipe. Its messages name a CQ by index and generation, so one that outlives its CQ is skipped.
  * Peers open the write end through /proc: no thread of ours runs for an event.
  */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "base/pipe.h"
 #include "device/open.h"
@@ -15,7 +16,7 @@
 
 SV_API struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
-	struct sv_channel *channel = calloc(1, sizeof(*channel));
+	struct sv_channel *channel = sv_calloc(1, sizeof(*channel));
 	int fds[2];
 	int error;
 

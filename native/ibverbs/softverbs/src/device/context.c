@@ -20,7 +20,7 @@
 
 SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	struct sv_context *context = calloc(1, sizeof(*context));
+	struct sv_context *context = sv_calloc(1, sizeof(*context));
 	uint64_t ino;
 	int fds[2];
 	int error;

@@ -1,4 +1,5 @@
 /* Completion queues: creation, resizing, destruction. */
+#include "base/calls.h"
 #include "base/lock.h"
 #include "base/macros.h"
 #include "model/config.h"
@@ -41,13 +42,13 @@ static struct sv_cq *create(
 		errno = EINVAL;
 		return NULL;
 	}
-	struct sv_cq *cq = calloc(1, sizeof(*cq));
+	struct sv_cq *cq = sv_calloc(1, sizeof(*cq));
 	uint32_t size = 1;
 
 	while (size < cqe)
 		size *= 2;
 	if (cq)
-		cq->ring = calloc(size, sizeof(*cq->ring));
+		cq->ring = sv_calloc(size, sizeof(*cq->ring));
 	if (!cq || !cq->ring) {
 		free(cq);
 		errno = ENOMEM;
@@ -124,7 +125,7 @@ SV_API int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
 		return EINVAL;
 	while (size < (uint32_t)cqe)
 		size *= 2;
-	struct sv_cqe *ring = calloc(size, sizeof(*ring));
+	struct sv_cqe *ring = sv_calloc(size, sizeof(*ring));
 
 	if (!ring)
 		return ENOMEM;

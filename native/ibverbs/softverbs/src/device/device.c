@@ -1,4 +1,5 @@
 /* The devices, soft0 and as many more as were asked for, and what they say of themselves. */
+#include "base/calls.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "device/device.h"
@@ -40,7 +41,7 @@ SV_API struct ibv_device **ibv_get_device_list(int *count)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int n = (int)sv_process_devices();
-	struct ibv_device **list = calloc((size_t)n + 1, sizeof(*list));
+	struct ibv_device **list = n ? sv_calloc((size_t)n + 1, sizeof(*list)) : NULL;
 
 	pthread_once(&once, name_devices);
 	if (count)

@@ -109,7 +109,7 @@ static int dup_descriptor(const struct sv_file_name *name, int *found)
 /* With the lock. */
 static int add(const struct sv_file_name *name, int fd, struct file **added)
 {
-	struct file *file = malloc(sizeof(*file));
+	struct file *file = sv_malloc(sizeof(*file));
 
 	if (!file)
 		return ENOMEM;
@@ -159,7 +159,7 @@ static void release(struct file *file)
 
 int sv_files_hold(const struct sv_file_name *names, size_t count, struct sv_files **held)
 {
-	struct sv_files *files = malloc(sizeof(*files) + count * sizeof(struct file *));
+	struct sv_files *files = sv_malloc(sizeof(*files) + count * sizeof(struct file *));
 	int error = 0;
 
 	if (!files)

@@ -3,6 +3,7 @@
  * same number. A key is retired by storing 0 first, and its index returns to use only after every copier that may
  * have seen it is out (quiesce.c); as long as one is not, deregistration says EBUSY and can be tried again.
  */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "device/backing.h"
 #include "device/files.h"
@@ -71,7 +72,7 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 	uint64_t limit = sv_config.memlock;
 
 	if (atomic_fetch_add(&sv_config.registered, length) + length <= limit || !limit)
-		mr = calloc(1, sizeof(*mr));
+		mr = sv_calloc(1, sizeof(*mr));
 	if (!mr) {
 		atomic_fetch_sub(&sv_config.registered, length);
 		sv_files_release(backing.files);

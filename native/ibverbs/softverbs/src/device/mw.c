@@ -1,4 +1,5 @@
 /* Memory windows: allocation, and the binding of type 1. What a bind does when it executes is in window.c. */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "device/mr.h"
 #include "device/mw.h"
@@ -19,7 +20,7 @@ struct ibv_mw *sv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 		errno = EINVAL;
 		return NULL;
 	}
-	struct sv_mw *mw = calloc(1, sizeof(*mw));
+	struct sv_mw *mw = sv_calloc(1, sizeof(*mw));
 
 	if (!mw)
 		return NULL;

@@ -12,6 +12,7 @@
 #include "peer/peer.h"
 #include "peer/watch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -55,10 +56,12 @@ uint32_t sv_process_devices(void)
 {
 	pthread_mutex_lock(&opening);
 	/* what is wrong with them is said when one is opened */
-	uint32_t devices = sv_config_load() || !sv_config.devices ? 1 : sv_config.devices;
+	int error = sv_config_load();
+	uint32_t devices = error || !sv_config.devices ? 1 : sv_config.devices;
 
 	pthread_mutex_unlock(&opening);
-	return devices;
+	errno = error;
+	return sv_is_shortage(error) ? 0 : devices;
 }
 
 void sv_process_close(void)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 int sv_process_open(void); /* 0 or errno */
-/* How many devices there are: as the settings say. */
+/* How many devices there are: as the settings say. 0 with errno: they could not be read for lack of memory. */
 uint32_t sv_process_devices(void);
 void sv_process_close(void);
 /* An object more, or less, of this context. */

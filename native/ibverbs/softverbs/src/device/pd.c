@@ -1,3 +1,4 @@
+#include "base/calls.h"
 #include "base/macros.h"
 #include "device/open.h"
 #include "object/context.h"
@@ -8,7 +9,7 @@
 
 SV_API struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-	struct sv_pd *pd = calloc(1, sizeof(*pd));
+	struct sv_pd *pd = sv_calloc(1, sizeof(*pd));
 
 	if (!pd)
 		return NULL;

@@ -1,4 +1,5 @@
 /* Queue pairs: creation, destruction, queries. Transitions are in qp_modify.c. */
+#include "base/calls.h"
 #include "base/lock.h"
 #include "base/macros.h"
 #include "device/open.h"
@@ -141,7 +142,7 @@ static struct sv_qp *create(struct ibv_context *context, struct ibv_qp_init_attr
 		errno = error;
 		return NULL;
 	}
-	struct sv_qp *qp = calloc(1, sizeof(*qp));
+	struct sv_qp *qp = sv_calloc(1, sizeof(*qp));
 
 	if (!qp)
 		return NULL;
@@ -243,8 +244,11 @@ struct ibv_qp *sv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
 
 	if (!qp)
 		return NULL;
-	if (init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		sv_builder_init(qp, ops);
+	if ((init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) && !sv_builder_init(qp, ops)) {
+		ibv_destroy_qp(&qp->qp);
+		errno = ENOMEM;
+		return NULL;
+	}
 	return &qp->qp;
 }
 

@@ -1,4 +1,5 @@
 /* Shared receive queues: a ring that the senders to several QPs consume, under a lock that survives its holder. */
+#include "base/calls.h"
 #include "base/lock.h"
 #include "base/macros.h"
 #include "device/open.h"
@@ -37,7 +38,7 @@ SV_API struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_att
 	}
 	if (init->attr.max_sge == 0)
 		init->attr.max_sge = 1;
-	struct sv_srq *srq = calloc(1, sizeof(*srq));
+	struct sv_srq *srq = sv_calloc(1, sizeof(*srq));
 
 	if (!srq)
 		return NULL;

@@ -7,6 +7,7 @@
 #include "model/config.h"
 #include "object/layout.h"
 #include "path/port.h"
+#include "peer/peer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -130,7 +131,7 @@ static int apply(char *text)
 SV_API int softverbs_control(const char *settings)
 {
 	static pthread_mutex_t controlling = PTHREAD_MUTEX_INITIALIZER;
-	char *copy = strdup(settings);
+	char *copy = sv_strdup(settings);
 
 	if (!copy)
 		return ENOMEM;
@@ -179,7 +180,7 @@ SV_API void softverbs_model(uint64_t numbers[6])
 static int load_file(const char *path)
 {
 	char text[4096];
-	FILE *file = fopen(path, "re");
+	FILE *file = sv_fopen(path);
 
 	if (!file) {
 		fprintf(stderr, "softverbs: cannot read %s: %s\n", path, strerror(errno));
@@ -200,17 +201,20 @@ int sv_config_load(void)
 
 	if (loaded || !text || !*text)
 		return error;
-	loaded = true;
 	sv_config.seed = (uint64_t)getpid();
 	sv_random_seed(sv_config.seed);
 	if (text[0] == '@') {
 		error = load_file(text + 1);
 	} else {
-		char *copy = strdup(text);
+		char *copy = sv_strdup(text);
 
 		error = copy ? apply(copy) : ENOMEM;
 		free(copy);
 	}
+	/* a shortage passes */
+	loaded = !sv_is_shortage(error);
+	if (!loaded)
+		return error;
 	if (!error && sv_config.model)
 		fprintf(stderr,
 		    "softverbs: NIC model %s is on: latency %lu ns one way, %lu ns per message, %.0f Gbit/s, fetch %lu ns, "

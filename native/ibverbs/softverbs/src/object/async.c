@@ -1,13 +1,12 @@
+#include "base/calls.h"
 #include "object/async.h"
 #include "object/context.h"
-
-#include <unistd.h>
 
 void sv_async_raise(struct ibv_context *context, enum ibv_event_type type, uint32_t index, uint32_t check)
 {
 	struct sv_async_message message = {type, index, check};
 
-	if (write(sv_context(context)->async_write, &message, sizeof(message)) < 0) {
+	if (sv_write(sv_context(context)->async_write, &message, sizeof(message)) < 0) {
 		/* full: nobody reads this context's events */
 	}
 }

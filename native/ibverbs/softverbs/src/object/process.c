@@ -234,10 +234,8 @@ int sv_process_create(void)
 	if ((error = sv_pipe(wake, true, &ino)) == 0) {
 		sv_process.wake_read = wake[0];
 		sv_process.wake_write = wake[1];
-		if ((error = create_segment()) == 0) {
-			sv_segment_init(sv_process.segment_fd);
+		if ((error = create_segment()) == 0 && (error = sv_segment_init(sv_process.segment_fd)) == 0)
 			error = publish();
-		}
 	}
 	if (error)
 		sv_process_release();

@@ -1,4 +1,8 @@
-/* Ring memory in our control segment: first fit over a list of free extents, page by page. */
+/*
+ * Ring memory in our control segment: first fit over a list of free extents, page by page. Each piece that is in use
+ * has the extent that it may need when it is given back, since to give back must not fail.
+ */
+#include "base/calls.h"
 #include "object/layout.h"
 #include "object/segment.h"
 
@@ -14,13 +18,32 @@ struct extent {
 
 static int segment_fd;
 static struct extent *free_extents;
+/* As many as there are pieces in use. */
+static struct extent *spares;
 
 static uint64_t round_up(uint64_t bytes)
 {
 	return (bytes + PAGE - 1) & ~(PAGE - 1);
 }
 
-static void add(uint64_t offset, uint64_t bytes)
+static void keep(struct extent **list, struct extent *extent)
+{
+	extent->next = *list;
+	*list = extent;
+}
+
+static void drop_all(struct extent **list)
+{
+	while (*list) {
+		struct extent *next = (*list)->next;
+
+		free(*list);
+		*list = next;
+	}
+}
+
+/* With an extent to put it in, if that is needed. */
+static void add(struct extent *extent, uint64_t offset, uint64_t bytes)
 {
 	struct extent **at = &free_extents;
 
@@ -30,11 +53,8 @@ static void add(uint64_t offset, uint64_t bytes)
 	if (*at && offset + bytes == (*at)->offset) {
 		(*at)->offset = offset;
 		(*at)->bytes += bytes;
+		free(extent);
 	} else {
-		struct extent *extent = malloc(sizeof(*extent));
-
-		if (!extent)
-			return; /* the pages are given back all the same; only their addresses are lost */
 		*extent = (struct extent){*at, offset, bytes};
 		*at = extent;
 	}
@@ -51,29 +71,32 @@ static void add(uint64_t offset, uint64_t bytes)
 	}
 }
 
-void sv_segment_init(int fd)
+int sv_segment_init(int fd)
 {
 	uint64_t start = round_up(offsetof(struct sv_segment, rings));
+	struct extent *extent = sv_malloc(sizeof(*extent));
 
 	segment_fd = fd;
-	free_extents = NULL;
-	add(start, SV_SEGMENT_SIZE - start);
+	free_extents = spares = NULL;
+	if (!extent)
+		return ENOMEM;
+	add(extent, start, SV_SEGMENT_SIZE - start);
+	return 0;
 }
 
 void sv_segment_destroy(void)
 {
-	while (free_extents) {
-		struct extent *next = free_extents->next;
-
-		free(free_extents);
-		free_extents = next;
-	}
+	drop_all(&free_extents);
+	drop_all(&spares);
 }
 
 uint64_t sv_segment_alloc(size_t bytes)
 {
 	uint64_t need = round_up(bytes);
+	struct extent *spare = sv_malloc(sizeof(*spare));
 
+	if (!spare)
+		return 0;
 	for (struct extent **at = &free_extents; *at; at = &(*at)->next) {
 		struct extent *extent = *at;
 
@@ -87,8 +110,10 @@ uint64_t sv_segment_alloc(size_t bytes)
 			*at = extent->next;
 			free(extent);
 		}
+		keep(&spares, spare);
 		return offset;
 	}
+	free(spare);
 	return 0;
 }
 
@@ -98,5 +123,8 @@ void sv_segment_free(uint64_t offset, size_t bytes)
 		return;
 	/* give the pages back, and hand them out zeroed the next time */
 	fallocate(segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)round_up(bytes));
-	add(offset, round_up(bytes));
+	struct extent *spare = spares;
+
+	spares = spare->next;
+	add(spare, offset, round_up(bytes));
 }

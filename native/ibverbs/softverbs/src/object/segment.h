@@ -9,7 +9,7 @@
 /* Ring memory in the segment; offset 0 means none left. Under the process lock. */
 uint64_t sv_segment_alloc(size_t bytes);
 void sv_segment_free(uint64_t offset, size_t bytes);
-void sv_segment_init(int fd);
+int sv_segment_init(int fd); /* 0 or errno */
 void sv_segment_destroy(void);
 
 /* A place in a segment whose offset a peer gave us, or NULL if it is outside. */

@@ -2,10 +2,12 @@
  * ibv_wr_*: work requests built by calls. They are gathered as a list of plain WRs, with the elements and inline bytes
  * aside, and posted by ibv_wr_complete, all or none. The send lock is held from start to complete or abort.
  */
+#include "base/calls.h"
 #include "base/lock.h"
 #include "base/macros.h"
 #include "object/qp.h"
 #include "path/builder.h"
+#include "path/pending.h"
 #include "path/send.h"
 
 #include <errno.h>
@@ -42,7 +44,7 @@ static bool grow(struct sv_builder *b, void **pool, size_t *room, size_t need, s
 
 	while (more < need)
 		more *= 2;
-	void *larger = realloc(*pool, more * size);
+	void *larger = sv_realloc(*pool, more * size);
 
 	if (!larger) {
 		b->error = ENOMEM;
@@ -110,6 +112,8 @@ static int complete(struct ibv_qp_ex *ex)
 
 	if (!error && b->count > qp->max_send_wr - used)
 		error = ENOMEM;
+	if (!error)
+		error = sv_pending_reserve(qp, b->count, b->data_count);
 	if (!error && b->count)
 		error = sv_post_send_locked(qp, &b->wrs[0].wr, &bad);
 	sv_unlock(&qp->lock, b->biased);
@@ -274,14 +278,14 @@ uint64_t sv_builder_ops(enum ibv_qp_type type)
 	return type == IBV_QPT_RC ? rc : type == IBV_QPT_UC ? uc : type == IBV_QPT_UD ? ud : 0;
 }
 
-void sv_builder_init(struct sv_qp *qp, uint64_t ops)
+bool sv_builder_init(struct sv_qp *qp, uint64_t ops)
 {
 	struct ibv_qp_ex *ex = &qp->ex;
 
 	(void)ops; /* a program calls only what it asked for */
-	qp->builder = calloc(1, sizeof(*qp->builder));
+	qp->builder = sv_calloc(1, sizeof(*qp->builder));
 	if (!qp->builder)
-		return;
+		return false;
 	ex->wr_atomic_cmp_swp = cmp_swp;
 	ex->wr_atomic_fetch_add = fetch_add;
 	ex->wr_bind_mw = bind_mw;
@@ -300,6 +304,7 @@ void sv_builder_init(struct sv_qp *qp, uint64_t ops)
 	ex->wr_start = start;
 	ex->wr_complete = complete;
 	ex->wr_abort = abort_list;
+	return true;
 }
 
 void sv_builder_destroy(struct sv_qp *qp)

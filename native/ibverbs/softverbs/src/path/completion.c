@@ -5,6 +5,7 @@
  * being an atomic operation it also orders the record before the sender's look at `armed` (and arming, an exchange,
  * comes before the program's last poll): one of the two always notices.
  */
+#include "base/calls.h"
 #include "base/lock.h"
 #include "base/macros.h"
 #include "object/async.h"
@@ -14,8 +15,6 @@
 #include "object/qp.h"
 #include "path/completion.h"
 #include "peer/watch.h"
-
-#include <unistd.h>
 
 static bool arm_matches(uint32_t kind, bool solicited)
 {
@@ -35,7 +34,7 @@ void sv_cq_notify(struct sv_cq *cq, bool solicited)
 	} while (!atomic_compare_exchange_weak(&cq->entry->armed, &armed, armed & ~(uint32_t)SV_ARMED_FOR));
 	struct sv_channel *channel = container_of(cq->cq.channel, struct sv_channel, channel);
 
-	if (write(channel->write_fd, &cq->entry->event, sizeof(cq->entry->event)) < 0) {
+	if (sv_write(channel->write_fd, &cq->entry->event, sizeof(cq->entry->event)) < 0) {
 		/* full: its reader is awake */
 	}
 }

@@ -1,4 +1,5 @@
 /* The queue of sends that wait: with a copy of all that a program may reuse once it has posted. */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "model/delay.h"
 #include "object/ah.h"
@@ -17,33 +18,57 @@ static struct sv_pending *place(struct sv_pending **at, uint64_t bytes)
 {
 	if (!*at || (*at)->room < bytes) {
 		free(*at);
-		*at = malloc(sizeof(**at) + bytes);
+		*at = sv_malloc(sizeof(**at) + bytes);
 		if (*at)
 			(*at)->room = bytes;
 	}
 	return *at;
 }
 
+/* The array of places. */
+static int make_places(struct sv_qp *qp)
+{
+	uint32_t size = 1;
+
+	if (qp->pending)
+		return 0;
+	while (size < qp->max_send_wr)
+		size *= 2;
+	qp->pending = sv_calloc(size, sizeof(*qp->pending));
+	if (!qp->pending)
+		return ENOMEM;
+	qp->pending_mask = size - 1;
+	return 0;
+}
+
+/* Again the places that are in the cache. */
+static void begin_anew(struct sv_qp *qp)
+{
+	if (qp->pending_head == qp->pending_tail)
+		qp->pending_head = qp->pending_tail = 0;
+}
+
+int sv_pending_reserve(struct sv_qp *qp, uint32_t count, uint64_t bytes)
+{
+	int error = make_places(qp);
+
+	begin_anew(qp);
+	for (uint32_t i = 0; !error && i < count; i++)
+		if (!place(&qp->pending[(qp->pending_tail + i) & qp->pending_mask], bytes))
+			error = ENOMEM;
+	return error;
+}
+
 int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequence)
 {
 	uint64_t bytes = 0;
 
-	if (!qp->pending) {
-		uint32_t size = 1;
-
-		while (size < qp->max_send_wr)
-			size *= 2;
-		qp->pending = calloc(size, sizeof(*qp->pending));
-		if (!qp->pending)
-			return ENOMEM;
-		qp->pending_mask = size - 1;
-	}
+	if (make_places(qp))
+		return ENOMEM;
 	if (wr->send_flags & IBV_SEND_INLINE)
 		for (int i = 0; i < wr->num_sge; i++)
 			bytes += wr->sg_list[i].length;
-	/* again the place that is in the cache */
-	if (qp->pending_head == qp->pending_tail)
-		qp->pending_head = qp->pending_tail = 0;
+	begin_anew(qp);
 	struct sv_pending *p = place(&qp->pending[qp->pending_tail & qp->pending_mask], bytes);
 
 	if (!p)

@@ -9,6 +9,8 @@
 
 /* A copy of it, behind the others; 0 or errno. */
 int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequence);
+/* Memory for so many more, none with more inline data: none of them fails for lack of it. 0 or errno. */
+int sv_pending_reserve(struct sv_qp *qp, uint32_t count, uint64_t bytes);
 void sv_pending_drop(struct sv_qp *qp);
 
 static inline struct sv_pending *sv_pending_first(struct sv_qp *qp)

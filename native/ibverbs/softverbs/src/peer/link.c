@@ -1,4 +1,5 @@
 /* Whom a queue pair talks to: one peer, or a UD QP the few that it talked to last. */
+#include "base/calls.h"
 #include "object/layout.h"
 #include "object/link.h"
 #include "object/process.h"
@@ -46,7 +47,7 @@ static void disconnect_ud(struct sv_qp *qp)
 
 struct sv_link *sv_ud_link(struct sv_qp *qp, uint32_t qpn)
 {
-	if (!qp->ud_links && !(qp->ud_links = calloc(SV_UD_LINKS, sizeof(*qp->ud_links))))
+	if (!qp->ud_links && !(qp->ud_links = sv_calloc(SV_UD_LINKS, sizeof(*qp->ud_links))))
 		return NULL;
 	struct sv_link *link = &qp->ud_links[(qpn ^ qpn >> 12) % SV_UD_LINKS];
 

@@ -79,7 +79,7 @@ static int open_segment(int fd_dir, uint32_t slot)
 
 	if (copy < 0)
 		return -1;
-	DIR *dir = fdopendir(copy);
+	DIR *dir = sv_fdopendir(copy);
 
 	if (!dir) {
 		error = errno;
@@ -238,7 +238,7 @@ static bool open_wake(struct sv_peer *peer)
 
 static struct sv_peer *create(void)
 {
-	struct sv_peer *peer = calloc(1, sizeof(*peer));
+	struct sv_peer *peer = sv_calloc(1, sizeof(*peer));
 
 	if (!peer)
 		return NULL;
@@ -432,7 +432,7 @@ bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *m
 	pthread_mutex_lock(&peer->lock);
 	int pipe = ino ? open_doorbell(peer, fd, ino) : -1;
 	/* a full pipe wakes its reader anyway */
-	bool rang = pipe >= 0 && (write(pipe, message, bytes) >= 0 || errno == EAGAIN);
+	bool rang = pipe >= 0 && (sv_write(pipe, message, bytes) >= 0 || errno == EAGAIN);
 	bool owed = ino && !rang && sv_is_shortage(errno);
 
 	pthread_mutex_unlock(&peer->lock);
@@ -447,7 +447,7 @@ void sv_peer_wake(struct sv_peer *peer)
 {
 	if (peer->self) {
 		sv_watch_wake();
-	} else if (write(peer->wake, "w", 1) < 0) {
+	} else if (sv_write(peer->wake, "w", 1) < 0) {
 		/* full: it is awake */
 	}
 }

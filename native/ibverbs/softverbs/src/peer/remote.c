@@ -66,7 +66,7 @@ static struct sv_map *map_anew(struct sv_peer *peer, uint32_t key, const struct 
 	uint64_t page = page_of(fd), start = entry->offset & ~(page - 1), skip = entry->offset - start;
 	uint64_t bytes = (skip + entry->length + page - 1) & ~(page - 1);
 
-	struct sv_map *map = calloc(1, sizeof(*map));
+	struct sv_map *map = sv_calloc(1, sizeof(*map));
 	/* populate: a first touch through a second mapping costs more than the copy */
 	void *at = map ? sv_mmap(bytes, MAP_POPULATE, fd, start) : MAP_FAILED;
 
@@ -158,7 +158,7 @@ static void drop(struct sv_peer *peer, struct sv_remote *remote)
 
 struct sv_remote *sv_remotes_create(void)
 {
-	struct sv_remote *remotes = calloc(SV_REMOTES, sizeof(*remotes));
+	struct sv_remote *remotes = sv_calloc(SV_REMOTES, sizeof(*remotes));
 
 	for (int i = 0; remotes && i < SV_REMOTES; i++)
 		remotes[i].live = &no_meaning;

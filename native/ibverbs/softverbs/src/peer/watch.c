@@ -84,7 +84,7 @@ int sv_watch_start(void)
 			pthread_sigmask(SIG_SETMASK, &all, &before);
 			pthread_attr_init(&attr);
 			pthread_attr_setstacksize(&attr, STACK_BYTES);
-			error = pthread_create(&thread, &attr, helper, NULL);
+			error = sv_thread_create(&thread, &attr, helper);
 			pthread_attr_destroy(&attr);
 			pthread_sigmask(SIG_SETMASK, &before, NULL);
 		}
@@ -120,9 +120,9 @@ void sv_watch_wake(void)
 	/* one message until it is read: a helper that gets no core must not cost every post a system call */
 	if (atomic_exchange(&wake_written, true))
 		return;
-	if (write(sv_process.wake_write, "w", 1) < 0) {
-		/* full: it is awake */
-	}
+	/* full: it is awake */
+	if (sv_write(sv_process.wake_write, "w", 1) < 0 && errno != EAGAIN)
+		atomic_store(&wake_written, false);
 }
 
 int sv_watch_add(int fd)
