@@ -49,6 +49,7 @@ public final class Outcome {
         };
     }
 
+    /** A local error of the queue pair is trouble that passes, such as a shortage of memory or of descriptors. */
     static int of(int status) {
         if (status == WcStatus.SUCCESS) {
             return DONE;
@@ -56,8 +57,7 @@ public final class Outcome {
         boolean refused = status == WcStatus.REM_ACCESS_ERR
                 || status == WcStatus.REM_INV_REQ_ERR
                 || status == WcStatus.LOC_PROT_ERR
-                || status == WcStatus.LOC_LEN_ERR
-                || status == WcStatus.LOC_QP_OP_ERR;
+                || status == WcStatus.LOC_LEN_ERR;
         return refused ? REFUSED : UNKNOWN;
     }
 }
