@@ -69,8 +69,12 @@ public final class FileNames {
         }
     }
 
-    /** As {@code java.nio.file} gives it to the kernel, and a zero. */
-    static byte[] terminated(Path path) {
+    /**
+     * For native code: as {@code java.nio.file} gives it to the kernel, and a zero.
+     *
+     * @throws IllegalArgumentException as {@link #require} says
+     */
+    public static byte[] terminated(Path path) {
         require(path);
         byte[] name = path.toAbsolutePath().toString().getBytes(CHARSET);
         byte[] terminated = new byte[name.length + 1];

@@ -1,13 +1,16 @@
 package io.farheap.verbs;
 
+import io.farheap.posix.FileNames;
 import io.farheap.posix.Posix;
 import io.farheap.verbs.binding.ibverbs;
 import java.io.File;
 import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.function.Supplier;
+import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 import org.jspecify.annotations.Nullable;
@@ -140,7 +143,7 @@ public enum VerbsLibrary {
             requireSystem();
             return SYSTEM;
         }
-        String error = open(softLibrary().getPath());
+        String error = open(FileNames.terminated(softLibrary().toPath()));
         if (error != null) {
             throw new VerbsException("cannot load softverbs: " + error + remedy(error));
         }
@@ -149,7 +152,7 @@ public enum VerbsLibrary {
 
     /** @throws VerbsException if the system's library cannot be loaded, or another is in use */
     static void requireSystem() {
-        String error = open(SYSTEM_SONAME);
+        String error = open((SYSTEM_SONAME + '\0').getBytes(StandardCharsets.US_ASCII));
         if (error != null) {
             throw new VerbsException(
                     "no libibverbs (" + error + "): install it (apt-get install libibverbs1 ibverbs-providers),"
@@ -198,7 +201,7 @@ public enum VerbsLibrary {
                 throw new UnsatisfiedLinkError("there is no lib" + library + ".so beside the classes");
             }
             try {
-                Loader.loadLibrary(beside, new URL[] {file.toUri().toURL()}, name);
+                Loader.loadLibrary(beside, new URL[] {asJavaCppReads(file)}, name);
                 return;
             } catch (UnsatisfiedLinkError e) {
                 if (!isAnotherLoaders(e)) {
@@ -213,6 +216,11 @@ public enum VerbsLibrary {
                 throw new IllegalStateException(e);
             }
         }
+    }
+
+    /** With its characters, of which it makes a file; a path's has the locale's bytes, taken for UTF-8 there. */
+    private static URL asJavaCppReads(Path file) throws MalformedURLException {
+        return file.toFile().toURI().toURL();
     }
 
     private static boolean isAnotherLoaders(UnsatisfiedLinkError e) {
@@ -248,8 +256,15 @@ public enum VerbsLibrary {
         }
     }
 
-    /** @return null, or why it cannot be loaded */
-    private static @Nullable String open(String path) {
-        return ibverbs.farheap_verbs_load(path);
+    /**
+     * @param name a path in the locale's bytes, which are UTF-8 if JavaCPP makes them of a string; or a file's that the
+     *     loader is to find; and a zero
+     * @return null, or why it cannot be loaded
+     */
+    private static @Nullable String open(byte[] name) {
+        try (BytePointer bytes = new BytePointer(name)) {
+            BytePointer error = ibverbs.farheap_verbs_load(bytes);
+            return error == null || error.isNull() ? null : error.getString();
+        }
     }
 }

@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.farheap.posix.FileNames;
 import io.farheap.store.FarStore;
+import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -50,6 +53,79 @@ class FileNamesTest {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);
         return output;
+    }
+
+    /** Keeps a file in a directory, and native code in another. */
+    static final class NativeKeeper {
+        private NativeKeeper() {}
+
+        public static void main(String[] arguments) {
+            try {
+                Keeper.main(new String[] {FileNames.of(arguments[0]).toString()});
+            } catch (IllegalArgumentException e) {
+                System.out.println("refused " + e.getMessage());
+            }
+            try {
+                System.out.println("devices " + Devices.list().size());
+            } catch (RuntimeException e) {
+                System.out.println("refused " + e.getMessage());
+            }
+        }
+    }
+
+    /** In a directory whose name is of Latin-1, of which a file and native code are kept. */
+    private String keepInLatinNames(String locale) throws IOException, InterruptedException {
+        String shell = "export LOCPATH=\"$PWD/locales\" LC_ALL=" + locale + "; name=$(printf 'caf\\351'); mkdir \"$name\""
+                + " && main=$1 && shift && exec \"$@\" -Dorg.bytedeco.javacpp.cachedir=\"$PWD/$name/cache\" \"$main\""
+                + " \"$PWD/$name/store\"";
+        List<String> command = new ArrayList<>(List.of("sh", "-c", shell, "sh", NativeKeeper.class.getName()));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(List.of("-Dfarheap.verbs=soft", "-cp", System.getProperty("java.class.path")));
+        return outputOf(command);
+    }
+
+    /** What there is below the directory, a line each, in ASCII. */
+    private String namesOf(String entry) throws IOException, InterruptedException {
+        return outputOf(List.of("sh", "-c", "ls -1 --quoting-style=escape \"" + entry + "\""));
+    }
+
+    private String outputOf(List<String> command) throws IOException, InterruptedException {
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
+        builder.environment().put("LC_ALL", "C");
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+        assertEquals(0, process.waitFor(), output);
+        return output;
+    }
+
+    /** Where names of files are not UTF-8, and native code is given their bytes. */
+    @Test
+    void namesOfLatin1AreKeptInItsLocale() throws Exception {
+        Path locales = Files.createDirectory(directory.resolve("locales"));
+        Process made = new ProcessBuilder(
+                        "localedef", "-f", "ISO-8859-1", "-i", "en_US", locales.resolve("latin").toString())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        made.waitFor();
+        assumeTrue(Files.exists(locales.resolve("latin")), "localedef makes no locale of Latin-1 here");
+        String output = keepInLatinNames("latin");
+        assertTrue(output.startsWith("kept [segment]\ndevices 1\n"), output);
+        assertEquals("caf\\351\nlocales\n", namesOf("."));
+        assertEquals("lock\nsegment\n", namesOf("$(printf 'caf\\351')/store"));
+    }
+
+    @Test
+    void namesOfLatin1AreRefusedInTheLocaleOfPosix() throws Exception {
+        String output = keepInLatinNames("POSIX");
+        List<String> lines = output.lines().toList();
+        assertTrue(lines.get(0).startsWith("refused the file name "), output);
+        assertTrue(lines.get(1).startsWith("refused cannot extract "), output);
+        assertTrue(lines.stream().limit(2).allMatch(line -> line.contains("; set LC_ALL=C.UTF-8, or use")), output);
+        assertEquals("caf\\351\n", namesOf("."));
+        assertEquals("", namesOf("$(printf 'caf\\351')"));
     }
 
     private int entries(Path of) throws IOException {
