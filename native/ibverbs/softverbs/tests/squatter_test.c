@@ -1,6 +1,6 @@
 /*
- * Another user takes names of sockets by which processes are found. Needs root, who alone can be somebody else; every
- * name is taken in a network namespace that has no other device.
+ * Another user takes names of sockets by which processes are found, and takes callers or does not. Needs root, who
+ * alone can be somebody else; every name is taken in a network namespace that has no other device.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -12,6 +12,9 @@
 #include <sys/un.h>
 
 #define NOBODY 65534
+
+#define TAKES "with room for callers"
+#define FULL "with no room for callers"
 
 /* Takes the names of these slots of root, as another user. */
 static pid_t squat(uint32_t first, uint32_t last)
@@ -68,49 +71,102 @@ static int holder(void)
 	return 1;
 }
 
-static void slot_of_the_dead(void)
+/* What is written to the standard error stream between these. */
+struct heard {
+	int standard, says;
+};
+
+static struct heard hear(void)
+{
+	int says[2], standard = dup(2);
+
+	CHECK(standard >= 0);
+	CHECK_EQ(pipe2(says, O_CLOEXEC), 0);
+	CHECK_EQ(dup2(says[1], 2), 2);
+	close(says[1]);
+	return (struct heard){standard, says[0]};
+}
+
+static void heard(struct heard h, char *said, size_t bytes)
+{
+	CHECK_EQ(dup2(h.standard, 2), 2);
+	close(h.standard);
+	ssize_t n = read(h.says, said, bytes - 1);
+
+	close(h.says);
+	said[n < 0 ? 0 : n] = 0;
+}
+
+/* However long its retries last. */
+static void send_to(struct endpoint *e, uint32_t slot)
+{
+	struct ibv_qp *qp = qp_create(e, NULL);
+	struct ibv_sge sge = sge_of(e, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, address_of(e), 0);
+
+	qp_to_init(qp, ALL_ACCESS);
+	qp_to_rtr(qp, slot << 12 | 1);
+	qp_to_rts(qp, 0, 7, 7);
+	post(qp, &write);
+	CHECK_EQ(poll_one(e->cq).status, IBV_WC_RETRY_EXC_ERR);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+}
+
+static int orphan(bool full)
 {
 	struct endpoint e;
 	struct child c = child_start("holder");
 	uint64_t name;
+	char said[1024], taken[64];
 
-	step("another user has the slot of a process that was killed and held a lock: the lock is taken from it");
 	child_receive(c.socket, &name, sizeof(name));
 	child_kill(&c);
-	pid_t squatter = squat(name & (SV_SLOTS - 1), name & (SV_SLOTS - 1));
+	uint32_t slot = name & (SV_SLOTS - 1);
+	pid_t squatter = squat(slot, slot);
 
+	if (full)
+		callers_queue(slot << 12);
+	snprintf(taken, sizeof(taken), "softverbs/0/%u is taken by user %u", slot, NOBODY);
 	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
 	qp_connect(e.qp, e.qp->qp_num);
 	struct ibv_sge sge = sge_of(&e, 0, 8);
 	struct ibv_send_wr add = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, address_of(&e), 64, 3, 0);
 
+	struct heard h = hear();
+
 	atomic_store(&own_segment()->header.atomic_lock, name);
 	post_and_expect(&e, &add, IBV_WC_SUCCESS);
+	send_to(&e, slot);
+	heard(h, said, sizeof(said));
 	CHECK_EQ(*(uint64_t *)(e.buffer + 64), 3);
+	CHECK(strstr(said, taken));
 	endpoint_close(&e);
 	end(squatter);
+	return 0;
+}
+
+static void slot_of_the_dead(const char *kind)
+{
+	step("another user has the slot of a process that was killed and held a lock, %s: the lock is taken from it, "
+	     "sends to it end, and a line says so",
+	    kind);
+	struct child c = child_start(kind);
+
+	child_finish(&c);
 }
 
 /* What opening the device says while every name is taken. */
 static void refused(char *said, size_t bytes)
 {
-	int says[2], standard = dup(2);
 	int count;
 	struct ibv_device **devices = ibv_get_device_list(&count);
 
-	CHECK(devices && count > 0 && standard >= 0);
-	CHECK_EQ(pipe2(says, O_CLOEXEC), 0);
-	CHECK_EQ(dup2(says[1], 2), 2);
+	CHECK(devices && count > 0);
+	struct heard h = hear();
 	struct ibv_context *context = ibv_open_device(devices[0]);
 	int error = errno;
 
-	CHECK_EQ(dup2(standard, 2), 2);
-	close(standard);
-	close(says[1]);
-	ssize_t n = read(says[0], said, bytes - 1);
-
-	close(says[0]);
-	said[n < 0 ? 0 : n] = 0;
+	heard(h, said, bytes);
 	CHECK(!context);
 	CHECK_EQ(error, EADDRINUSE);
 	ibv_free_device_list(devices);
@@ -151,13 +207,16 @@ static void names_that_are_all_taken(void)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "holder") == 0)
+		return holder();
 	if (argc > 1)
-		return strcmp(argv[1], "holder") == 0 ? holder() : denied();
+		return strcmp(argv[1], "denied") == 0 ? denied() : orphan(strcmp(argv[1], FULL) == 0);
 	if (geteuid() != 0) {
 		step("left out: only root can be another user");
 		return 0;
 	}
-	slot_of_the_dead();
+	slot_of_the_dead(TAKES);
+	slot_of_the_dead(FULL);
 	names_that_are_all_taken();
 	return 0;
 }

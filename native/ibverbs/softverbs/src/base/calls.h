@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -102,6 +103,11 @@ static inline int sv_pipe2(int fds[2], int flags)
 static inline int sv_socket(void)
 {
 	return sv_call_fails(SV_CALL_SOCKET, EMFILE) ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+static inline int sv_diagnosis_socket(void)
+{
+	return sv_call_fails(SV_CALL_SOCKET, EMFILE) ? -1 : socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
 
 static inline int sv_accept(int listener)

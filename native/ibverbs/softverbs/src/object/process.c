@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/pipe.h"
 #include "object/layout.h"
+#include "object/listener.h"
 #include "object/process.h"
 #include "object/segment.h"
 
@@ -38,26 +39,45 @@ static void socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *lengt
 	*length = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-int sv_slot_owner(uint32_t slot, pid_t *pid)
+/* 0 or an errno: ESRCH with the other user whose slot it is. */
+static int look_at_owner(uint32_t slot, struct ucred *owner)
 {
 	struct sockaddr_un name;
 	unsigned length;
-	struct ucred owner = {0};
-	socklen_t size = sizeof(owner);
-	int fd = sv_socket();
+	socklen_t size = sizeof(*owner);
+	int error = 0, fd = sv_socket();
 
 	if (fd < 0)
-		return -1;
+		return errno;
 	socket_name(slot, &name, &length);
-	int error = 0;
 
-	if (connect(fd, (struct sockaddr *)&name, length) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size))
+	if (connect(fd, (struct sockaddr *)&name, length) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, owner, &size))
 		error = errno == EPERM ? EACCES : errno; /* a security module's EPERM says nothing of the user */
-	else if (owner.uid != geteuid())
+	else if (owner->uid != geteuid())
 		error = ESRCH;
-	else if (owner.pid <= 0)
+	else if (owner->pid <= 0)
 		error = EACCES; /* of a pid namespace that we do not see, and that may see ours */
 	close(fd);
+	/* A process that has not taken its callers yet, or another user's, which need never take them. */
+	if (error == EAGAIN &&
+	    sv_listener_user(name.sun_path + 1, length - offsetof(struct sockaddr_un, sun_path) - 1, &owner->uid) == 0 &&
+	    owner->uid != geteuid())
+		error = ESRCH;
+	return error;
+}
+
+int sv_slot_owner(uint32_t slot, pid_t *pid)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	struct ucred owner = {.uid = geteuid()};
+	int error = look_at_owner(slot, &owner);
+
+	if (error == ESRCH && !atomic_flag_test_and_set(&said))
+		fprintf(stderr,
+		    "softverbs: the name of a socket softverbs/%u/%u is taken by user %u: the process of this user that had it "
+		    "is "
+		    "gone, and what it had is not there (ss -xap lists who has it)\n",
+		    (unsigned)geteuid(), slot, (unsigned)owner.uid);
 	errno = error;
 	*pid = owner.pid;
 	return error ? -1 : 0;
@@ -67,10 +87,13 @@ int sv_slot_owner(uint32_t slot, pid_t *pid)
 static void say_taken(void)
 {
 	unsigned others = 0;
-	pid_t pid;
 
-	for (uint32_t slot = 1; slot < SV_SLOTS; slot++)
-		others += sv_slot_owner(slot, &pid) && (errno == ESRCH || errno == ECONNREFUSED || errno == EAGAIN);
+	for (uint32_t slot = 1; slot < SV_SLOTS; slot++) {
+		struct ucred owner = {0};
+		int error = look_at_owner(slot, &owner);
+
+		others += error == ESRCH || error == ECONNREFUSED || error == EAGAIN;
+	}
 	fprintf(stderr,
 	    "softverbs: all %u names of sockets, softverbs/%u/1 and so on, are taken, %u of them not by this user's "
 	    "devices: "
