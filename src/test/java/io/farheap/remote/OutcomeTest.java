@@ -14,8 +14,8 @@ class OutcomeTest {
     /** A system gives up what was refused, and tries again whatever else failed. */
     @Test
     void onlyAMistakeIsRefused() {
-        Set<Integer> mistakes = Set.of(
-                WcStatus.REM_ACCESS_ERR, WcStatus.REM_INV_REQ_ERR, WcStatus.LOC_PROT_ERR, WcStatus.LOC_LEN_ERR);
+        Set<Integer> mistakes =
+                Set.of(WcStatus.REM_ACCESS_ERR, WcStatus.REM_INV_REQ_ERR, WcStatus.LOC_PROT_ERR, WcStatus.LOC_LEN_ERR);
         for (int status = WcStatus.SUCCESS + 1; status < HIGHEST; status++) {
             assertEquals(
                     mistakes.contains(status) ? Outcome.REFUSED : Outcome.UNKNOWN,

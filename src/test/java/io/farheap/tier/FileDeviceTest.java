@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.farheap.posix.DirectFile;
 import io.farheap.posix.Errno;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -196,36 +198,80 @@ class FileDeviceTest extends DeviceContract {
         assertTrue(device.name().startsWith(expected), device.name());
     }
 
-    /** The engines that read and write for themselves share with io_uring what is done with a result. */
-    @Test
-    void whatTheKernelPutsOffComesAgain() throws IOException {
+    /**
+     * On files that fail.
+     *
+     * @param errors with which their calls fail first
+     * @param descriptor theirs in place of their own; negative: their own
+     */
+    private void reopenFailing(Deque<Integer> errors, AtomicInteger descriptor) throws IOException {
         handle.close();
         memory.close();
         device.close();
-        Deque<Integer> errors = new ConcurrentLinkedDeque<>();
         device = FileDevice.open(
-                new BusyStorage(DiskStorage.open(directory), errors),
+                new BusyStorage(DiskStorage.open(directory), errors, descriptor),
                 SEGMENT,
                 FileOptions.DEFAULT.with(engine).withThreads(3).withRequests(32));
         memory = device.register(bytes);
         handle = device.open();
+    }
+
+    private int sync() {
+        Calls sync = new Calls();
+        assertTrue(handle.sync(sync, 1));
+        Calls.finish(handle);
+        return sync.status(1);
+    }
+
+    /**
+     * The kernel tells of a write that was lost once, and forgets it: the next sync of that file succeeds. Of another
+     * file, of a device that is full, a sync always fails; io_uring is given that one's descriptor.
+     */
+    @Test
+    void afterASyncThatHasFailedNoneOfThatFileIsBelieved() throws IOException {
+        Deque<Integer> errors = new ConcurrentLinkedDeque<>();
+        AtomicInteger descriptor = new AtomicInteger(-1);
+        reopenFailing(errors, descriptor);
+        append(0, 4096);
+        assertEquals(IoStatus.OK, sync());
+        append(4096, 4096);
+        DirectFile full = DirectFile.open(Path.of("/dev/full"), false, false);
+        errors.add(Errno.EIO);
+        descriptor.set(full.descriptor());
+        assertEquals(IoStatus.FAILED, sync());
+        String why = ((FileDevice) device).refusal();
+        assertTrue(why.startsWith("cannot sync segment 0 in "), why);
+        errors.clear();
+        descriptor.set(-1);
+        full.close();
+        assertEquals(IoStatus.FAILED, sync());
+        append(8192, 4096);
+        append(SEGMENT, 4096);
+        assertEquals(IoStatus.FAILED, sync());
+        assertReads(4096, 4096);
+        device.truncate(SEGMENT);
+        assertEquals(IoStatus.OK, sync());
+    }
+
+    /** The engines that read and write for themselves share with io_uring what is done with a result. */
+    @Test
+    void whatTheKernelPutsOffComesAgain() throws IOException {
+        Deque<Integer> errors = new ConcurrentLinkedDeque<>();
+        reopenFailing(errors, new AtomicInteger(-1));
         for (int error : new int[] {Errno.EAGAIN, Errno.EINTR, Errno.ECANCELED}) {
             errors.add(error);
             append(device.end(), 4096);
             errors.add(error);
             assertReads(0, 4096);
             errors.add(error);
-            Calls sync = new Calls();
-            assertTrue(handle.sync(sync, 1));
-            Calls.finish(handle);
-            assertEquals(IoStatus.OK, sync.status(1));
+            assertEquals(IoStatus.OK, sync());
         }
         assertEquals(engine == Engine.IO_URING ? 9 : 0, errors.size());
         assertEquals(0, ((FileDevice) device).failures());
     }
 
     /** Files whose calls fail with such errors first. */
-    private record BusyStorage(Storage storage, Deque<Integer> errors) implements Storage {
+    private record BusyStorage(Storage storage, Deque<Integer> errors, AtomicInteger descriptor) implements Storage {
         @Override
         public String name() {
             return storage.name();
@@ -248,12 +294,12 @@ class FileDeviceTest extends DeviceContract {
 
         @Override
         public StoredFile create(String name) {
-            return new BusyFile(storage.create(name), errors);
+            return new BusyFile(storage.create(name), errors, descriptor);
         }
 
         @Override
         public StoredFile open(String name) {
-            return new BusyFile(storage.open(name), errors);
+            return new BusyFile(storage.open(name), errors, descriptor);
         }
 
         @Override
@@ -277,10 +323,11 @@ class FileDeviceTest extends DeviceContract {
         }
     }
 
-    private record BusyFile(StoredFile file, Deque<Integer> errors) implements StoredFile {
+    private record BusyFile(StoredFile file, Deque<Integer> errors, AtomicInteger other) implements StoredFile {
         @Override
         public int descriptor() {
-            return file.descriptor();
+            int instead = other.get();
+            return instead < 0 ? file.descriptor() : instead;
         }
 
         @Override
