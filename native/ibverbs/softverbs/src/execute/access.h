@@ -16,9 +16,9 @@
 SV_INLINE struct sv_remote *sv_remote_granted(
     struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes, unsigned access, unsigned granted_to_qp)
 {
-	struct sv_remote *remote = &qp->remotes[SV_KEY_INDEX(key) % SV_REMOTES];
+	struct sv_remote *remote = sv_remote_place(&qp->remotes, key);
 
-	if (unlikely(remote->key != key || atomic_load_explicit(remote->live, memory_order_acquire) != remote->meaning)) {
+	if (unlikely(remote->key != key || !sv_remote_is_live(&qp->remotes, remote, key))) {
 		remote = sv_remote_load(qp, key);
 		if (!remote)
 			return NULL;

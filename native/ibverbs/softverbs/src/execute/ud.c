@@ -85,6 +85,7 @@ int sv_execute_ud(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *byte
 		whole.num_sge = 1;
 		whole.send_flags |= IBV_SEND_INLINE;
 		sv_deliver_datagram(qp, &whole, sge.length);
+		link->remotes = qp->remotes; /* it may have grown */
 	}
 	memset(&qp->link, 0, sizeof(qp->link));
 	return IBV_WC_SUCCESS;

@@ -97,7 +97,7 @@ static uint64_t port_delay(const struct sv_qp *qp, struct sv_pending *p, struct 
 /* A NIC moves bytes by itself: what is far in memory is fetched while the operation flies, not when it is due. */
 static void fetch_ahead(const struct sv_qp *qp, const struct sv_pending *p)
 {
-	const struct sv_remote *remote = qp->remotes ? &qp->remotes[SV_KEY_INDEX(p->wr.wr.rdma.rkey) % SV_REMOTES] : NULL;
+	const struct sv_remote *remote = qp->remotes.places ? sv_remote_place(&qp->remotes, p->wr.wr.rdma.rkey) : NULL;
 
 	if ((p->wr.opcode != IBV_WR_RDMA_READ && p->wr.opcode != IBV_WR_RDMA_WRITE) || p->wr.num_sge != 1 || !remote ||
 	    remote->key != p->wr.wr.rdma.rkey || !remote->base)

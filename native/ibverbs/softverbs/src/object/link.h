@@ -20,11 +20,22 @@ struct sv_target {
 	bool shared; /* an SRQ */
 };
 
+/*
+ * What the keys of the peer's regions mean to one connection, a place for each, found by the key's index: a table that
+ * grows until regions in use have places of their own.
+ */
+struct sv_remotes {
+	struct sv_remote *places;          /* mask + 1 of them, a power of two */
+	const struct sv_mr_entry *regions; /* the peer's */
+	uint32_t mask;
+	void *memory; /* of the places */
+};
+
 /* One end of a connection: what we know of the other. A UD QP has several. */
 struct sv_link {
 	struct sv_peer *peer;
 	struct sv_qp_entry *remote_entry;
-	struct sv_remote *remotes; /* SV_REMOTES of them */
+	struct sv_remotes remotes;
 	struct sv_target target;
 	bool seen_ready; /* the peer was ready before: if it is no more, it left */
 	uint32_t qpn;

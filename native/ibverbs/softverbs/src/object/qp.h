@@ -40,7 +40,7 @@ struct sv_qp {
 		struct { /* the same, by shorter names */
 			struct sv_peer *peer;
 			struct sv_qp_entry *remote_entry;
-			struct sv_remote *remotes;
+			struct sv_remotes remotes;
 			struct sv_target target;
 			bool seen_ready;
 		};

@@ -15,14 +15,13 @@ bool sv_qp_connect(struct sv_qp *qp)
 {
 	uint32_t qpn = qp->attr.dest_qp_num;
 
-	if (!qp->remotes)
-		qp->remotes = sv_remotes_create();
-	if (!qp->remotes)
+	if (!qp->remotes.places && !sv_remotes_create(&qp->remotes))
 		return false;
 	if (!qp->peer)
 		qp->peer = sv_peer_get(sv_qpn_slot(qpn));
 	if (!qp->peer)
 		return false;
+	qp->remotes.regions = qp->peer->segment->mrs;
 	/* a thread that waits for copiers loads it without the send lock, and then looks at the peer: see quiesce.c */
 	__atomic_store_n(&qp->remote_entry, &qp->peer->segment->qps[sv_qpn_index(qpn)], __ATOMIC_RELEASE);
 	return true;
@@ -55,14 +54,12 @@ struct sv_link *sv_ud_link(struct sv_qp *qp, uint32_t qpn)
 		return link;
 	drop_link(link);
 	link->peer = sv_peer_get(sv_qpn_slot(qpn));
-	link->remotes = sv_remotes_create();
-	if (!link->peer || !link->remotes) {
-		free(link->remotes);
-		link->remotes = NULL;
+	if (!link->peer || !sv_remotes_create(&link->remotes)) {
 		drop_link(link);
 		return NULL;
 	}
 	link->qpn = qpn;
+	link->remotes.regions = link->peer->segment->mrs;
 	link->remote_entry = &link->peer->segment->qps[sv_qpn_index(qpn)];
 	return link;
 }

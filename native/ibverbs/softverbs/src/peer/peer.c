@@ -146,11 +146,7 @@ static void release(struct sv_peer *peer)
 {
 	int error = errno;
 
-	for (struct sv_map *map = peer->maps, *next; map; map = next) {
-		next = map->next;
-		munmap(map->mapping, map->length);
-		free(map);
-	}
+	sv_maps_release(&peer->maps);
 	for (int i = 0; i < SV_DOORBELLS; i++)
 		if (peer->doorbells[i].ino)
 			close(peer->doorbells[i].fd);
@@ -372,20 +368,7 @@ bool sv_peers_sweep(void)
 	pthread_mutex_lock(&peers_lock);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
 		pthread_mutex_lock(&peer->lock);
-		for (struct sv_map **at = &peer->maps; *at;) {
-			struct sv_map *map = *at;
-
-			if (!map->stale && atomic_load(&peer->segment->mrs[SV_KEY_INDEX(map->key)].key) == map->key) {
-				at = &map->next;
-			} else if (map->users) {
-				held = true;
-				at = &map->next;
-			} else {
-				*at = map->next;
-				munmap(map->mapping, map->length);
-				free(map);
-			}
-		}
+		held = sv_maps_sweep(&peer->maps, peer->segment->mrs) || held;
 		pthread_mutex_unlock(&peer->lock);
 	}
 	pthread_mutex_unlock(&peers_lock);

@@ -8,18 +8,7 @@
 #include <sys/types.h>
 
 #include "object/layout.h"
-
-struct sv_map {
-	struct sv_map *next;
-	uint32_t key;
-	uint32_t users;
-	bool stale;           /* its key names something else by now: it goes with its last user */
-	uint64_t ino, offset; /* what is mapped of which file: a window's keys come round after 256 of them */
-	uint8_t *base;        /* of the region */
-	uint64_t bytes;       /* of it that are mapped */
-	void *mapping;
-	size_t length;
-};
+#include "peer/map.h"
 
 struct sv_doorbell {
 	uint64_t ino;
@@ -43,7 +32,7 @@ struct sv_peer {
 	_Atomic int memory; /* its /proc/<pid>/mem, or -1 until it is needed; see vm.c */
 	struct sv_segment *segment;
 	pthread_mutex_t lock;
-	struct sv_map *maps;
+	struct sv_maps maps;
 	struct sv_doorbell doorbells[SV_DOORBELLS];
 	unsigned next_doorbell;
 };

@@ -2,16 +2,20 @@
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-struct sv_link;
+#include "base/macros.h"
+#include "object/layout.h"
+#include "object/link.h"
+
 struct sv_map;
 struct sv_qp;
 
 struct sv_remote {
 	union {
 		struct {
-			uint32_t key; /* 0: empty */
+			uint32_t key; /* 0: none, and then nothing is granted */
 			uint16_t kind;
 			uint16_t filled;
 		};
@@ -21,19 +25,29 @@ struct sv_remote {
 	int unmapped; /* of a shared region without a base: the errno with which mapping it failed */
 	uint64_t iova;
 	uint64_t length;
-	uint8_t *base;                /* where we reach iova, or NULL: through system calls */
-	const _Atomic uint64_t *live; /* the entry's meaning, in the peer's segment */
+	uint8_t *base; /* where we reach iova, or NULL: through system calls */
 	uint64_t addr;
 	struct sv_map *map;
-};
+} __attribute__((aligned(SV_LINE)));
 _Static_assert(sizeof(struct sv_remote) == 64, "one line per region");
-
-#define SV_REMOTES 256
 
 /* What is answered with data, and so needs resources of both sides that the QPs' attributes count. */
 #define SV_ANSWERED_ACCESS (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-struct sv_remote *sv_remotes_create(void);
+/* The place of that key, where another may be. */
+SV_INLINE struct sv_remote *sv_remote_place(const struct sv_remotes *remotes, uint32_t key)
+{
+	return &remotes->places[SV_KEY_INDEX(key) & remotes->mask];
+}
+
+/* Does the peer's region still mean what it meant when it was looked up? */
+SV_INLINE bool sv_remote_is_live(const struct sv_remotes *remotes, const struct sv_remote *remote, uint32_t key)
+{
+	return atomic_load_explicit(&remotes->regions[SV_KEY_INDEX(key)].meaning, memory_order_acquire) == remote->meaning;
+}
+
+/* Empty, and of no peer yet; false with errno. */
+bool sv_remotes_create(struct sv_remotes *remotes);
 struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key);
 /*
  * What becomes of an operation on a shared region that could not be mapped: a status, or a reason to wait. It is mapped
