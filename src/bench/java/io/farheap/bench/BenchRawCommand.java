@@ -31,7 +31,11 @@ import picocli.CommandLine.Spec;
         name = "raw",
         mixinStandardHelpOptions = true,
         description =
-                "One-sided operations from Java and from a C loop, on the same device in the same process, taking turns.")
+                "One-sided operations from Java and from a C loop, on the same device in the same process, taking turns.",
+        footer = {
+            "",
+            "With --regions sessions alone are measured: each accesses the same addresses at random, one operation after the other, in caches of one size whose servers divide them into so many regions. It takes 64 KiB of memory for each of the most regions, once for each number of them."
+        })
 final class BenchRawCommand implements Callable<Integer> {
 
     private static final long REGION_BYTES = 1 << 20;
@@ -43,7 +47,7 @@ final class BenchRawCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "OP",
             defaultValue = "read,write,cas,faa",
-            description = "read, write, cas, faa (default: ${DEFAULT-VALUE})")
+            description = "read, write, cas, faa (default: ${DEFAULT-VALUE}; with --regions read,write, which are all)")
     private List<String> names;
 
     @Option(
@@ -52,7 +56,8 @@ final class BenchRawCommand implements Callable<Integer> {
             paramLabel = "BYTES",
             converter = Sizes.class,
             defaultValue = "8,64,512,4096,32k,256k,1m",
-            description = "payload sizes of reads and writes, up to 1m (default: ${DEFAULT-VALUE})")
+            description =
+                    "payload sizes of reads and writes, up to 1m (default: ${DEFAULT-VALUE}; with --regions 8, up to 4096)")
     private List<Long> sizes;
 
     @Option(
@@ -80,6 +85,21 @@ final class BenchRawCommand implements Callable<Integer> {
                     "JVMs to measure in, one after the other; the figures are the medians over them (default: ${DEFAULT-VALUE})")
     private int jvms;
 
+    @Option(
+            names = "--regions",
+            split = ",",
+            paramLabel = "N",
+            description =
+                    "instead, what an access costs by the number of regions of one server: powers of two, such as 64,256,512,4096")
+    private @Nullable List<Integer> regions;
+
+    @Option(
+            names = "--sessions",
+            split = ",",
+            paramLabel = "N",
+            description = "with --regions, how many sessions at a time, with a thread each (default: 1,4)")
+    private @Nullable List<Integer> givenSessions;
+
     @Mixin
     private BenchOutput output;
 
@@ -91,6 +111,13 @@ final class BenchRawCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        List<Integer> counts = regions;
+        if (counts != null) {
+            return new RawRegionsReport(spec, output, against).run(regionsPlan(counts), turns);
+        }
+        if (givenSessions != null) {
+            throw new IllegalArgumentException("--sessions: it is for --regions, which is not there");
+        }
         int deepest;
         try (Context context = Devices.open()) {
             deepest = Connection.maxDepth(context.limits());
@@ -123,6 +150,21 @@ final class BenchRawCommand implements Callable<Integer> {
         return 0;
     }
 
+    private RawRegionsReport.Plan regionsPlan(List<Integer> counts) {
+        if (givenDepths != null || jvms != 1) {
+            throw new IllegalArgumentException(
+                    "--regions: with it operations follow one another in this JVM; leave out --queue-depth and --jvms");
+        }
+        boolean opGiven = spec.commandLine().getParseResult().hasMatchedOption("--op");
+        boolean sizeGiven = spec.commandLine().getParseResult().hasMatchedOption("--size");
+        checkTurns();
+        return RawRegionsReport.plan(
+                opGiven ? operations() : List.of(RawOperation.READ, RawOperation.WRITE),
+                sizeGiven ? sizes : List.of((long) Long.BYTES),
+                counts,
+                givenSessions != null ? givenSessions : List.of(1, 4));
+    }
+
     private List<RawContest.Row> measure(String server, RawTarget target, List<RawOperation> operations) {
         List<RawContest.Row> rows = new ArrayList<>();
         for (int depth : depths) {
@@ -139,7 +181,7 @@ final class BenchRawCommand implements Callable<Integer> {
         return rows;
     }
 
-    private List<RawOperation> checkOptions(int deepest) {
+    private List<RawOperation> operations() {
         List<RawOperation> operations = new ArrayList<>();
         for (String name : names) {
             operations.add(Arrays.stream(RawOperation.values())
@@ -150,6 +192,17 @@ final class BenchRawCommand implements Callable<Integer> {
                                     .map(RawOperation::text)
                                     .collect(Collectors.joining(", ")))));
         }
+        return operations;
+    }
+
+    private void checkTurns() {
+        if (turns < 1) {
+            throw new IllegalArgumentException("--turns " + turns + ": it must be at least 1");
+        }
+    }
+
+    private List<RawOperation> checkOptions(int deepest) {
+        List<RawOperation> operations = operations();
         for (long size : sizes) {
             if (size < 1 || size > REGION_BYTES) {
                 throw new IllegalArgumentException(
@@ -162,9 +215,7 @@ final class BenchRawCommand implements Callable<Integer> {
                         + ", which is what a session has on this device");
             }
         }
-        if (turns < 1) {
-            throw new IllegalArgumentException("--turns " + turns + ": it must be at least 1");
-        }
+        checkTurns();
         if (jvms < 1) {
             throw new IllegalArgumentException("--jvms " + jvms + ": it must be at least 1");
         }

@@ -15,6 +15,9 @@ public final class ComparedRows {
                     .flatMap(figure -> Stream.of(figure, figure.over("raw_p50_ns", "C")))
                     .toList());
 
+    public static final RowShape RAW_REGIONS =
+            new RowShape(List.of("op", "size", "regions", "sessions"), List.of(Figure.time("session_p50_ns")));
+
     public static final RowShape CACHE = new RowShape(
             List.of("op", "size", "span"),
             List.of(

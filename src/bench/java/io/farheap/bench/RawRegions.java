@@ -1,0 +1,204 @@
+package io.farheap.bench;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.Session;
+import io.farheap.command.ServerProcess;
+import io.farheap.verbs.Devices;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * What an access costs by the number of regions that one server has: sessions, with a thread each, access the same
+ * addresses at random in caches of one size, whose servers divide them into few regions or many. The caches take turns.
+ * So caches of the processor meet the same data everywhere, and differ by what the regions themselves take.
+ */
+final class RawRegions implements AutoCloseable {
+
+    /** Medians over the turns, in ns per operation; the ratio is that of each turn to one with the fewest regions. */
+    record Row(
+            RawOperation operation,
+            int size,
+            int regions,
+            int sessions,
+            double nanos,
+            double low,
+            double high,
+            double ratio) {}
+
+    /** Of one session's turn, by {@link System#nanoTime()}. */
+    private record Span(long start, long end) {}
+
+    static final int MAX_BYTES = 4096;
+    static final int MAX_REGIONS = 1 << 14;
+    static final int MAX_SESSIONS = 64;
+
+    /** The least that a region may have; each has one address that is accessed. */
+    private static final int CELL_BYTES = 64 << 10;
+
+    private static final int LINE_BYTES = 64;
+    private static final int MIN_OPERATIONS = 4_096;
+    private static final int WARM_UP_TURNS = 40;
+    private static final long SEED = 1;
+
+    private final List<Side> sides = new ArrayList<>();
+    private final List<ExecutorService> threads = new ArrayList<>();
+    private final long[] addresses;
+
+    /** @param regions powers of two, in ascending order */
+    RawRegions(List<Integer> regions, int sessions) {
+        int cells = regions.getLast();
+        addresses = new long[cells];
+        // Lines of one set of a processor's cache would drive each other out.
+        Arrays.setAll(
+                addresses,
+                i -> (long) i * CELL_BYTES
+                        + (long) (i * (LINE_BYTES + 1) % ((CELL_BYTES - MAX_BYTES) / LINE_BYTES)) * LINE_BYTES);
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int i = cells - 1; i > 0; i--) {
+            int other = random.nextInt(i + 1);
+            long address = addresses[i];
+            addresses[i] = addresses[other];
+            addresses[other] = address;
+        }
+        try {
+            for (int count : regions) {
+                Side side = new Side(count, (long) cells * CELL_BYTES);
+                sides.add(side);
+                side.open(sessions);
+            }
+            for (int i = 0; i < sessions; i++) {
+                threads.add(Executors.newSingleThreadExecutor());
+            }
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** @return a row for each number of regions */
+    List<Row> measure(RawOperation operation, int bytes, int sessions, int turns) throws InterruptedException {
+        double[][] nanos = new double[sides.size()][turns];
+        for (int turn = -WARM_UP_TURNS; turn < turns; turn++) {
+            for (int i = 0; i < sides.size(); i++) {
+                double each = turn(sides.get(i), operation == RawOperation.WRITE, bytes, sessions);
+                if (turn >= 0) {
+                    nanos[i][turn] = each;
+                }
+            }
+        }
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < sides.size(); i++) {
+            double[] ratios = new double[turns];
+            for (int turn = 0; turn < turns; turn++) {
+                ratios[turn] = nanos[i][turn] / nanos[0][turn];
+            }
+            rows.add(new Row(
+                    operation,
+                    bytes,
+                    sides.get(i).regions,
+                    sessions,
+                    RawContest.percentile(nanos[i], 0.5),
+                    RawContest.percentile(nanos[i], 0.25),
+                    RawContest.percentile(nanos[i], 0.75),
+                    RawContest.percentile(ratios, 0.5)));
+        }
+        return rows;
+    }
+
+    /** @return ns per operation of all sessions together */
+    private double turn(Side side, boolean write, int bytes, int sessions) throws InterruptedException {
+        int operations = Math.max(MIN_OPERATIONS / addresses.length, 1) * addresses.length;
+        CyclicBarrier together = new CyclicBarrier(sessions);
+        List<Future<Span>> runs = new ArrayList<>();
+        for (int i = 0; i < sessions; i++) {
+            int session = i;
+            runs.add(threads.get(i).submit(() -> {
+                together.await();
+                // What the other caches have driven out of the processor's comes back.
+                side.run(session, write, bytes, operations);
+                long start = System.nanoTime();
+                side.run(session, write, bytes, operations);
+                return new Span(start, System.nanoTime());
+            }));
+        }
+        List<Span> spans = new ArrayList<>();
+        for (Future<Span> run : runs) {
+            try {
+                spans.add(run.get());
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("a session failed", e.getCause());
+            }
+        }
+        long start = spans.stream().mapToLong(Span::start).min().orElseThrow();
+        long end = spans.stream().mapToLong(Span::end).max().orElseThrow();
+        return (double) (end - start) / ((long) sessions * operations);
+    }
+
+    @Override
+    public void close() {
+        threads.forEach(ExecutorService::shutdownNow);
+        sides.forEach(Side::close);
+    }
+
+    /** A server, and a cache on all of its regions. */
+    private final class Side implements AutoCloseable {
+
+        private final int regions;
+        private final ServerProcess server;
+        private final Cache cache;
+        private final List<Session> sessions = new ArrayList<>();
+        private final List<Buffer> buffers = new ArrayList<>();
+
+        private Side(int regions, long bytes) {
+            this.regions = regions;
+            server = ServerProcess.start(Devices.library(), bytes, bytes / regions);
+            try {
+                cache = Cache.builder()
+                        .capacity(bytes)
+                        .servers(server.address())
+                        .name("bench-raw-regions")
+                        .create();
+            } catch (Throwable e) {
+                server.close();
+                throw e;
+            }
+        }
+
+        private void open(int count) {
+            for (int i = 0; i < count; i++) {
+                sessions.add(cache.openSession());
+                buffers.add(cache.allocate(MAX_BYTES));
+            }
+        }
+
+        private void run(int index, boolean write, int bytes, int operations) {
+            Session session = sessions.get(index);
+            Buffer buffer = buffers.get(index);
+            // Sessions begin at different addresses.
+            int next = index * (addresses.length / sessions.size());
+            for (int i = 0; i < operations; i++) {
+                long address = addresses[next];
+                next = next + 1 == addresses.length ? 0 : next + 1;
+                if (write) {
+                    session.writeBlocking(address, buffer, 0, bytes);
+                } else {
+                    session.readBlocking(address, buffer, 0, bytes);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            cache.close();
+            server.close();
+        }
+    }
+}
