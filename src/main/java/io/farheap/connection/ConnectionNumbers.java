@@ -8,7 +8,7 @@ import java.util.function.IntPredicate;
 
 /**
  * The numbers of a completion queue's connections, of which each is used again: there are as many as there were
- * connections at once, and no more however often one is replaced. One thread at a time.
+ * connections at once, and no more however often one is replaced. Any thread.
  */
 public final class ConnectionNumbers {
 
@@ -36,7 +36,7 @@ public final class ConnectionNumbers {
         }
     }
 
-    private int take(IntPredicate forget) {
+    private synchronized int take(IntPredicate forget) {
         for (Iterator<Integer> each = ended.iterator(); each.hasNext(); ) {
             int number = each.next();
             if (forget.test(number)) {
@@ -48,7 +48,7 @@ public final class ConnectionNumbers {
     }
 
     /** The queue pair of the connection that has a number has been destroyed. */
-    public void end(int number) {
+    public synchronized void end(int number) {
         ended.add(number);
     }
 }

@@ -24,7 +24,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     final OpenDevice device;
     final CompletionChannel channel;
     private final Consumer<MemoryQueue> onClose;
-    private final OwnerGate gate = new OwnerGate();
+    final OwnerGate gate = new OwnerGate();
     private final CloseOnce freeing = new CloseOnce(this::freeAll);
     /** How deep the owner is inside; the owner's alone. */
     private int depth;
@@ -237,22 +237,12 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
 
     /** Connects to a server that the queue has no connection to, while its owner goes on. Another thread. */
     final void join(RemoteServer server) {
-        links().join(server, this::claim, this::unclaim);
+        links().join(server);
     }
 
     /** Destroys the connection to a server that is not used any more. Another thread than the owner. */
     final void forget(RemoteServer server) {
-        links().forget(server, () -> {
-            claim();
-            try {
-                if (!closed) {
-                    detach(server.index());
-                }
-                links().overtake(server);
-            } finally {
-                unclaim();
-            }
-        });
+        links().forget(server);
     }
 
     /** Inside the gate, or with it claimed. */

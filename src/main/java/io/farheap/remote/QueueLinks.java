@@ -1,29 +1,21 @@
 package io.farheap.remote;
 
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
-import org.agrona.collections.Int2ObjectHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What a queue has to each server, together with the servers' ends. Making and fencing them are control calls, which
- * take as long as a server takes to answer: the queue's owner asks for them, they run elsewhere, and what came of them
- * waits as news for the owner's next poll.
- *
- * <p>{@code changing} is held by whoever talks to servers, never by the owner while it posts or polls.
+ * What a queue's owner asks of its {@linkplain ServerLinks links}. Making and fencing them are control calls, which take
+ * as long as a server takes to answer: they run elsewhere, and what came of them waits as news for the owner's next
+ * poll.
  */
 final class QueueLinks<E extends ServerEnd> {
 
@@ -33,56 +25,28 @@ final class QueueLinks<E extends ServerEnd> {
      * What came of a change.
      *
      * @param number which change of that server it was
-     * @param made to use from now on, or null
+     * @param connects whether it was to connect
      */
-    private record News<E>(
-            long tag,
-            int outcome,
-            RemoteServer server,
-            int number,
-            @Nullable E made) {}
-
-    /** What the links belong to. */
-    interface Owner<E> {
-
-        /** Makes one. Not the owner's thread; takes as long as the server takes to answer. */
-        E connect(RemoteServer server);
-
-        /** The process's end of one has been destroyed. Not the owner's thread. */
-        default void ended(E end) {}
-
-        /** Uses it from now on. With the gate claimed, or inside it. */
-        void add(RemoteServer server, E made);
-
-        /** Makes the owner's thread poll, if it sleeps. */
-        void wake();
-    }
+    private record News(long tag, int outcome, RemoteServer server, int number, boolean connects) {}
 
     /** Takes tags that come back with the outcome of a control call. */
     interface NewsHandler {
         void handle(long tag, int outcome);
     }
 
-    private final Owner<E> owner;
+    private final ServerLinks.Owner<E> owner;
+    private final ServerLinks<E> links;
+    private final OwnerGate gate;
     private final CompletionEvents events;
     private final CompletionChannel channel;
     private final ExecutorService calls;
-    private final ConcurrentLinkedQueue<News<E>> news = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<News> news = new ConcurrentLinkedQueue<>();
     /** Written after a piece of news, read before: the owner's polls pay a load for it. */
     private volatile boolean anyNews;
 
-    private final ReentrantLock changing = new ReentrantLock();
-    /** By the server's index. Guarded by {@code changing}. */
-    private final Int2ObjectHashMap<E> ends = new Int2ObjectHashMap<>();
-
-    /** Set before {@code changing} is taken: what waits for that is not made any more. */
-    private volatile boolean closed;
-    /** Of ends that were closed and are not gone yet. Guarded by {@code changing}. */
-    private final List<CompletableFuture<Void>> late = new ArrayList<>();
-
     private long eventsToken;
     /**
-     * By server: how many changes have been asked for. The owner's: what an earlier change made is used only if no
+     * By server: how many changes have been asked for. Under the gate: what an earlier change made is used only if no
      * later one is to end it.
      */
     private int[] asked = new int[0];
@@ -95,99 +59,39 @@ final class QueueLinks<E extends ServerEnd> {
     private boolean making;
 
     /** @param channel where completions raise events; it is closed with the links' queue */
-    QueueLinks(Owner<E> owner, CompletionEvents events, CompletionChannel channel, ExecutorService calls) {
+    QueueLinks(
+            ServerLinks.Owner<E> owner,
+            OwnerGate gate,
+            CompletionEvents events,
+            CompletionChannel channel,
+            ExecutorService calls) {
         this.owner = owner;
+        this.links = new ServerLinks<>(owner, gate);
+        this.gate = gate;
         this.events = events;
         this.channel = channel;
         this.calls = calls;
     }
 
-    /**
-     * Connects to a server unless there is a connection already, while the owner goes on. Another thread than the
-     * owner; takes as long as the server takes to answer.
-     *
-     * @param claim keeps the owner out until {@code unclaim}
-     */
-    void join(RemoteServer server, Runnable claim, Runnable unclaim) {
-        changing.lock();
-        try {
-            if (closed || ends.containsKey(server.index())) {
-                return;
-            }
-            E made = connect(server);
-            claim.run();
-            try {
-                owner.add(server, made);
-            } finally {
-                unclaim.run();
-            }
-        } finally {
-            changing.unlock();
-        }
+    /** As {@link ServerLinks#connect}. */
+    void join(RemoteServer server) {
+        links.connect(server);
     }
 
-    /**
-     * Destroys what there is to a server; its end goes with the lease. Another thread than the owner.
-     *
-     * @param detach ends its use and {@linkplain #overtake overtakes}: an end that is closed here is not used later
-     */
-    void forget(RemoteServer server, Runnable detach) {
-        changing.lock();
-        try {
-            detach.run();
-            E earlier = ends.remove(server.index());
-            if (earlier != null) {
-                close(earlier);
-                owner.ended(earlier);
-            }
-        } finally {
-            changing.unlock();
-        }
-    }
-
-    private E connect(RemoteServer server) {
-        E made = owner.connect(server);
-        ends.put(server.index(), made);
-        return made;
+    /** As {@link ServerLinks#forget}; what is being made for that server is not used. */
+    void forget(RemoteServer server) {
+        gate.claimed(() -> overtake(server));
+        links.forget(server);
     }
 
     /** The owner. */
     void disconnect(RemoteServer server, long tag) {
-        ask(server, tag, () -> {
-            fence(server);
-            return null;
-        });
+        ask(server, tag, false);
     }
 
     /** The owner. */
     void reconnect(RemoteServer server, long tag) {
-        ask(server, tag, () -> {
-            fence(server);
-            return connect(server);
-        });
-    }
-
-    /** Ends both ends of what there is to a server. With a lost lease, the server's end is gone or goes with it. */
-    private void fence(RemoteServer server) {
-        E earlier = ends.get(server.index());
-        if (earlier == null) {
-            return;
-        }
-        if (server.lost() == null) {
-            earlier.end();
-        } else {
-            close(earlier);
-        }
-        ends.remove(server.index());
-        owner.ended(earlier);
-    }
-
-    private void close(E end) {
-        end.close();
-        late.removeIf(CompletableFuture::isDone);
-        if (!end.closed().isDone()) {
-            late.add(end.closed());
-        }
+        ask(server, tag, true);
     }
 
     /**
@@ -200,13 +104,10 @@ final class QueueLinks<E extends ServerEnd> {
         overtake(server);
         add(
                 () -> {
-                    changing.lock();
                     try {
-                        fence(server);
+                        links.fence(server);
                     } catch (Throwable e) {
                         fenced.completeExceptionally(e);
-                    } finally {
-                        changing.unlock();
                     }
                     fenced.complete(null);
                 },
@@ -214,15 +115,14 @@ final class QueueLinks<E extends ServerEnd> {
         return fenced;
     }
 
-    private void ask(RemoteServer server, long tag, Supplier<@Nullable E> change) {
+    private void ask(RemoteServer server, long tag, boolean connects) {
         int number = number(server);
-        add(
-                () -> make(server, number, tag, change),
-                () -> tell(new News<>(tag, Outcome.UNREACHABLE, server, number, null)));
+        News failed = new News(tag, Outcome.UNREACHABLE, server, number, connects);
+        add(() -> make(failed), () -> tell(failed));
     }
 
-    /** What has been made for a server, and waits as news, is not used any more. With the gate claimed. */
-    void overtake(RemoteServer server) {
+    /** What is being made for a server is not used. With the gate claimed. */
+    private void overtake(RemoteServer server) {
         number(server);
     }
 
@@ -266,12 +166,15 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
-    private void make(RemoteServer server, int number, long tag, Supplier<@Nullable E> change) {
-        News<E> told = new News<>(tag, Outcome.UNREACHABLE, server, number, null);
-        changing.lock();
+    private void make(News failed) {
+        News told = failed;
+        RemoteServer server = failed.server();
         try {
-            if (!closed) {
-                told = new News<>(tag, Outcome.DONE, server, number, change.get());
+            if (!links.isShut()) {
+                links.fence(server);
+                if (!failed.connects() || links.connect(server, () -> isLatest(failed))) {
+                    told = new News(failed.tag(), Outcome.DONE, server, failed.number(), failed.connects());
+                }
             }
         } catch (ControlException | VerbsException e) {
             // It is told as unreachable: the caller decides whether to try again.
@@ -279,12 +182,16 @@ final class QueueLinks<E extends ServerEnd> {
             // For want of memory or files, say: the changes behind this one are made all the same.
             LOG.log(System.Logger.Level.WARNING, "no connection to " + server + " for now", e);
         } finally {
-            changing.unlock();
             tell(told);
         }
     }
 
-    private void tell(News<E> piece) {
+    /** Whether no later change is about to end what this one made, or has ended it. With the gate claimed, or inside. */
+    private boolean isLatest(News change) {
+        return change.number() == asked[change.server().index()];
+    }
+
+    private void tell(News piece) {
         news.add(piece);
         anyNews = true;
         owner.wake();
@@ -304,15 +211,10 @@ final class QueueLinks<E extends ServerEnd> {
         anyNews = false;
         int handed = 0;
         try {
-            for (News<E> piece = news.poll(); piece != null; piece = news.poll()) {
-                // What a later change is about to end, or has ended, is not used.
-                boolean overtaken = piece.made() != null
-                        && piece.number() != asked[piece.server().index()];
-                if (piece.made() != null && !overtaken) {
-                    owner.add(piece.server(), piece.made());
-                }
+            for (News piece = news.poll(); piece != null; piece = news.poll()) {
                 handed++;
-                handler.handle(piece.tag(), overtaken ? Outcome.UNREACHABLE : piece.outcome());
+                handler.handle(
+                        piece.tag(), piece.connects() && !isLatest(piece) ? Outcome.UNREACHABLE : piece.outcome());
             }
         } finally {
             // After an exception of the handler. Never to false here: that could hide what has been added since.
@@ -332,25 +234,13 @@ final class QueueLinks<E extends ServerEnd> {
 
     /** Ends all connections, after what is being changed. */
     void close() {
-        closed = true;
-        changing.lock();
-        try {
-            events.remove(eventsToken);
-            Closing.all(ends.values());
-        } finally {
-            ends.values().forEach(end -> late.add(end.closed()));
-            ends.clear();
-            changing.unlock();
-        }
+        links.shut();
+        events.remove(eventsToken);
+        links.close();
     }
 
     /** Completes when all is closed that there was. After {@link #close}. */
     CompletableFuture<Void> closed() {
-        changing.lock();
-        try {
-            return CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
-        } finally {
-            changing.unlock();
-        }
+        return links.closed();
     }
 }

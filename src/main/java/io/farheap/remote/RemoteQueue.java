@@ -36,7 +36,6 @@ public final class RemoteQueue extends MemoryQueue {
     private final CompletionQueue completions;
     private final QueueOptions options;
     private final QueueLinks<ServerConnection> links;
-    /** Guarded by the links' lock. */
     private final ConnectionNumbers numbers = new ConnectionNumbers();
 
     private final int operations;
@@ -68,7 +67,7 @@ public final class RemoteQueue extends MemoryQueue {
         super(device, onClose, channel);
         this.completions = completions;
         this.options = options;
-        this.links = new QueueLinks<>(new Links(), device.events(), channel, calls);
+        this.links = new QueueLinks<>(new Links(), gate, device.events(), channel, calls);
         this.operations = options.operations();
         this.ended = new QueueCompletions(completions, options.operations() + RESERVED_ENTRIES, connections);
         this.maxBytes = device.maxMessageBytes();
@@ -390,7 +389,7 @@ public final class RemoteQueue extends MemoryQueue {
         }
     }
 
-    private final class Links implements QueueLinks.Owner<ServerConnection> {
+    private final class Links implements ServerLinks.Owner<ServerConnection> {
 
         @Override
         public ServerConnection connect(RemoteServer server) {
@@ -406,26 +405,26 @@ public final class RemoteQueue extends MemoryQueue {
         }
 
         @Override
-        public void add(RemoteServer server, ServerConnection made) {
-            RemoteQueue.this.add(server, made.connection());
+        public void use(RemoteServer server, ServerConnection made) {
+            // Of a queue that is closed the links end it.
+            if (!isClosed()) {
+                connections.add(server.index(), made.connection());
+            }
+        }
+
+        @Override
+        public void leave(RemoteServer server, ServerConnection end) {
+            detach(server.index());
+        }
+
+        @Override
+        public void fail(RemoteServer server) {
+            RemoteQueue.this.fail(server.index());
         }
 
         @Override
         public void wake() {
             RemoteQueue.this.wake();
-        }
-    }
-
-    private void add(RemoteServer owner, Connection connection) {
-        if (isClosed()) {
-            // The links end it.
-            return;
-        }
-        int server = owner.index();
-        connections.add(server, connection);
-        // Either this sees the loss, or whoever fails what is lost sees the connection.
-        if (owner.lost() != null) {
-            fail(server);
         }
     }
 

@@ -54,10 +54,10 @@ public final class RpcQueue extends MemoryQueue {
         super(device, onClose, channel);
         this.options = options;
         this.shape = options.shape();
-        this.links = new QueueLinks<>(new Links(), device.events(), channel, calls);
+        this.links = new QueueLinks<>(new Links(), gate, device.events(), channel, calls);
     }
 
-    private final class Links implements QueueLinks.Owner<ServerRing> {
+    private final class Links implements ServerLinks.Owner<ServerRing> {
 
         @Override
         public ServerRing connect(RemoteServer server) {
@@ -65,8 +65,18 @@ public final class RpcQueue extends MemoryQueue {
         }
 
         @Override
-        public void add(RemoteServer server, ServerRing made) {
-            RpcQueue.this.add(server, made.connection());
+        public void use(RemoteServer server, ServerRing made) {
+            add(server, made.connection());
+        }
+
+        @Override
+        public void leave(RemoteServer server, ServerRing end) {
+            detach(server.index());
+        }
+
+        @Override
+        public void fail(RemoteServer server) {
+            RpcQueue.this.fail(server.index());
         }
 
         @Override
@@ -75,7 +85,7 @@ public final class RpcQueue extends MemoryQueue {
         }
     }
 
-    /** With the gate claimed, or inside it. */
+    /** With the gate claimed. */
     private void add(RemoteServer owner, BatchConnection connection) {
         if (isClosed()) {
             // The links end it.
@@ -87,10 +97,6 @@ public final class RpcQueue extends MemoryQueue {
         }
         byServer[server] = new RpcLane(owner, connection);
         lanes.add(byServer[server]);
-        // Either this sees the loss, or whoever fails what is lost sees the lane.
-        if (owner.lost() != null) {
-            connection.fail();
-        }
     }
 
     /**

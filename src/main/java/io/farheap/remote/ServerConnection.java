@@ -18,6 +18,11 @@ public final class ServerConnection extends ServerEnd {
     }
 
     @Override
+    public boolean failed() {
+        return connection.failed();
+    }
+
+    @Override
     void end() {
         connection.close();
         fence();

@@ -33,6 +33,14 @@ public abstract sealed class ServerEnd implements AutoCloseable permits ServerCo
         }
     }
 
+    /** Whether nothing that was sent by it takes effect any more: it is fenced, or the lease is lost. */
+    public final boolean isOver() {
+        return fenced.get() || ends.lost();
+    }
+
+    /** Whether nothing more is sent by it. By its owner, or with the owner kept out. */
+    public abstract boolean failed();
+
     /** @return whether it is fenced */
     final boolean fenceOrForget() {
         try {

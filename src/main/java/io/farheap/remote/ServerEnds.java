@@ -39,6 +39,11 @@ public final class ServerEnds {
         }
     }
 
+    /** Whether the lease is lost, which takes them along. */
+    boolean lost() {
+        return calls.lost() != null;
+    }
+
     /** A connection that ended while the server did not answer: its end may still be there. */
     void forgotten(long connectionId) {
         forgotten.add(connectionId);

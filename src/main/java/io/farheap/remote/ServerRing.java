@@ -18,6 +18,11 @@ public final class ServerRing extends ServerEnd {
         return connection;
     }
 
+    @Override
+    public boolean failed() {
+        return connection.failed();
+    }
+
     /**
      * Destroys the server's end, after which the connection has failed; what has been answered can still be taken,
      * until it is closed.

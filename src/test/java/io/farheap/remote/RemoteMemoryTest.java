@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Effort;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -154,14 +155,11 @@ class RemoteMemoryTest {
         RemoteServer server = memory.attach(servers.address(0));
         CountDownLatch changes = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
-        Attempt change = new Attempt(() -> queue.links()
-                .join(
-                        server,
-                        () -> {
-                            changes.countDown();
-                            awaitQuietly(goesOn);
-                        },
-                        () -> {}));
+        ServerLinks<?> links = Fields.get(queue.links(), "links", ServerLinks.class);
+        Attempt change = new Attempt(() -> links.ensure(server, () -> {
+            changes.countDown();
+            awaitQuietly(goesOn);
+        }));
         awaitQuietly(changes);
         Attempt first = new Attempt(queue::close);
         first.awaitLocking();

@@ -1,0 +1,228 @@
+package io.farheap.remote;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.rpc.RingShape;
+import io.farheap.testing.Fields;
+import io.farheap.testing.StoppedPlane;
+import io.farheap.testing.TestDevice;
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.Context;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What becomes of links whose server is stopped, or whose owner throws. */
+@Timeout(120)
+class ServerLinksTest {
+
+    private static final int ECHO = 0;
+
+    private final StoppedPlane plane = new StoppedPlane();
+    private final TestServers servers = TestServers.behind(plane::before, 2, 2);
+    private final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "links");
+    private final RemoteServer server = memory.attach(servers.address(0));
+    private final OwnerGate gate = new OwnerGate();
+    private final CompletionChannel channel = memory.context().createCompletionChannel();
+    private final Rings owner = new Rings();
+    private final ServerLinks<ServerRing> links = new ServerLinks<>(owner, gate);
+    private final AtomicInteger asked = new AtomicInteger();
+    private final CountDownLatch letGo = new CountDownLatch(1);
+
+    private final class Rings implements ServerLinks.Owner<ServerRing> {
+
+        private boolean broken;
+        private boolean taken = true;
+
+        @Override
+        public ServerRing connect(RemoteServer to) {
+            return to.connectRing(memory.context(), channel, new RingShape(1, 1, 64, true), 1, 0);
+        }
+
+        @Override
+        public void use(RemoteServer to, ServerRing made) {
+            if (broken) {
+                throw new IllegalStateException("injected");
+            }
+        }
+
+        @Override
+        public void leave(RemoteServer to, ServerRing end) {
+            end.connection().fail();
+            use(to, end);
+        }
+
+        @Override
+        public void fail(RemoteServer to) {}
+
+        @Override
+        public boolean hasTaken(ServerRing end) {
+            return taken;
+        }
+    }
+
+    @AfterEach
+    void close() {
+        letGo.countDown();
+        links.close();
+        links.closed().join();
+        channel.close();
+        memory.close();
+        servers.close();
+    }
+
+    /** It does not destroy its ends, and its device does not let go of rings. */
+    private void stop(RemoteServer stopped) {
+        plane.stop(asked::incrementAndGet);
+        stopped.closeLate(letGo::await);
+    }
+
+    private void awaitEntered() throws InterruptedException {
+        Thread inside = Thread.ofPlatform().daemon().start(() -> {
+            gate.enter();
+            gate.exit();
+        });
+        inside.join(TimeUnit.SECONDS.toMillis(60));
+        assertFalse(inside.isAlive(), "the owner's thread is kept out");
+    }
+
+    @Test
+    void anErrorWhileTheGateIsClaimedKeepsTheOwnerOutNoLonger() throws Exception {
+        owner.broken = true;
+        assertThrows(IllegalStateException.class, () -> links.connect(server));
+        awaitEntered();
+        assertThrows(IllegalStateException.class, () -> links.forget(server));
+        awaitEntered();
+        owner.broken = false;
+    }
+
+    @Test
+    void whatIsNotWantedAnyMoreIsNotUsed() {
+        owner.broken = true;
+        assertFalse(links.connect(server, () -> false));
+        owner.broken = false;
+        assertTrue(links.connect(server));
+        links.shut();
+        assertFalse(links.connect(server));
+    }
+
+    @Test
+    void whatIsForgottenIsClosedWhenItsServerLetsGo() {
+        links.connect(server);
+        stop(server);
+        links.forget(server);
+        assertEquals(1, asked.get());
+        assertFalse(links.closed().isDone());
+        links.close();
+        assertFalse(links.closed().isDone());
+        letGo.countDown();
+        links.closed().join();
+    }
+
+    @Test
+    void whatWasAnsweredIsTakenBeforeItsMemoryIsFreed() {
+        links.connect(server);
+        stop(server);
+        owner.taken = false;
+        links.forget(server);
+        assertEquals(1, asked.get());
+        assertTrue(links.closed().isDone(), "it is closed, with answers in it");
+        owner.taken = true;
+        RemoteServer another = memory.attach(servers.address(1));
+        links.connect(another);
+        links.forget(another);
+        assertFalse(links.closed().isDone());
+    }
+
+    /** A close that gets no answer is no fence. */
+    @Test
+    void whatIsClosedCanBeFencedYet() {
+        links.connect(server);
+        stop(server);
+        links.close();
+        assertThrows(ControlException.class, () -> links.fence(server));
+        assertThrows(ControlException.class, () -> links.fenceFailed(server));
+    }
+
+    @Test
+    void aQueueThatIsClosedIsNotFencedByAServerThatIsSilent() {
+        RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
+        stop(server);
+        queue.links().close();
+        assertThrows(
+                CompletionException.class, queue.links().fenceInTurn(server)::join);
+    }
+
+    @Test
+    void aQueueForgetsAStoppedServer() throws Exception {
+        try (RemoteMemory another = RemoteMemory.open(TestDevice.client(), "queue")) {
+            RemoteServer stopped = another.attach(servers.address(0));
+            RemoteServer going = another.attach(servers.address(1));
+            RemoteRegion region = another.allocate(going, 1).getFirst();
+            RemoteQueue queue = another.openQueue(QueueOptions.DEFAULT);
+            RegisteredBuffer buffer = another.register(64);
+            forget(another, stopped, queue);
+            assertFalse(queue.connected(stopped));
+            assertEquals(Posting.OK, queue.read(region, 0, buffer, 0, 8, 1));
+            assertEquals(Tags.done(1), new Tags().await(queue, 1).getLast());
+            closesWhenItsServerLetsGo(another);
+        }
+    }
+
+    @Test
+    void aQueueOfCallsForgetsAStoppedServer() throws Exception {
+        servers.register(ECHO, (held, arguments, reply) -> 0);
+        try (RemoteMemory another = RemoteMemory.open(TestDevice.client(), "calls")) {
+            RemoteServer stopped = another.attach(servers.address(0));
+            RemoteServer going = another.attach(servers.address(1));
+            RpcQueue queue = another.openRpcQueue(RpcOptions.DEFAULT);
+            RegisteredBuffer buffer = another.register(4096);
+            forget(another, stopped, queue);
+            assertFalse(queue.connected(stopped));
+            assertEquals(Posting.OK, queue.call(going, ECHO, buffer, 0, 8, 64, 8, 1));
+            while (queue.poll((tag, outcome, bytes) -> assertEquals(Outcome.DONE, outcome)) == 0) {
+                queue.await(TimeUnit.MILLISECONDS.toNanos(1));
+            }
+            closesWhenItsServerLetsGo(another);
+        }
+    }
+
+    /** Its owner may go on while the server is asked. */
+    private void forget(RemoteMemory from, RemoteServer stopped, MemoryQueue queue) {
+        AtomicInteger keptOut = new AtomicInteger();
+        plane.stop(() -> {
+            asked.incrementAndGet();
+            keptOut.addAndGet(Fields.get(queue.gate, "claimed", Boolean.class) ? 1 : 0);
+        });
+        stopped.closeLate(letGo::await);
+        from.detach(stopped);
+        assertTrue(asked.get() > 0, "nothing is fenced");
+        assertEquals(0, keptOut.get());
+    }
+
+    private void closesWhenItsServerLetsGo(RemoteMemory closing) throws InterruptedException {
+        Context context = closing.context();
+        closing.close();
+        assertFalse(context.ports().isEmpty(), "the device is closed, of which a ring is left");
+        letGo.countDown();
+        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+        while (true) {
+            try {
+                context.ports();
+            } catch (IllegalStateException e) {
+                return;
+            }
+            assertTrue(System.nanoTime() - deadline < 0, "the device stays open");
+            Thread.sleep(1);
+        }
+    }
+}
