@@ -11,7 +11,7 @@ import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.ProtectionDomain;
 
 /** A session's connections for one-sided operations, one to each server. */
-final class SessionConnections extends ServerLinks<ServerConnection> {
+final class SessionConnections extends SessionLinks<ServerConnection> {
 
     private final SessionQueue queue;
     private final Routes routes;
@@ -20,7 +20,6 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
     private final RegisteredMemory scratch;
     private final CacheConfiguration configuration;
     private final int doorbellBatch;
-    /** Guarded by {@code changing}. */
     private final ConnectionNumbers numbers = new ConnectionNumbers();
 
     /** @param scratch where drains put what they read */
@@ -44,7 +43,7 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
     }
 
     @Override
-    ServerConnection open(RemoteServer server) {
+    public ServerConnection open(RemoteServer server) {
         return numbers.connect(
                 this::forget,
                 number -> server.connect(
@@ -66,18 +65,17 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
     }
 
     @Override
-    void use(int server, ServerConnection end) {
-        queue.add(server, end.connection());
+    public void use(RemoteServer server, ServerConnection made) {
+        queue.add(server.index(), made.connection());
     }
 
     @Override
-    void remove(int server, ServerConnection end) {
-        queue.remove(server, DRAIN_TIMEOUT_NANOS);
+    public void leave(RemoteServer server, ServerConnection end) {
+        queue.remove(server.index(), DRAIN_TIMEOUT_NANOS);
     }
 
     @Override
-    void finish(ServerConnection end) {
-        end.close();
+    public void ended(ServerConnection end) {
         numbers.end(end.connection().number());
     }
 
@@ -94,13 +92,8 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
     }
 
     @Override
-    void fail(int server) {
-        queue.fail(server);
-    }
-
-    @Override
-    boolean failed(ServerConnection end) {
-        return end.connection().failed();
+    public void fail(RemoteServer server) {
+        queue.fail(server.index());
     }
 
     // There is a connection, as usable has said.

@@ -8,25 +8,15 @@ import io.farheap.rpc.RingShape;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
 /** A session's message rings, one pair to each server, beside its connections for one-sided operations. */
-final class SessionRings extends ServerLinks<ServerRing> {
+final class SessionRings extends SessionLinks<ServerRing> {
 
     private final SessionBatches batches;
     private final Context context;
     private final CompletionChannel channel;
     private final CacheConfiguration configuration;
     private final RingShape shape;
-    /**
-     * Disconnected; their last answers may not have been taken yet. Changed under {@code changing}, with the gate
-     * claimed.
-     */
-    private final List<ServerRing> retired = new ArrayList<>();
-    /** Of rings that a silent server would not let go of. Guarded by {@code changing}. */
-    private final List<CompletableFuture<Void>> late = new ArrayList<>();
     /** What the latest drain awaits. */
     private long drainMark;
 
@@ -47,60 +37,25 @@ final class SessionRings extends ServerLinks<ServerRing> {
     }
 
     @Override
-    public CompletableFuture<Void> closed() {
-        changing.lock();
-        try {
-            return CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
-        } finally {
-            changing.unlock();
-        }
-    }
-
-    @Override
-    ServerRing open(RemoteServer server) {
+    public ServerRing open(RemoteServer server) {
         return server.connectRing(context, channel, shape, configuration.serverThreads(), configuration.inlineBytes());
     }
 
     @Override
-    void use(int server, ServerRing end) {
-        batches.add(server, end.connection());
+    public void use(RemoteServer server, ServerRing made) {
+        batches.add(server.index(), made.connection());
     }
 
     @Override
-    void remove(int server, ServerRing end) {
+    public void leave(RemoteServer server, ServerRing end) {
         end.connection().fail();
-        batches.remove(server);
-        retired.add(end);
+        batches.remove(server.index());
     }
 
-    /** It is closed when the session has taken what was answered. */
+    /** The session looks at what was answered until it has taken it. */
     @Override
-    void finish(ServerRing end) {
-        end.disconnect();
-        List<ServerRing> finished = new ArrayList<>();
-        gate.claimed(() -> {
-            for (ServerRing ring : retired) {
-                if (ring.connection().isIdle()) {
-                    finished.add(ring);
-                }
-            }
-            retired.removeAll(finished);
-        });
-        closeAll(finished);
-    }
-
-    @Override
-    List<ServerRing> finished() {
-        return retired;
-    }
-
-    @Override
-    void close(ServerRing end) {
-        end.close();
-        late.removeIf(CompletableFuture::isDone);
-        if (!end.closed().isDone()) {
-            late.add(end.closed());
-        }
+    public boolean hasTaken(ServerRing end) {
+        return end.connection().isIdle();
     }
 
     @Override
@@ -116,16 +71,11 @@ final class SessionRings extends ServerLinks<ServerRing> {
     }
 
     @Override
-    void fail(int server) {
-        BatchConnection connection = batches.connection(server);
+    public void fail(RemoteServer server) {
+        BatchConnection connection = batches.connection(server.index());
         if (connection != null) {
             connection.fail();
         }
-    }
-
-    @Override
-    boolean failed(ServerRing end) {
-        return end.connection().failed();
     }
 
     /** What waits in a batch is sent. */

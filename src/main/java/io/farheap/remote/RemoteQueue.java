@@ -392,7 +392,7 @@ public final class RemoteQueue extends MemoryQueue {
     private final class Links implements ServerLinks.Owner<ServerConnection> {
 
         @Override
-        public ServerConnection connect(RemoteServer server) {
+        public ServerConnection open(RemoteServer server) {
             return numbers.connect(
                     number -> claimed(() -> ended.forget(number)),
                     number -> server.connect(

@@ -60,7 +60,7 @@ public final class RpcQueue extends MemoryQueue {
     private final class Links implements ServerLinks.Owner<ServerRing> {
 
         @Override
-        public ServerRing connect(RemoteServer server) {
+        public ServerRing open(RemoteServer server) {
             return server.connectRing(device.context(), channel, shape, options.threads(), options.inlineBytes());
         }
 

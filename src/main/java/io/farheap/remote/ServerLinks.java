@@ -45,7 +45,7 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
          *
          * @throws ControlException where the server refuses or does not answer
          */
-        E connect(RemoteServer server);
+        E open(RemoteServer server);
 
         /** Uses an end from now on. With the gate claimed. */
         void use(RemoteServer server, E made);
@@ -119,7 +119,7 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
         if (shut || link.end != null) {
             return !shut;
         }
-        E made = owner.connect(server);
+        E made = owner.open(server);
         boolean used;
         gate.claim();
         try {

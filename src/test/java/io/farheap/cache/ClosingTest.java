@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.remote.ServerLinks;
 import io.farheap.remote.ServerRing;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Held;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Where something of a cache does not close, the rest of it does: the device has nothing of it left, and closes. */
@@ -28,10 +29,11 @@ class ClosingTest {
                         .create()) {
             Session session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
-            List<?> rings = Fields.get(
-                    Fields.get(session.core(), "dataPath", DataPath.class).links(), "ends", List.class);
-            assertEquals(2, rings.size());
-            BatchConnection first = ((ServerRing) rings.getFirst()).connection();
+            Links rings = Fields.get(session.core(), "dataPath", DataPath.class).links();
+            Map<?, ?> links = Fields.get(Fields.get(rings, "links", ServerLinks.class), "links", Map.class);
+            assertEquals(2, links.size());
+            BatchConnection first =
+                    Fields.get(links.get(0), "end", ServerRing.class).connection();
             RegisteredMemory memory =
                     Fields.get(Fields.get(first, "writer", Object.class), "responses", RegisteredMemory.class);
             Context context = cache.context();

@@ -90,7 +90,7 @@ class DrainTest {
         session.drain();
         Field links = SessionCore.class.getDeclaredField("links");
         links.setAccessible(true);
-        Field deadline = ServerLinks.class.getDeclaredField("drainDeadline");
+        Field deadline = SessionLinks.class.getDeclaredField("drainDeadline");
         deadline.setAccessible(true);
         deadline.setLong(links.get(session.core()), System.nanoTime() - 1);
 

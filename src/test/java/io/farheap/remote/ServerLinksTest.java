@@ -44,7 +44,7 @@ class ServerLinksTest {
         private boolean taken = true;
 
         @Override
-        public ServerRing connect(RemoteServer to) {
+        public ServerRing open(RemoteServer to) {
             return to.connectRing(memory.context(), channel, new RingShape(1, 1, 64, true), 1, 0);
         }
 
