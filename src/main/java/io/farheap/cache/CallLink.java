@@ -4,123 +4,103 @@ import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
 import io.farheap.remote.RpcLane;
+import io.farheap.remote.ServerLinks;
 import io.farheap.remote.ServerRing;
 import io.farheap.rpc.BatchConnection;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A session's calls to one server: message rings of their own, beside those of its reads and writes. They are connected
  * on a thread of their own, at the first call and after a failure, and the session's thread never waits for that.
+ * Inside the session's gate, or with it claimed.
  */
 final class CallLink {
-
-    /** The server's end of the rings that a call is sent over. */
-    final class RingEnd {
-
-        private volatile boolean fenced;
-
-        RemoteServer server() {
-            return server;
-        }
-
-        /**
-         * Whether nothing that was sent takes effect any more, where the ring has failed: the server's end is fenced;
-         * or the lease is lost, which takes it along; or the cache has left the server, which has no region of it then.
-         */
-        boolean isOver() {
-            return fenced || closed || server.lost() != null;
-        }
-    }
 
     /** From one try to fence a server's end to the next. */
     private static final long FENCE_PAUSE_NANOS = 20_000_000;
 
     private final RemoteServer server;
-    private final Supplier<ServerRing> connect;
+    private final ServerLinks<ServerRing> links;
     private final Runnable wake;
-    private CompletableFuture<ServerRing> connecting;
-    /** Rings before that a stopped server may hold up. Whoever connects writes it; who has seen that end reads it. */
-    private CompletableFuture<Void> closing = CompletableFuture.completedFuture(null);
 
     private @Nullable RpcLane lane;
     /** The lane's. */
+    private @Nullable ServerRing ring;
+    /** The ring's. */
     private @Nullable BatchConnection connection;
     /** The procedure that was asked for last, what it knew of its servers then, and whether this server runs it. */
     private @Nullable RegisteredProcedure asked;
 
     private int askedAt;
     private boolean runs;
-    private boolean unreachable;
-    private volatile boolean closed;
-    /** Of what is connected, or is being connected. */
-    private RingEnd ring = new RingEnd();
+    /** Written by the thread that connects. */
+    private volatile boolean unreachable;
 
-    CallLink(RemoteServer server, Supplier<ServerRing> connect, Runnable wake) {
+    private volatile boolean left;
+
+    /** @param links among which is this one's end, once there is one */
+    CallLink(RemoteServer server, ServerLinks<ServerRing> links, Runnable wake) {
         this.server = server;
-        this.connect = connect;
+        this.links = links;
         this.wake = wake;
-        this.connecting = begin(null, ring);
+        connect(null);
     }
 
     RemoteServer server() {
         return server;
     }
 
-    /**
-     * @param before ended first, so that nothing of it takes effect when the next is used
-     * @param end the server's of that one
-     */
-    private CompletableFuture<ServerRing> begin(@Nullable ServerRing before, RingEnd end) {
-        CompletableFuture<ServerRing> made = new CompletableFuture<>();
+    /** @param before ended first, so that nothing of it takes effect when the next is used */
+    private void connect(@Nullable ServerRing before) {
         Thread.ofVirtual().start(() -> {
             try {
                 if (before != null) {
-                    fence(before, end);
-                    before.close();
-                    closing = CompletableFuture.allOf(closing, before.closed());
+                    links.forget(server);
+                    fence(before);
                 }
-                server.requireHeld();
-                made.complete(connect.get());
+                links.connect(server, () -> !left);
             } catch (Throwable e) {
-                made.completeExceptionally(e);
+                unreachable = true;
             } finally {
                 wake.run();
             }
         });
-        return made;
     }
 
-    /** Where the server does not answer, it is asked again until it does, or is known to be gone: nobody waits here. */
-    private void fence(ServerRing before, RingEnd end) {
-        end.fenced = isFenced(before);
-        if (!end.fenced) {
-            server.doubt();
-            Thread.ofVirtual().start(() -> {
-                while (!end.isOver()) {
-                    LockSupport.parkNanos(FENCE_PAUSE_NANOS);
-                    end.fenced = isFenced(before);
-                }
-                wake.run();
-            });
+    /** If the server has not answered, it is asked again until it does, or is known to be gone: nobody waits here. */
+    private void fence(ServerRing before) {
+        if (before.isOver()) {
+            return;
         }
+        server.doubt();
+        Thread.ofVirtual().start(() -> {
+            while (!left && !before.isOver()) {
+                LockSupport.parkNanos(FENCE_PAUSE_NANOS);
+                tryToFence(before);
+            }
+            wake.run();
+        });
     }
 
-    private static boolean isFenced(ServerRing ring) {
+    private static void tryToFence(ServerRing before) {
         try {
-            ring.fence();
-            return true;
+            before.fence();
         } catch (ControlException e) {
             // The server does not answer, or is in the midst of an operation.
-            return false;
         }
     }
 
-    /** The server's end of the rings that a call is sent over now. */
-    RingEnd ring() {
+    /** What has been connected is used from now on. */
+    void use(ServerRing made) {
+        ring = made;
+        connection = made.connection();
+        lane = new RpcLane(server, connection);
+    }
+
+    /** The rings that a call is sent over now. */
+    @Nullable
+    ServerRing ring() {
         return ring;
     }
 
@@ -135,28 +115,15 @@ final class CallLink {
         return runs;
     }
 
-    /** Takes up what has been connected. */
-    private void look() {
-        if (lane != null || unreachable || closed || !connecting.isDone()) {
-            return;
-        }
-        try {
-            connection = connecting.join().connection();
-            lane = new RpcLane(server, connection);
-        } catch (CompletionException e) {
-            unreachable = true;
-        }
-    }
-
     /** After a failure; what was sent and not answered has been handed over. */
     private void renew(RpcLane failed) {
-        if (failed.underWay() == 0 && !closed) {
-            ServerRing before = connecting.join();
+        if (failed.underWay() == 0 && !left) {
+            ServerRing before = ring;
             failed.detach();
             lane = null;
             connection = null;
-            connecting = begin(before, ring);
-            ring = new RingEnd();
+            ring = null;
+            connect(before);
         }
     }
 
@@ -164,9 +131,6 @@ final class CallLink {
     // Both are there, or none.
     @SuppressWarnings("NullAway")
     boolean hasRoom() {
-        if (lane == null) {
-            look();
-        }
         RpcLane now = lane;
         if (now == null) {
             return false;
@@ -180,9 +144,9 @@ final class CallLink {
 
     /** Whether it could not be connected; the next call tries again. */
     boolean unreachable() {
-        if (unreachable && !closed) {
+        if (unreachable && !left) {
             unreachable = false;
-            connecting = begin(null, ring);
+            connect(null);
             return true;
         }
         return unreachable;
@@ -203,7 +167,6 @@ final class CallLink {
     }
 
     void poll(ReplyHandler handler) {
-        look();
         RpcLane now = lane;
         if (now != null) {
             now.poll(handler);
@@ -250,20 +213,11 @@ final class CallLink {
         }
     }
 
-    /** Ends both ends, on a thread of its own where that takes long. */
-    CompletableFuture<Void> end() {
-        closed = true;
+    /** Nothing is sent by it, or connected for it, any more. */
+    void leave() {
+        left = true;
         if (lane != null) {
             lane.detach();
         }
-        return connecting
-                .handle((ring, failure) -> {
-                    if (ring == null) {
-                        return closing;
-                    }
-                    ring.close();
-                    return CompletableFuture.allOf(closing, ring.closed());
-                })
-                .thenCompose(later -> later);
     }
 }

@@ -4,7 +4,10 @@ import io.farheap.procedure.CallFormat;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
+import io.farheap.remote.ServerLinks;
+import io.farheap.remote.ServerRing;
 import io.farheap.rpc.RingShape;
+import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
 import java.util.Arrays;
@@ -12,8 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A session's calls to all servers. Inside its gate, or with it claimed. */
-final class CallLinks implements AutoCloseable {
+/** A session's calls to all servers. Inside its gate, or with it claimed, but for what says something else. */
+final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoCloseable {
 
     /** 4 batches of 16 calls on their way to a server. */
     private static final RingShape SHAPE = new RingShape(4, 16, CallFormat.RECORD_BYTES, true);
@@ -30,14 +33,15 @@ final class CallLinks implements AutoCloseable {
     private final Consumer<CompletableFuture<Void>> closesLater;
     private final Runnable wake;
     private final CompletionChannel channel;
+    private final OwnerGate gate;
+    private final ServerLinks<ServerRing> ends;
     private CallLink[] links = {};
     private long eventsToken;
-    /** The ends of links that were forgotten, which use the channel until then: a stopped server may hold one up. */
-    private CompletableFuture<Void> forgotten = CompletableFuture.completedFuture(null);
 
     /**
      * @param threads over how many of its threads a server is to spread the calls of a cache
      * @param closesLater told of what is closed later
+     * @param gate the session's
      * @param wake makes the session's thread poll, if it sleeps
      */
     CallLinks(
@@ -45,12 +49,15 @@ final class CallLinks implements AutoCloseable {
             int threads,
             @Nullable CompletionEvents events,
             Consumer<CompletableFuture<Void>> closesLater,
+            OwnerGate gate,
             Runnable wake) {
         this.context = context;
         this.threads = threads;
         this.events = events;
         this.closesLater = closesLater;
+        this.gate = gate;
         this.wake = wake;
+        this.ends = new ServerLinks<>(this, gate);
         this.channel = context.createCompletionChannel();
     }
 
@@ -65,10 +72,27 @@ final class CallLinks implements AutoCloseable {
         return null;
     }
 
+    /** Outside of the gate. */
+    @Override
+    public ServerRing open(RemoteServer server) {
+        server.requireHeld();
+        return server.connectRing(context, channel, SHAPE, threads, INLINE_BYTES);
+    }
+
+    // One that is wanted is not forgotten.
+    @SuppressWarnings("NullAway")
+    @Override
+    public void use(RemoteServer server, ServerRing made) {
+        find(server).use(made);
+    }
+
+    /** The link has stopped using it. */
+    @Override
+    public void leave(RemoteServer server, ServerRing end) {}
+
     /** Begins to connect to a server that has none yet. */
     CallLink add(RemoteServer server) {
-        CallLink made =
-                new CallLink(server, () -> server.connectRing(context, channel, SHAPE, threads, INLINE_BYTES), wake);
+        CallLink made = new CallLink(server, ends, wake);
         links = Arrays.copyOf(links, links.length + 1);
         links[links.length - 1] = made;
         return made;
@@ -108,34 +132,45 @@ final class CallLinks implements AutoCloseable {
         return most;
     }
 
-    void lose(RemoteServer server) {
+    @Override
+    public void fail(RemoteServer server) {
         CallLink link = find(server);
         if (link != null) {
             link.lose();
         }
     }
 
-    void forget(RemoteServer server) {
+    /** Sends nothing to a server any more, which is to be {@linkplain #forget forgotten} then. */
+    void leave(RemoteServer server) {
         CallLink link = find(server);
         if (link != null) {
             links = Arrays.stream(links).filter(other -> other != link).toArray(CallLink[]::new);
-            CompletableFuture<Void> end = link.end();
-            closesLater.accept(end);
-            forgotten = CompletableFuture.allOf(forgotten, end);
+            link.leave();
         }
     }
 
+    /** Ends what there was to a server. Outside of the gate: the server may take long to answer. */
+    void forget(RemoteServer server) {
+        ends.forget(server);
+    }
+
+    /** Outside of the gate. */
     @Override
     public void close() {
+        gate.claimed(() -> {
+            ends.shut();
+            for (CallLink link : links) {
+                link.leave();
+            }
+        });
         if (eventsToken != 0 && events != null) {
             events.remove(eventsToken);
         }
-        CompletableFuture<Void> all =
-                CompletableFuture.allOf(Arrays.stream(links).map(CallLink::end).toArray(CompletableFuture[]::new));
-        links = new CallLink[0];
-        closesLater.accept(CompletableFuture.allOf(forgotten, all).handle((nothing, failure) -> {
-            channel.close();
-            return null;
-        }));
+        try {
+            ends.close();
+        } finally {
+            // A ring that its server does not let go of is closed later, and with it what the channel is for.
+            closesLater.accept(ends.closed().thenRun(channel::close));
+        }
     }
 }

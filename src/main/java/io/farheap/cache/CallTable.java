@@ -43,13 +43,11 @@ final class CallTable {
     }
 
     /** One that is lost and cannot take effect any more; null where there is none. */
-    // What was sent has these.
-    @SuppressWarnings("NullAway")
     @Nullable
     SessionCall over() {
         for (int place = 0; unfenced > 0 && place < all.length; place++) {
             SessionCall call = all[place];
-            if (call.state == SessionCall.UNFENCED && call.ring.isOver()) {
+            if (call.state == SessionCall.UNFENCED && (call.ring == null || call.ring.isOver())) {
                 return call;
             }
         }
@@ -105,11 +103,16 @@ final class CallTable {
         move(call, call.readsOnly() ? SessionCall.KEPT : SessionCall.UNFENCED);
     }
 
-    /** The same of all that were sent to a server. */
-    void lose(RemoteServer server) {
+    /**
+     * The same of all that were sent to a server that is left. It has no region then, so none takes effect any more.
+     */
+    void leave(RemoteServer server) {
         for (SessionCall call : all) {
-            if (call.state == SessionCall.SENT && call.ring != null && call.ring.server() == server) {
-                lose(call);
+            if (call.ring != null && call.ring.ends() == server.ends()) {
+                if (call.state == SessionCall.SENT) {
+                    lose(call);
+                }
+                call.ring = null;
             }
         }
     }

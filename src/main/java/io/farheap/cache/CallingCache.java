@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.migration.RegionTable;
+import io.farheap.thread.OwnerGate;
 
 /** A cache, as the calls of its sessions know it. */
 interface CallingCache {
@@ -9,8 +10,11 @@ interface CallingCache {
 
     CacheProcedures procedures();
 
-    /** @param wake makes the session's thread poll, if it sleeps */
-    CallLinks callLinks(Runnable wake);
+    /**
+     * @param gate of a session
+     * @param wake makes the session's thread poll, if it sleeps
+     */
+    CallLinks callLinks(OwnerGate gate, Runnable wake);
 
     /** Whether the device has atomics of its own. */
     boolean atomics();

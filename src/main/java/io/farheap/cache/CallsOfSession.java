@@ -83,7 +83,7 @@ final class CallsOfSession implements AutoCloseable {
 
     void send() {
         if (made != null) {
-            made.send();
+            made.links().send();
         }
     }
 
@@ -112,14 +112,22 @@ final class CallsOfSession implements AutoCloseable {
 
     void lose(RemoteServer server) {
         if (made != null) {
-            made.lose(server);
+            made.links().fail(server);
         }
     }
 
-    void forget(RemoteServer server) {
-        if (made != null) {
-            made.forget(server);
+    /**
+     * As {@link SessionCalls#leave}.
+     *
+     * @return what is to forget the server then, if there is something
+     */
+    @Nullable
+    CallLinks leave(RemoteServer server) {
+        if (made == null) {
+            return null;
         }
+        made.leave(server);
+        return made.links();
     }
 
     @Override

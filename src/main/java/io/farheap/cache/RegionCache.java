@@ -16,6 +16,7 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
+import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.MemoryRegion;
@@ -316,12 +317,13 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public CallLinks callLinks(Runnable wake) {
+        public CallLinks callLinks(OwnerGate gate, Runnable wake) {
             return new CallLinks(
                     device.context(),
                     Math.max(1, configuration().serverThreads()),
                     device.events(),
                     device.lifetime()::closesLater,
+                    gate,
                     wake);
         }
 

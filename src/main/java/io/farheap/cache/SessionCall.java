@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ServerRing;
 import org.jspecify.annotations.Nullable;
 
 /** A call of a session, from issue to callback; then a place for another. One thread at a time. */
@@ -55,8 +56,9 @@ final class SessionCall {
     /** Where it was sent last, if it was. */
     @Nullable
     RemoteServer sentTo;
-    /** What it was sent over last. */
-    CallLink.@Nullable RingEnd ring;
+    /** What it was sent over last; null also once nothing that was sent over that takes effect any more. */
+    @Nullable
+    ServerRing ring;
     /** How often a server refused it after it had begun at another. */
     int refusals;
     /** How often that did not know an address that it has. */

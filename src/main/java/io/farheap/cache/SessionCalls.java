@@ -15,6 +15,7 @@ import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
+import io.farheap.thread.OwnerGate;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,11 +63,11 @@ final class SessionCalls implements AutoCloseable {
     private final CallTally.Counter counts;
     private int ended;
 
-    SessionCalls(CallingCache cache, LocalCalls.Requests requests, Runnable wake) {
+    SessionCalls(CallingCache cache, LocalCalls.Requests requests, OwnerGate gate, Runnable wake) {
         this.table = cache.table();
         this.procedures = cache.procedures();
         try {
-            this.links = cache.callLinks(wake);
+            this.links = cache.callLinks(gate, wake);
         } catch (Throwable e) {
             memory.close();
             throw e;
@@ -446,10 +447,6 @@ final class SessionCalls implements AutoCloseable {
         return calls.kept();
     }
 
-    void send() {
-        links.send();
-    }
-
     /**
      * As {@link RequestPath#listen}.
      *
@@ -483,14 +480,14 @@ final class SessionCalls implements AutoCloseable {
         Closing.all(ends);
     }
 
-    void lose(RemoteServer server) {
-        links.lose(server);
+    CallLinks links() {
+        return links;
     }
 
-    /** Nobody looks for its answers any more. */
-    void forget(RemoteServer server) {
-        links.forget(server);
-        calls.lose(server);
+    /** Nobody looks for a server's answers any more, which its {@link #links} are to forget then. */
+    void leave(RemoteServer server) {
+        links.leave(server);
+        calls.leave(server);
     }
 
     @Override

@@ -117,7 +117,7 @@ class SessionCore extends SessionThread {
 
     private SessionCalls makeCalls() {
         clear = null;
-        return new SessionCalls(cache.calls(), new CallAccesses(calls, this::path), this::wake);
+        return new SessionCalls(cache.calls(), new CallAccesses(calls, this::path), gate, this::wake);
     }
 
     /** Whether a buffer is of this cache. */
@@ -382,8 +382,12 @@ class SessionCore extends SessionThread {
     /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
     void disconnect(RemoteServer server) {
         links.disconnect(server);
-        gate.claimed(() -> calls.forget(server));
+        @Nullable CallLinks[] ofCalls = new CallLinks[1];
+        gate.claimed(() -> ofCalls[0] = calls.leave(server));
         wake();
+        if (ofCalls[0] != null) {
+            ofCalls[0].forget(server);
+        }
     }
 
     /** What it has of a server whose lease is lost is lost, from whatever thread. */

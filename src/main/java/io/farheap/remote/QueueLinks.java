@@ -13,9 +13,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * What a queue's owner asks of its {@linkplain ServerLinks links}. Making and fencing them are control calls, which take
- * as long as a server takes to answer: they run elsewhere, and what came of them waits as news for the owner's next
- * poll.
+ * What a queue's owner asks of its {@linkplain ServerLinks links}. Making and fencing them are control calls, which
+ * take as long as a server takes to answer: they run elsewhere, and what came of them waits as news for the owner's
+ * next poll.
  */
 final class QueueLinks<E extends ServerEnd> {
 
@@ -186,7 +186,9 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
-    /** Whether no later change is about to end what this one made, or has ended it. With the gate claimed, or inside. */
+    /**
+     * Whether no later change is about to end what this one made, or has ended it. With the gate claimed, or inside.
+     */
     private boolean isLatest(News change) {
         return change.number() == asked[change.server().index()];
     }

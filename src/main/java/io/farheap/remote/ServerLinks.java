@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li><b>connected</b>: the owner uses the end from then on, until the end is
- *   <li><b>left</b>, since it has failed, is to be replaced, or its server is not used any more: what is under way on it
- *       is lost. Then it is
+ *   <li><b>left</b>, since it has failed, is to be replaced, or its server is not used any more: what is under way on
+ *       it is lost. Then it is
  *   <li><b>fenced</b>: its server's end is destroyed, so nothing of it takes effect any more; or <b>forgotten</b>, if
  *       the server does not answer: the server's end goes with the lease. Last it is
- *   <li><b>closed</b>, once the owner has taken what was answered; <b>late</b> if a server that is stopped may be in the
- *       middle of writing to it.
+ *   <li><b>closed</b>, once the owner has taken what was answered; <b>late</b> if a server that is stopped may be in
+ *       the middle of writing to it.
  * </ul>
  *
  * <p>Whoever makes or ends an end waits for its server with that link's lock, and never with the owner's gate, which is
@@ -50,7 +50,7 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
         /** Uses an end from now on. With the gate claimed. */
         void use(RemoteServer server, E made);
 
-        /** Uses an end no more; what is in flight on it is lost. With the gate claimed. */
+        /** Uses an end no more, if it does; what is in flight on it is lost. With the gate claimed. */
         void leave(RemoteServer server, E end);
 
         /** Fails what there is to a server. With the gate claimed. */
@@ -213,8 +213,8 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
     }
 
     /**
-     * Destroys both ends of what there is to a server, which the owner has stopped using: when it returns, nothing that
-     * was sent takes effect any more. If the lease is lost, the server's end is gone or goes with it.
+     * Leaves a server, and destroys both ends of what there is to it: when it returns, nothing that was sent takes
+     * effect any more. If the lease is lost, the server's end is gone or goes with it.
      *
      * @throws ControlException where the server does not answer; the end stays, to be fenced again
      */
@@ -229,6 +229,8 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
                 end.fence();
                 return;
             }
+            // It may have been connected since the owner asked for this, and be in use.
+            gate.claimed(() -> owner.leave(server, end));
             if (server.lost() == null) {
                 end.end();
                 owner.ended(end);

@@ -23,14 +23,6 @@ public final class ServerRing extends ServerEnd {
         return connection.failed();
     }
 
-    /**
-     * Destroys the server's end, after which the connection has failed; what has been answered can still be taken,
-     * until it is closed.
-     */
-    public void disconnect() {
-        fenceOrForget();
-    }
-
     /** The server's end first: it writes answers. */
     @Override
     void end() {

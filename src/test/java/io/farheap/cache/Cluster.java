@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.control.ServerStatus;
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
@@ -9,6 +10,7 @@ import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** Memory servers in this process, reached over the loopback interface. */
 public final class Cluster implements AutoCloseable {
@@ -23,6 +25,7 @@ public final class Cluster implements AutoCloseable {
     private ServedCode procedures = ServedCode.BUILT_IN;
     private final PullGate pulls = new PullGate();
 
+    private UnaryOperator<ControlPlane> before = UnaryOperator.identity();
     private int threads = ServerOptions.defaultThreads();
 
     /** @param regions how many regions each of the servers has */
@@ -41,6 +44,12 @@ public final class Cluster implements AutoCloseable {
     /** The servers that are added from now on have so many threads. */
     Cluster threads(int each) {
         threads = each;
+        return this;
+    }
+
+    /** The servers that are added from now on stand behind something of a test's. */
+    Cluster behind(UnaryOperator<ControlPlane> what) {
+        before = what;
         return this;
     }
 
@@ -64,7 +73,7 @@ public final class Cluster implements AutoCloseable {
                         regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test", threads, true, Idle.PARK)
                 .procedures(procedures));
         try {
-            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", pulls.before(memory))));
+            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", before.apply(pulls.before(memory)))));
         } catch (RuntimeException e) {
             memory.close();
             throw e;
@@ -91,10 +100,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     int freeRegions(int server) {
-        return nodes.get(server)
-                .memory()
-                .hello(io.farheap.control.plane.ControlPlane.PROTOCOL_VERSION)
-                .freeRegions();
+        return nodes.get(server).memory().hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
     }
 
     /** The server ends without a word to its clients. */

@@ -42,6 +42,7 @@ class ServerLinksTest {
 
         private boolean broken;
         private boolean taken = true;
+        private int left;
 
         @Override
         public ServerRing open(RemoteServer to) {
@@ -58,6 +59,7 @@ class ServerLinksTest {
         @Override
         public void leave(RemoteServer to, ServerRing end) {
             end.connection().fail();
+            left += end.isOver() ? 0 : 1;
             use(to, end);
         }
 
@@ -143,6 +145,22 @@ class ServerLinksTest {
         assertFalse(links.closed().isDone());
     }
 
+    /** One that does not answer is asked again. */
+    @Test
+    void whatIsFencedIsLeftFirst() {
+        links.connect(server);
+        links.fence(server);
+        assertEquals(1, owner.left);
+        links.fence(server);
+        assertEquals(1, owner.left);
+        assertTrue(links.connect(server));
+        stop(server);
+        assertThrows(ControlException.class, () -> links.fence(server));
+        assertThrows(ControlException.class, () -> links.fence(server));
+        assertEquals(2, asked.get());
+        assertEquals(3, owner.left);
+    }
+
     /** A close that gets no answer is no fence. */
     @Test
     void whatIsClosedCanBeFencedYet() {
@@ -158,8 +176,7 @@ class ServerLinksTest {
         RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
         stop(server);
         queue.links().close();
-        assertThrows(
-                CompletionException.class, queue.links().fenceInTurn(server)::join);
+        assertThrows(CompletionException.class, queue.links().fenceInTurn(server)::join);
     }
 
     @Test
