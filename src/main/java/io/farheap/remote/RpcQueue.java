@@ -220,11 +220,16 @@ public final class RpcQueue extends MemoryQueue {
 
     /** Calls whose tags have not come back. */
     public int underWay() {
-        int sum = 0;
-        for (int i = 0; i < lanes.size(); i++) {
-            sum += lanes.get(i).underWay();
+        enter();
+        try {
+            int sum = 0;
+            for (int i = 0; i < lanes.size(); i++) {
+                sum += lanes.get(i).underWay();
+            }
+            return sum;
+        } finally {
+            exit();
         }
-        return sum;
     }
 
     /** Whether calls to a server are taken. */
