@@ -1,7 +1,7 @@
 package io.farheap.testing;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlPlane;
+import io.farheap.control.plane.ControlPlane;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
