@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.connection.Connection;
+import io.farheap.remote.QueuePoster;
 import io.farheap.rpc.BatchConnection;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -16,12 +17,12 @@ final class BatchLanes {
     private static final long NO_PATIENCE_NANOS = 1_000_000;
 
     private final Routes routes;
-    private final SessionQueue oneSided;
+    private final QueuePoster oneSided;
     private BatchLane[] lanes = {};
     /** Requests in batches between issue and callback. */
     private int pending;
 
-    BatchLanes(Routes routes, SessionQueue oneSided) {
+    BatchLanes(Routes routes, QueuePoster oneSided) {
         this.routes = routes;
         this.oneSided = oneSided;
     }
@@ -79,6 +80,11 @@ final class BatchLanes {
             }
         }
         return lanes.length > 0;
+    }
+
+    /** Whether nothing is in flight to a server, in batches or beside them. */
+    boolean isIdle(BatchLane lane) {
+        return lane.connection.unanswered() == 0 && oneSided.inFlight(lane.server) == 0;
     }
 
     /** Whether each can take so many records. What would never fit takes the one-sided path, and needs no room here. */

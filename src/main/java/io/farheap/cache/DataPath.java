@@ -5,6 +5,9 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.OpenDevice;
+import io.farheap.remote.QueueCompletions;
+import io.farheap.remote.QueueConnections;
+import io.farheap.remote.QueuePoster;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
@@ -48,32 +51,22 @@ record DataPath(
             CompletionQueue queue = stack.add(
                     device.context().createCompletionQueue(entries + DRAIN_ENTRIES, COMPLETION_BATCH, channel));
             BounceBuffers bounce = stack.add(new BounceBuffers(device.domain()));
-            Routes routes = new Routes(table);
+            QueueConnections connections = new QueueConnections();
+            Routes routes = new Routes(table, connections);
+            QueueCompletions completions =
+                    new QueueCompletions(queue, entries, entries + DRAIN_ENTRIES, connections, routes::forget);
+            QueuePoster poster = new QueuePoster(connections, completions);
             SessionEngine engine = new SessionEngine(
-                    routes,
-                    queue,
-                    entries,
-                    entries + DRAIN_ENTRIES,
-                    device.maxMessageBytes(),
-                    bounce,
-                    latency,
-                    options.requests());
-            Links connections = new SessionConnections(
-                    gate,
-                    engine.queue(),
-                    routes,
-                    queue,
-                    device.domain(),
-                    device.scratch(),
-                    how,
-                    options.doorbellBatch());
-            Runnable free = () -> Closing.all(queue, bounce);
+                    routes, poster, completions, device.maxMessageBytes(), bounce, latency, options.requests());
+            Links oneSided = new SessionConnections(
+                    gate, poster, routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
+            Runnable free = () -> Closing.all(completions, bounce);
             RequestPath requests = engine;
-            Links links = connections;
+            Links links = oneSided;
             if (how.batched()) {
-                SessionBatches batches = new SessionBatches(engine, routes, latency, options.requests());
+                SessionBatches batches = new SessionBatches(engine, poster, routes, latency, options.requests());
                 requests = batches;
-                links = new SessionRings(connections, gate, batches, device.context(), channel, how);
+                links = new SessionRings(oneSided, gate, batches, device.context(), channel, how);
             }
             stack.keep();
             return new DataPath(requests, links, channel, free, device.lifetime()::closesLater);

@@ -4,20 +4,13 @@ import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.migration.SplitRegion;
+import io.farheap.remote.QueuePoster;
 import io.farheap.remote.RemoteRegion;
-import io.farheap.verbs.OneOperation;
-import io.farheap.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Cuts a session's requests into work requests, and knows what has become of these. A work request's tag is its
- * request's place, and above {@value #TAG_CHUNK_SHIFT} bits one more than the bounce buffer's chunk that its data go
- * through. One thread at a time.
- */
-final class PartPoster implements SessionQueue.Ended {
-
-    private static final int TAG_CHUNK_SHIFT = 32;
+/** Cuts a session's requests into work requests, and posts them. One thread at a time. */
+final class PartPoster {
 
     enum Posting {
         /** The whole request is posted. */
@@ -38,7 +31,7 @@ final class PartPoster implements SessionQueue.Ended {
         boolean blocks(long address, long length);
     }
 
-    private final PostedRequests requests;
+    private final QueuePoster queue;
     private final Routes routes;
     private final RegionTable table;
     private final BounceBuffers bounce;
@@ -46,8 +39,8 @@ final class PartPoster implements SessionQueue.Ended {
     /** Null where no request has to wait for anything. */
     private @Nullable Barrier barrier;
 
-    PartPoster(PostedRequests requests, Routes routes, BounceBuffers bounce, int maxMessageBytes) {
-        this.requests = requests;
+    PartPoster(QueuePoster queue, Routes routes, BounceBuffers bounce, int maxMessageBytes) {
+        this.queue = queue;
         this.routes = routes;
         this.table = routes.table();
         this.bounce = bounce;
@@ -63,9 +56,9 @@ final class PartPoster implements SessionQueue.Ended {
     }
 
     /** Posts what is left of a request, cut where regions, their parts and messages end. */
-    Posting post(PostedRequest request, SessionQueue queue) {
+    Posting post(PostedRequest request) {
         try {
-            return postRest(request, queue);
+            return postRest(request);
         } catch (Throwable e) {
             // It alone ends: what is behind it goes on with the next poll.
             request.lose();
@@ -73,7 +66,7 @@ final class PartPoster implements SessionQueue.Ended {
         }
     }
 
-    private Posting postRest(PostedRequest request, SessionQueue queue) {
+    private Posting postRest(PostedRequest request) {
         long length = request.length;
         boolean write = request.write;
         while (request.posted < length) {
@@ -103,7 +96,6 @@ final class PartPoster implements SessionQueue.Ended {
                 return Posting.NO_ROOM;
             } else if (segment == null) {
                 postPart(
-                        queue,
                         request,
                         request.place,
                         connection,
@@ -113,30 +105,10 @@ final class PartPoster implements SessionQueue.Ended {
                         region.remoteKey(),
                         bytes);
             } else {
-                postBounced(queue, request, segment, connection, region.address() + offset, region.remoteKey(), bytes);
+                postBounced(request, segment, connection, region.address() + offset, region.remoteKey(), bytes);
             }
         }
         return Posting.POSTED;
-    }
-
-    /**
-     * Makes what was tried in one native call, and has not ended well at once, an ordinary request's one work request.
-     *
-     * @param result of {@link OneOperation#run}
-     */
-    // An operation is its connection's.
-    @SuppressWarnings("NullAway")
-    void adopt(PostedRequest request, int result, @Nullable Connection connection, long remote, SessionQueue queue) {
-        if (result == OneOperation.OTHER_COMPLETION) {
-            queue.stashOther();
-        }
-        if (result != OneOperation.FAILED) {
-            queue.adopt(connection, request.place, request.write, remote, (int) request.length);
-            request.outstanding = 1;
-        } else {
-            queue.fail(connection);
-            request.status = Status.LOST;
-        }
     }
 
     /** So much of a request is not posted. */
@@ -145,8 +117,7 @@ final class PartPoster implements SessionQueue.Ended {
         request.posted += bytes;
     }
 
-    private static void postPart(
-            SessionQueue queue,
+    private void postPart(
             PostedRequest request,
             long tag,
             Connection connection,
@@ -174,7 +145,6 @@ final class PartPoster implements SessionQueue.Ended {
     }
 
     private void postBounced(
-            SessionQueue queue,
             PostedRequest request,
             MemorySegment segment,
             Connection connection,
@@ -195,32 +165,7 @@ final class PartPoster implements SessionQueue.Ended {
             skip(request, bytes, Status.SEGMENT_GONE);
             return;
         }
-        long tag = (long) (chunk + 1) << TAG_CHUNK_SHIFT | request.place;
-        postPart(queue, request, tag, connection, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes);
-    }
-
-    @Override
-    public void ended(long tag, int count, int status) {
-        PostedRequest request = requests.get((int) tag);
-        request.outstanding -= count;
-        if (tag >>> TAG_CHUNK_SHIFT != 0 || status != WcStatus.SUCCESS) {
-            endUnusual(request, (int) (tag >>> TAG_CHUNK_SHIFT) - 1, status);
-        }
-    }
-
-    /** @param chunk that the work request's data went through; -1 for none */
-    // Data go through a chunk from a segment, or to one.
-    @SuppressWarnings("NullAway")
-    private void endUnusual(PostedRequest request, int chunk, int status) {
-        if (status != WcStatus.SUCCESS) {
-            request.status = Status.LOST;
-            routes.forget();
-        }
-        if (chunk >= 0) {
-            if (status == WcStatus.SUCCESS && !request.write && !bounce.copyOut(chunk, request.segment)) {
-                request.status = Status.SEGMENT_GONE;
-            }
-            bounce.give(chunk);
-        }
+        long tag = PartCompletions.tag(request, chunk);
+        postPart(request, tag, connection, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes);
     }
 }

@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
+import io.farheap.remote.QueuePoster;
 
 /**
  * Puts the records of one request into lists, one for each server: one doorbell posts each. One thread at a time,
@@ -14,7 +15,7 @@ final class RecordLists {
 
     private final Routes routes;
     private final RegionTable table;
-    private final SessionQueue queue;
+    private final QueuePoster queue;
     private final int maxMessageBytes;
 
     /** The range that the records added last are in. */
@@ -22,7 +23,7 @@ final class RecordLists {
 
     private long end;
 
-    RecordLists(Routes routes, SessionQueue queue, int maxMessageBytes) {
+    RecordLists(Routes routes, QueuePoster queue, int maxMessageBytes) {
         this.routes = routes;
         this.table = routes.table();
         this.queue = queue;

@@ -4,6 +4,7 @@ import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.migration.SplitRegion;
+import io.farheap.remote.QueueConnections;
 import io.farheap.remote.RemoteRegion;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -20,19 +21,20 @@ import org.jspecify.annotations.Nullable;
 final class Routes {
 
     private final RegionTable table;
+    private final QueueConnections connections;
     private Route[] known = {};
     /**
      * Of regions that are in several places, two for each: of the copy that has the beginning, and of the other that
      * was used last.
      */
     private Route[] split = {};
-    /** By server: the one to use, or null. */
-    private @Nullable Connection[] connections = {};
 
     private @Nullable BatchLane[] lanes = {};
 
-    Routes(RegionTable table) {
+    /** @param connections of the session; whoever changes them has the routes {@linkplain #forget forgotten} */
+    Routes(RegionTable table, QueueConnections connections) {
         this.table = table;
+        this.connections = connections;
         grow();
     }
 
@@ -109,7 +111,7 @@ final class Routes {
         return connection == null && lane == null ? null : new Route(entry, copy, connection, lane);
     }
 
-    /** To be called whenever a connection has failed. */
+    /** To be called whenever a connection has failed, or is used or left. */
     void forget() {
         Arrays.fill(known, Route.UNKNOWN);
         Arrays.fill(split, Route.UNKNOWN);
@@ -118,22 +120,7 @@ final class Routes {
     /** The connection to a server, or null where there is none. */
     @Nullable
     Connection connection(int server) {
-        return server < connections.length ? connections[server] : null;
-    }
-
-    /** Uses a connection to a server from now on; none where it is null. */
-    void connection(int server, @Nullable Connection connection) {
-        if (server >= connections.length) {
-            connections = Arrays.copyOf(connections, server + 1);
-        }
-        connections[server] = connection;
-        forget();
-    }
-
-    /** By server; null where there is none. */
-    @Nullable
-    Connection[] connections() {
-        return connections;
+        return connections.to(server);
     }
 
     /** The batches to a server, or null where there are none. */

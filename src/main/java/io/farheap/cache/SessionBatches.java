@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.RegionTable;
+import io.farheap.remote.QueuePoster;
 import io.farheap.rpc.BatchConnection;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -36,15 +37,23 @@ final class SessionBatches implements RequestPath {
     private final BatchLanes lanes;
     private final BatchCallbacks callbacks;
 
-    /** @param capacity requests of the engine between issue and callback */
-    SessionBatches(SessionEngine engine, Routes routes, @Nullable OperationLatency latency, int capacity) {
+    /**
+     * @param oneSided where the engine posts
+     * @param capacity requests of the engine between issue and callback
+     */
+    SessionBatches(
+            SessionEngine engine,
+            QueuePoster oneSided,
+            Routes routes,
+            @Nullable OperationLatency latency,
+            int capacity) {
         this.engine = engine;
         this.routes = routes;
         this.table = routes.table();
         this.latency = latency;
         this.parts = new ScatterGather(capacity);
         this.groups = new RecordGroups(table, engine.maxRecords());
-        this.lanes = new BatchLanes(routes, engine.queue());
+        this.lanes = new BatchLanes(routes, oneSided);
         this.callbacks = new BatchCallbacks(lanes, runs, engine, parts, latency);
         engine.barrier(new PartPoster.Barrier() {
             @Override
@@ -389,7 +398,7 @@ final class SessionBatches implements RequestPath {
             lanes.lose(lane);
         } else if (connection.isFull()) {
             connection.send();
-        } else if (connection.unanswered() == 0 && engine.queue().inFlight(lane.server) == 0) {
+        } else if (lanes.isIdle(lane)) {
             if (connection.waiting() > 1 || !goAlone(lane)) {
                 connection.send();
             }

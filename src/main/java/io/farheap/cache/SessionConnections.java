@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.connection.Connection;
 import io.farheap.connection.ConnectionNumbers;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.remote.QueuePoster;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ServerConnection;
@@ -13,7 +14,7 @@ import io.farheap.verbs.ProtectionDomain;
 /** A session's connections for one-sided operations, one to each server. */
 final class SessionConnections extends SessionLinks<ServerConnection> {
 
-    private final SessionQueue queue;
+    private final QueuePoster queue;
     private final Routes routes;
     private final CompletionQueue completions;
     private final ProtectionDomain domain;
@@ -25,7 +26,7 @@ final class SessionConnections extends SessionLinks<ServerConnection> {
     /** @param scratch where drains put what they read */
     SessionConnections(
             OwnerGate gate,
-            SessionQueue queue,
+            QueuePoster queue,
             Routes routes,
             CompletionQueue completions,
             ProtectionDomain domain,
@@ -71,7 +72,7 @@ final class SessionConnections extends SessionLinks<ServerConnection> {
 
     @Override
     public void leave(RemoteServer server, ServerConnection end) {
-        queue.remove(server.index(), DRAIN_TIMEOUT_NANOS);
+        queue.detach(server.index(), DRAIN_TIMEOUT_NANOS);
     }
 
     @Override

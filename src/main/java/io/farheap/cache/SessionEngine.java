@@ -3,7 +3,8 @@ package io.farheap.cache;
 import io.farheap.connection.Connection;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.RegionTable;
-import io.farheap.verbs.CompletionQueue;
+import io.farheap.remote.QueueCompletions;
+import io.farheap.remote.QueuePoster;
 import io.farheap.verbs.OneOperation;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +24,9 @@ final class SessionEngine implements RequestPath {
     private final BounceBuffers bounce;
     private final @Nullable OperationLatency latency;
     private final Routes routes;
-    private final SessionQueue queue;
+    private final QueuePoster queue;
     private final PartPoster poster;
+    private final PartCompletions completions;
 
     private final PostedRequests requests;
     private final HeldRequests held;
@@ -38,16 +40,15 @@ final class SessionEngine implements RequestPath {
     private boolean heldMayResume;
 
     /**
-     * @param capacity requests between issue and callback, a power of two
-     * @param completionEntries work requests in flight at most
-     * @param stashEntries the completion queue's
+     * @param queue on the routes' connections
+     * @param completions of that queue
      * @param latency where latencies are recorded, or null
+     * @param capacity requests between issue and callback, a power of two
      */
     SessionEngine(
             Routes routes,
-            CompletionQueue completions,
-            int completionEntries,
-            int stashEntries,
+            QueuePoster queue,
+            QueueCompletions completions,
             int maxMessageBytes,
             BounceBuffers bounce,
             @Nullable OperationLatency latency,
@@ -58,8 +59,9 @@ final class SessionEngine implements RequestPath {
         this.bounce = bounce;
         this.latency = latency;
         this.requests = new PostedRequests(capacity);
-        this.poster = new PartPoster(requests, routes, bounce, maxMessageBytes);
-        this.queue = new SessionQueue(completions, completionEntries, stashEntries, routes, poster);
+        this.queue = queue;
+        this.poster = new PartPoster(queue, routes, bounce, maxMessageBytes);
+        this.completions = new PartCompletions(completions, requests, bounce);
         // At most half may be held, so that requests to other regions always find room.
         this.heldLimit = capacity / 2;
         this.held = new HeldRequests(requests, table, capacity);
@@ -67,11 +69,6 @@ final class SessionEngine implements RequestPath {
         this.order = new RequestOrder(requests, capacity);
         this.callbacks = new RequestCallbacks(requests, order, held, latency);
         this.lists = new RecordLists(routes, queue, maxMessageBytes);
-    }
-
-    /** Its connections. */
-    SessionQueue queue() {
-        return queue;
     }
 
     void barrier(PartPoster.Barrier asked) {
@@ -143,7 +140,9 @@ final class SessionEngine implements RequestPath {
         return order.reaches(end) || held.reaches(end);
     }
 
+    // An operation is its connection's.
     @Override
+    @SuppressWarnings("NullAway")
     public int tryExecute(
             boolean write, long address, RequestBuffer buffer, long offset, long length, Completion done, long token) {
         if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
@@ -156,14 +155,14 @@ final class SessionEngine implements RequestPath {
         int timed = latency == null ? 0 : latency.due();
         long start = timed > 0 ? System.nanoTime() : 0;
         long remote = route.address + table.offsetOf(address);
-        int result = route.operation.run(
-                write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
+        int key = buffer.localKey();
+        int result = route.operation.run(write, buffer.address() + offset, key, remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
             PostedRequest request = begin(write, address, length, buffer, 0, done, token);
-            request.begin(length, 0);
+            request.begin(length, 1);
             request.timed = timed;
             request.issuedAt = start;
-            poster.adopt(request, result, route.connection, remote, queue);
+            queue.adopt(route.connection, result, write, request.place, key, remote, route.remoteKey, (int) length);
             return STARTED;
         }
         if (timed > 0) {
@@ -394,16 +393,16 @@ final class SessionEngine implements RequestPath {
 
     /** Handles completions and posts what waits. */
     void advance() {
-        queue.takeCompletions();
+        completions.take();
         if (!order.isPosted()) {
             postQueued();
         }
         if (heldMayResume) {
             postHeld();
         }
-        if (queue.listing()) {
+        if (queue.hasLists()) {
             queue.postLists();
-            queue.takeCompletions();
+            completions.take();
         }
     }
 
@@ -414,7 +413,7 @@ final class SessionEngine implements RequestPath {
 
     @Override
     public long listen() {
-        queue.requestNotification();
+        completions.requestNotification();
         return 0;
     }
 
@@ -463,7 +462,7 @@ final class SessionEngine implements RequestPath {
     private PartPoster.Posting post(PostedRequest request) {
         return held.count() > 0 && held.overlaps(request.address, request.length, order.next(), false)
                 ? PartPoster.Posting.HELD
-                : poster.post(request, queue);
+                : poster.post(request);
     }
 
     /** Posts held requests, each behind those that were issued before it and overlap it. */
@@ -485,7 +484,7 @@ final class SessionEngine implements RequestPath {
             }
             // Also where this throws: those behind are looked at with the next poll.
             heldMayResume = true;
-            if (poster.post(request, queue) == PartPoster.Posting.NO_ROOM) {
+            if (poster.post(request) == PartPoster.Posting.NO_ROOM) {
                 return;
             }
             heldMayResume = false;

@@ -19,17 +19,13 @@ final class AdoptedOperation {
         return inFlight;
     }
 
-    void begin(long itsTag, boolean write, long remoteAddress, int bytes) {
+    void begin(long itsTag, boolean write, int itsLocalKey, long remoteAddress, int itsRemoteKey, int bytes) {
         inFlight = true;
         tag = itsTag;
         readAddress = remoteAddress;
         readBytes = write ? 0 : bytes;
-    }
-
-    /** What it uses, for a caller who asks. */
-    void keys(int local, int remote) {
-        localKey = local;
-        remoteKey = remote;
+        localKey = itsLocalKey;
+        remoteKey = itsRemoteKey;
     }
 
     /** Ends it. */

@@ -284,15 +284,9 @@ public final class Connection implements AutoCloseable {
         return now;
     }
 
-    /** As {@link #adopt(long, boolean, long, int)}, for a caller who asks what is in use. */
-    public void adopt(long tag, boolean write, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        adopt(tag, write, remoteAddress, bytes);
-        adopted.keys(localKey, remoteKey);
-    }
-
     /** Makes the operation that {@link #now} left in flight an ordinary one. */
-    public void adopt(long tag, boolean write, long remoteAddress, int bytes) {
-        adopted.begin(tag, write, remoteAddress, bytes);
+    public void adopt(long tag, boolean write, int localKey, long remoteAddress, int remoteKey, int bytes) {
+        adopted.begin(tag, write, localKey, remoteAddress, remoteKey, bytes);
     }
 
     /**

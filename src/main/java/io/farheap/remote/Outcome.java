@@ -49,10 +49,17 @@ public final class Outcome {
         };
     }
 
-    /** A local error of the queue pair is trouble that passes, such as a shortage of memory or of descriptors. */
+    /**
+     * A local error of the queue pair is trouble that passes, such as a shortage of memory or of descriptors.
+     *
+     * @param status as {@link QueueCompletions#status} says it
+     */
     static int of(int status) {
         if (status == WcStatus.SUCCESS) {
             return DONE;
+        }
+        if (status == QueueCompletions.NOT_POSTED) {
+            return NOT_POSTED;
         }
         boolean refused = status == WcStatus.REM_ACCESS_ERR
                 || status == WcStatus.REM_INV_REQ_ERR

@@ -1,62 +1,115 @@
 package io.farheap.remote;
 
 import io.farheap.connection.Connection;
+import io.farheap.connection.OperationRing;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.WcStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue's operations in flight, and what has ended of them, in the order in which it is handed over. Used inside the
- * queue's gate, or with it claimed: who claims it stashes the completions that it takes, and the owner's next poll has
- * them first. Nothing here allocates after construction.
+ * The operations in flight on a queue's connections, which share a completion queue, and what has ended of them: what a
+ * {@link RemoteQueue} and a cache's session have in common. Used inside the queue's gate, or with it claimed: who
+ * claims it stashes the completions that it takes, and the owner has them first. Nothing here allocates after
+ * construction.
+ *
+ * <p>The owner takes, in this order: what is {@linkplain #left noted} already, what {@link #noteStashed} notes, for
+ * each completion that {@link #poll} finds what {@link #takeNext} says or notes, and what {@link #noteRefused} notes.
+ * It takes an operation before it does anything that may throw; the others then wait for it to go on. Nothing here
+ * calls the owner on that way: each owner's handler is known to its own loop.
  */
-final class QueueCompletions implements AutoCloseable {
+public final class QueueCompletions implements AutoCloseable {
+
+    /** From {@link #status}, beside those of {@link WcStatus}: the connection had failed before it could be posted. */
+    public static final int NOT_POSTED = -1;
+
+    private static final int NO_ID = -1;
 
     private final CompletionQueue completions;
     private final QueueConnections connections;
+    private final int limit;
     private final Stash stash;
+    private final Runnable changed;
 
     private int inFlight;
     /** Of the completions in the completion queue's array, those before it have been taken. */
     private int at;
 
     private int polled;
-    /** What the latest of them ends and has not been handed to a handler yet. */
+    /** The connection of the operations that are noted: they have ended, and are to be taken. */
     private @Nullable Connection ending;
 
     private long endingId;
+    /** Of the last of them. */
     private int endingStatus;
+
     private int endingLeft;
     /** A connection has operations that no completion will come for. */
     private boolean refused;
+    /** A connection is being drained. */
+    private boolean draining;
 
     private boolean shut;
 
-    /** Owns the completion queue from now on. */
-    QueueCompletions(CompletionQueue completions, int stashed, QueueConnections connections) {
+    /**
+     * Owns the completion queue from now on.
+     *
+     * @param limit operations in flight at most
+     * @param stashed the completion queue's entries
+     * @param changed is run when a connection has failed, or is used or left: what was found out about them may be
+     *     wrong now
+     */
+    public QueueCompletions(
+            CompletionQueue completions, int limit, int stashed, QueueConnections connections, Runnable changed) {
         this.completions = completions;
+        this.limit = limit;
         this.stash = new Stash(stashed);
         this.connections = connections;
+        this.changed = changed;
     }
 
-    /** Operations that are begun and have not been handed over. */
+    /** Operations that are begun and have not been taken. */
     int inFlight() {
         return inFlight;
     }
 
-    /** Whether no completion is to come, and none is stashed. */
-    boolean isIdle() {
-        return inFlight == 0 && stash.count() == 0;
+    /** How many more may be begun. */
+    int room() {
+        return limit - inFlight;
     }
 
-    /** One more operation is in flight. */
-    void begin() {
-        inFlight++;
+    boolean hasRoomFor(int count) {
+        return inFlight + count <= limit;
+    }
+
+    /** Whether no completion is to come, and none is stashed. */
+    boolean isIdle() {
+        return inFlight == 0 && !draining && stash.count() == 0;
+    }
+
+    /** Whether a drain is under way: then completions come that are no operation's. */
+    boolean draining() {
+        return draining;
+    }
+
+    /** So many more operations are in flight. */
+    void begin(int count) {
+        inFlight += count;
+    }
+
+    /** A connection has a flush on its way. */
+    void beginDrain() {
+        draining = true;
+    }
+
+    /** A connection is used, or not used any more. */
+    void change() {
+        changed.run();
     }
 
     /** A connection has failed: its operations may have no completion. */
     void refuse() {
         refused = true;
+        changed.run();
     }
 
     /** Stashes the completion of another, which an operation in one native call took. */
@@ -69,43 +122,71 @@ final class QueueCompletions implements AutoCloseable {
         stash.add(connection.lastId(), WcStatus.WR_FLUSH_ERR);
     }
 
+    /** Operations that have ended, are noted, and are to be taken by {@link #take}. */
+    public int left() {
+        return endingLeft;
+    }
+
+    /** The next one's: one of {@link WcStatus}, or {@link #NOT_POSTED}. There must be one. */
+    public int status() {
+        return endingLeft == 1 || endingStatus == NOT_POSTED ? endingStatus : WcStatus.SUCCESS;
+    }
+
     /**
-     * Hands over what has ended, at most some dozens.
+     * Takes the next one; there must be one.
      *
-     * @param listing whether lists are still being made
+     * @return its tag
+     */
+    // While some are left, there is a connection that they are of.
+    @SuppressWarnings("NullAway")
+    public long take() {
+        endingLeft--;
+        inFlight--;
+        return ending.take(endingId);
+    }
+
+    /**
+     * Takes more of those that are noted, as far as they have the tag of the one that was taken last, and its status.
+     *
      * @return how many
      */
-    int poll(CompletionHandler handler, boolean listing) {
-        int handed = hand(handler);
-        while (stash.count() > 0) {
-            // Taken before it is handed over: a handler may throw.
-            long id = stash.firstId();
-            int status = stash.firstStatus();
-            stash.removeFirst();
-            end(id, status);
-            handed += hand(handler);
+    // As above.
+    @SuppressWarnings("NullAway")
+    public int takeSame(long tag) {
+        boolean lastToo = endingStatus == WcStatus.SUCCESS || endingStatus == NOT_POSTED;
+        int most = lastToo ? endingLeft : endingLeft - 1;
+        if (most <= 0) {
+            return 0;
         }
-        while (fetch()) {
-            handed += takeNext(handler);
-            if (at == polled) {
-                break;
-            }
+        int same = ending.ring().takeSame(tag, most);
+        endingLeft -= same;
+        inFlight -= same;
+        return same;
+    }
+
+    /**
+     * Takes the next completion that others have stashed, and notes what it ends: nothing, if it is late. Nothing may
+     * be left.
+     *
+     * @return false where there is none
+     */
+    public boolean noteStashed() {
+        if (stash.count() == 0) {
+            return false;
         }
-        return refused ? handed + handRefused(handler, listing) : handed;
+        long id = stash.firstId();
+        int status = stash.firstStatus();
+        stash.removeFirst();
+        note(id, status);
+        return true;
     }
 
-    /** Makes later completions raise an event. Those that came before raise none: {@link #hasSome} sees them. */
-    void requestNotification() {
-        completions.requestNotification();
-    }
-
-    /** Whether there is something to hand over, or may be. */
-    boolean hasSome() {
-        return endingLeft > 0 || stash.count() > 0 || refused || fetch();
-    }
-
-    /** Whether there is a completion to take. */
-    private boolean fetch() {
+    /**
+     * Takes completions from the device, unless some that came before are to be taken yet.
+     *
+     * @return how many there are to take, each by {@link #takeNext}
+     */
+    public int poll() {
         if (shut) {
             throw new IllegalStateException("the queue is closed");
         }
@@ -113,55 +194,72 @@ final class QueueCompletions implements AutoCloseable {
             polled = completions.poll();
             at = 0;
         }
-        return at < polled;
+        return polled - at;
     }
 
-    /** Hands over what the next completion ends. */
-    private int takeNext(CompletionHandler handler) {
+    /** Whether the latest {@link #poll} that asked the device may have left some there. */
+    public boolean mayHaveMore() {
+        return polled == completions.batch();
+    }
+
+    /**
+     * Takes the next completion, which {@link #poll} has found. Nothing may be left.
+     *
+     * @return where it ends one operation, well, the ring that this is the first of, to be taken from there: of most;
+     *     null where it ends others, or none, which are noted
+     */
+    public @Nullable OperationRing takeNext() {
         int next = at++;
         long id = completions.id(next);
         int status = completions.status(next);
-        Connection connection = connections.of(id);
-        if (status != WcStatus.SUCCESS || !connection.ring().endsFirst(id)) {
-            end(id, status);
-            return hand(handler);
+        OperationRing ring = connections.of(id).ring();
+        if (status == WcStatus.SUCCESS && ring.endsFirst(id)) {
+            inFlight--;
+            return ring;
         }
-        // Most completions. Nothing is left to note should the handler throw.
-        inFlight--;
-        handler.completed(connection.ring().takeFirst(), Outcome.DONE);
-        return 1;
+        note(id, status);
+        return null;
     }
 
-    private void end(long id, int status) {
+    private void note(long id, int status) {
         Connection connection = connections.of(id);
         int ended = connection.complete(id, status);
         if (status != WcStatus.SUCCESS) {
-            refused = true;
+            refuse();
         }
         if (ended > 0) {
-            ending = connection;
-            endingId = id;
-            endingStatus = status;
-            endingLeft = ended;
+            note(connection, id, status, ended);
+        } else if (ended != Connection.LATE) {
+            noteDrained();
         }
     }
 
-    /** Hands over what the latest completion ends. */
-    // While some are left, there is a connection that they are of.
-    @SuppressWarnings("NullAway")
-    private int hand(CompletionHandler handler) {
-        int handed = 0;
-        while (endingLeft > 0) {
-            endingLeft--;
-            inFlight--;
-            handed++;
-            handler.completed(ending.take(endingId), endingLeft == 0 ? Outcome.of(endingStatus) : Outcome.DONE);
-        }
-        return handed;
+    private void note(Connection connection, long id, int status, int ended) {
+        ending = connection;
+        endingId = id;
+        endingStatus = status;
+        endingLeft = ended;
     }
 
-    private int handRefused(CompletionHandler handler, boolean listing) {
-        int handed = 0;
+    private void noteDrained() {
+        boolean any = false;
+        for (Connection connection : connections.all()) {
+            any |= connection != null && connection.flushing();
+        }
+        draining = any;
+    }
+
+    /**
+     * Notes operations of a failed connection that no completion will come for. Nothing may be left.
+     *
+     * @param listing whether the owner is making lists, which are given up otherwise
+     * @return false where there are none
+     */
+    public boolean noteRefused(boolean listing) {
+        return refused && findRefused(listing);
+    }
+
+    private boolean findRefused(boolean listing) {
         boolean waiting = false;
         for (Connection connection : connections.all()) {
             if (connection == null) {
@@ -170,21 +268,32 @@ final class QueueCompletions implements AutoCloseable {
             if (connection.failed() && connection.listing() && !listing) {
                 connection.abandonList();
             }
-            for (int left = connection.ring().refused(); left > 0; left--) {
-                inFlight--;
-                handed++;
-                handler.completed(connection.ring().takeFirst(), Outcome.NOT_POSTED);
+            int left = connection.ring().refused();
+            if (left > 0) {
+                note(connection, NO_ID, NOT_POSTED, left);
+                return true;
             }
             waiting |= connection.failed() && connection.inFlight() > 0;
         }
         refused = waiting;
-        return handed;
+        return false;
+    }
+
+    /** Makes later completions raise an event. Those that came before raise none: {@link #hasSome} sees them. */
+    public void requestNotification() {
+        completions.requestNotification();
+    }
+
+    /** Whether there is something to take, or may be. */
+    boolean hasSome() {
+        return endingLeft > 0 || stash.count() > 0 || refused || poll() > 0;
     }
 
     /**
      * Forgets a connection whose queue pair has been destroyed, which may have completed into this process before.
+     * Another may then have its number.
      *
-     * @return false where something of it is to be taken or handed over yet, and it stays
+     * @return false where something of it is to be taken yet, and it stays
      */
     boolean forget(int number) {
         Connection connection = connections.find(number);
@@ -205,17 +314,26 @@ final class QueueCompletions implements AutoCloseable {
     }
 
     /** Takes all completions; those of flushes end here, the others wait for the owner. */
-    void stashAll() {
-        while (fetch()) {
+    private void stashAll() {
+        while (poll() > 0) {
             int next = at++;
             long id = completions.id(next);
             Connection connection = connections.of(id);
             if (id == connection.flushId()) {
                 connection.complete(id, completions.status(next));
+                noteDrained();
             } else {
                 stash.add(id, completions.status(next));
             }
         }
+    }
+
+    /** Whether no flush of a connection is on its way. What else has come waits for the owner. */
+    boolean drained(Connection connection) {
+        if (connection.flushing()) {
+            stashAll();
+        }
+        return !connection.flushing();
     }
 
     /**
@@ -235,17 +353,19 @@ final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Stashes the completions of all that a failed connection has in flight, also of what the device refused:
-     * destroying its queue pair would drop them.
+     * Stashes the completions of all that a failed connection has in flight, also of what the device refused, and
+     * awaits no flush of it: destroying its queue pair would drop them.
      */
     void stashFailed(Connection connection, long timeoutNanos) {
-        refused = true;
+        refuse();
         long last = connection.lastId();
         long deadline = System.nanoTime() + timeoutNanos;
         while (last >= 0 && !ended(connection, last) && System.nanoTime() - deadline < 0) {
             stashAll();
         }
         connection.forEachUnknown(stash::contains, id -> stash.add(id, WcStatus.WR_FLUSH_ERR));
+        connection.forgetFlush();
+        noteDrained();
     }
 
     private boolean ended(Connection connection, long last) {

@@ -6,7 +6,7 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** A queue's connections. Used inside the queue's gate, or with it claimed; allocates only where one is added. */
-final class QueueConnections {
+public final class QueueConnections {
 
     /**
      * By their number, also those that were replaced, until they are {@linkplain #forget(int) forgotten}: a completion
@@ -64,8 +64,7 @@ final class QueueConnections {
     }
 
     /** The one to use for a server, or null. */
-    @Nullable
-    Connection to(int server) {
+    public @Nullable Connection to(int server) {
         return server < byServer.length ? byServer[server] : null;
     }
 

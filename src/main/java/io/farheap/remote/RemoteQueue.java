@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.connection.ConnectionNumbers;
+import io.farheap.connection.OperationRing;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
@@ -33,17 +34,17 @@ public final class RemoteQueue extends MemoryQueue {
 
     private static final long DRAIN_NANOS = 5_000_000_000L;
 
-    private final CompletionQueue completions;
+    private final CompletionQueue completionQueue;
     private final QueueOptions options;
     private final QueueLinks<ServerConnection> links;
     private final ConnectionNumbers numbers = new ConnectionNumbers();
 
-    private final int operations;
     private final int maxBytes;
     private final boolean atomics;
 
     private final QueueConnections connections = new QueueConnections();
     private final QueueCompletions ended;
+    private final QueuePoster poster;
     private boolean listing;
 
     private long reads;
@@ -61,15 +62,17 @@ public final class RemoteQueue extends MemoryQueue {
             OpenDevice device,
             Consumer<MemoryQueue> onClose,
             CompletionChannel channel,
-            CompletionQueue completions,
+            CompletionQueue completionQueue,
             QueueOptions options,
             ExecutorService calls) {
         super(device, onClose, channel);
-        this.completions = completions;
+        this.completionQueue = completionQueue;
         this.options = options;
         this.links = new QueueLinks<>(new Links(), gate, device.events(), channel, calls);
-        this.operations = options.operations();
-        this.ended = new QueueCompletions(completions, options.operations() + RESERVED_ENTRIES, connections);
+        int operations = options.operations();
+        this.ended =
+                new QueueCompletions(completionQueue, operations, operations + RESERVED_ENTRIES, connections, () -> {});
+        this.poster = new QueuePoster(connections, ended);
         this.maxBytes = device.maxMessageBytes();
         this.atomics = device.context().limits().atomics();
     }
@@ -100,19 +103,15 @@ public final class RemoteQueue extends MemoryQueue {
                 return verdict;
             }
             count(write, bytes);
-            ended.begin();
             Connection connection = connections.present(region.serverIndex());
             long local = buffer.address() + at;
             long remote = region.address() + offset;
             if (listing) {
+                poster.beginLists(1);
                 connection.list(write, tag, local, buffer.localKey(), remote, region.remoteKey(), bytes);
             } else {
                 doorbells++;
-                note(
-                        connection,
-                        write
-                                ? connection.write(tag, local, buffer.localKey(), remote, region.remoteKey(), bytes)
-                                : connection.read(tag, local, buffer.localKey(), remote, region.remoteKey(), bytes));
+                poster.post(connection, write, tag, local, buffer.localKey(), remote, region.remoteKey(), bytes);
             }
             return Posting.OK;
         } finally {
@@ -172,19 +171,16 @@ public final class RemoteQueue extends MemoryQueue {
             } else {
                 adds++;
             }
-            ended.begin();
             Connection connection = connections.present(region.serverIndex());
             long local = old.address() + at;
             long remote = region.address() + offset;
+            int key = old.localKey();
             if (listing) {
-                connection.listAtomic(
-                        swap, tag, local, old.localKey(), remote, region.remoteKey(), compareOrAdd, value);
+                poster.beginLists(1);
+                connection.listAtomic(swap, tag, local, key, remote, region.remoteKey(), compareOrAdd, value);
             } else {
                 doorbells++;
-                note(
-                        connection,
-                        connection.atomic(
-                                swap, tag, local, old.localKey(), remote, region.remoteKey(), compareOrAdd, value));
+                poster.postAtomic(connection, swap, tag, local, key, remote, region.remoteKey(), compareOrAdd, value);
             }
             return Posting.OK;
         } finally {
@@ -216,34 +212,14 @@ public final class RemoteQueue extends MemoryQueue {
             int result = connection
                     .now()
                     .run(write, buffer.address() + at, buffer.localKey(), remote, region.remoteKey(), bytes);
-            return result == OneOperation.COMPLETED
-                    ? Posting.DONE
-                    : adopt(connection, result, write, buffer.localKey(), remote, region.remoteKey(), bytes, tag);
+            if (result == OneOperation.COMPLETED) {
+                return Posting.DONE;
+            }
+            poster.adopt(connection, result, write, tag, buffer.localKey(), remote, region.remoteKey(), bytes);
+            return Posting.OK;
         } finally {
             exit();
         }
-    }
-
-    /** What {@link #execute} has begun and not ended becomes an ordinary operation. */
-    private int adopt(
-            Connection connection,
-            int result,
-            boolean write,
-            int localKey,
-            long remote,
-            int remoteKey,
-            int bytes,
-            long tag) {
-        if (result == OneOperation.OTHER_COMPLETION) {
-            ended.stashOther();
-        }
-        connection.adopt(tag, write, localKey, remote, remoteKey, bytes);
-        ended.begin();
-        if (result == OneOperation.FAILED) {
-            connection.fail();
-            ended.failLast(connection);
-        }
-        return Posting.OK;
     }
 
     /**
@@ -259,23 +235,9 @@ public final class RemoteQueue extends MemoryQueue {
         enter();
         try {
             listing = false;
-            postLists();
+            doorbells += poster.postLists();
         } finally {
             exit();
-        }
-    }
-
-    private void postLists() {
-        for (Connection connection : connections.inUse()) {
-            if (connection != null && connection.listing()) {
-                if (connection.failed()) {
-                    connection.abandonList();
-                    ended.refuse();
-                } else {
-                    doorbells++;
-                    note(connection, connection.postList());
-                }
-            }
         }
     }
 
@@ -289,12 +251,42 @@ public final class RemoteQueue extends MemoryQueue {
         beginPoll();
         enter();
         try {
-            int handed = ended.poll(handler, listing);
+            int handed = handEnded(handler);
             return links.hasNews() ? handed + links.handNews(handler::completed) : handed;
         } finally {
             exit();
             endPoll();
         }
+    }
+
+    private int handEnded(CompletionHandler handler) {
+        int handed = handNoted(handler);
+        while (ended.noteStashed()) {
+            handed += handNoted(handler);
+        }
+        for (int left = ended.poll(); left > 0; left--) {
+            OperationRing ring = ended.takeNext();
+            if (ring == null) {
+                handed += handNoted(handler);
+            } else {
+                handed++;
+                handler.completed(ring.takeFirst(), Outcome.DONE);
+            }
+        }
+        while (ended.noteRefused(listing)) {
+            handed += handNoted(handler);
+        }
+        return handed;
+    }
+
+    private int handNoted(CompletionHandler handler) {
+        int handed = 0;
+        while (ended.left() > 0) {
+            int outcome = Outcome.of(ended.status());
+            handed++;
+            handler.completed(ended.take(), outcome);
+        }
+        return handed;
     }
 
     @Override
@@ -320,20 +312,14 @@ public final class RemoteQueue extends MemoryQueue {
             return true;
         }
         doorbells++;
-        int error = connection.flush(
-                device.scratch().address(), device.scratch().localKey(), region.address(), region.remoteKey());
-        note(connection, error);
-        return error == 0;
+        return poster.drain(
+                connection, region, device.scratch().address(), device.scratch().localKey());
     }
 
     /** Whether what {@link #drain} awaits has ended; its tags wait for the owner's polls. With the gate claimed. */
     public boolean drained(RemoteRegion region) {
         Connection connection = connections.to(region.serverIndex());
-        if (connection == null || !connection.flushing()) {
-            return true;
-        }
-        ended.stashAll();
-        return !connection.flushing();
+        return connection == null || poster.drained(connection);
     }
 
     /**
@@ -342,9 +328,7 @@ public final class RemoteQueue extends MemoryQueue {
      */
     public int room(RemoteServer server) {
         Connection connection = connections.to(server.index());
-        return connection == null || connection.failed()
-                ? 0
-                : Math.min(connection.room(), operations - ended.inFlight());
+        return connection == null || connection.failed() ? 0 : Math.min(connection.room(), ended.room());
     }
 
     /** Operations that have been posted, or wait in a list, and whose tags have not come back. */
@@ -358,21 +342,9 @@ public final class RemoteQueue extends MemoryQueue {
         return connection != null && !connection.failed();
     }
 
-    /**
-     * Fails the connection to a server, if there is one, and stashes its completions: destroying a queue pair would
-     * drop them, and free what says which memory they used.
-     */
     @Override
     void detach(int server) {
-        Connection connection = connections.to(server);
-        if (connection == null) {
-            return;
-        }
-        connections.leave(server);
-        connection.abandonList();
-        connection.fail();
-        ended.stashFailed(connection, DRAIN_NANOS);
-        connection.used().keep();
+        poster.detach(server, DRAIN_NANOS);
     }
 
     @Override
@@ -382,11 +354,7 @@ public final class RemoteQueue extends MemoryQueue {
 
     @Override
     void fail(int server) {
-        Connection connection = connections.to(server);
-        if (connection != null) {
-            connection.fail();
-            ended.refuse();
-        }
+        poster.fail(server);
     }
 
     private final class Links implements ServerLinks.Owner<ServerConnection> {
@@ -396,7 +364,7 @@ public final class RemoteQueue extends MemoryQueue {
             return numbers.connect(
                     number -> claimed(() -> ended.forget(number)),
                     number -> server.connect(
-                            device.domain(), completions, number, options.depth(), options.inlineBytes(), 1));
+                            device.domain(), completionQueue, number, options.depth(), options.inlineBytes(), 1));
         }
 
         @Override
@@ -408,7 +376,7 @@ public final class RemoteQueue extends MemoryQueue {
         public void use(RemoteServer server, ServerConnection made) {
             // Of a queue that is closed the links end it.
             if (!isClosed()) {
-                connections.add(server.index(), made.connection());
+                poster.add(server.index(), made.connection());
             }
         }
 
@@ -473,19 +441,12 @@ public final class RemoteQueue extends MemoryQueue {
         if (connection == null || connection.failed()) {
             return Posting.LOST;
         }
-        return connection.hasRoom() && ended.inFlight() < operations ? Posting.OK : Posting.FULL;
+        return poster.hasRoom(connection) ? Posting.OK : Posting.FULL;
     }
 
     private int checkAtomic(RemoteRegion region, long offset, RegisteredBuffer old, long at) {
         return atomics && ((offset | old.address() + at) & 7) == 0
                 ? check(region, offset, old, at, Long.BYTES)
                 : Posting.INVALID;
-    }
-
-    private void note(Connection connection, int error) {
-        if (error != 0) {
-            connection.fail();
-            ended.refuse();
-        }
     }
 }

@@ -2,7 +2,9 @@
  * The seam: far memory without a cache. Servers and their regions, registered local memory, and queues of READ, WRITE,
  * compare-and-swap and fetch-and-add on many servers at once. Whoever needs far memory in another shape than a
  * {@link io.farheap.cache.Cache} stands on this package alone; nothing of what is below it (connections, control calls,
- * work requests) shows.
+ * work requests) shows. {@link io.farheap.remote.QueuePoster}, {@link io.farheap.remote.QueueCompletions} and
+ * {@link io.farheap.remote.QueueConnections} are public for a cache's sessions alone, which stand on them as a
+ * {@link io.farheap.remote.RemoteQueue} does.
  *
  * <p><b>Memory model.</b> An operation's tag comes back, with an {@link io.farheap.remote.Outcome}, from a poll of its
  * queue.

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.connection.Connection;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.remote.QueuePoster;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -138,9 +139,9 @@ class FailedMigrationTest {
      */
     @Test
     void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {
-        SessionQueue queue =
-                Fields.get(session.core(), "path", SessionEngine.class).queue();
-        Connection connection = Fields.get(queue, "routes", Routes.class).connection(0);
+        SessionEngine engine = Fields.get(session.core(), "path", SessionEngine.class);
+        QueuePoster queue = Fields.get(engine, "queue", QueuePoster.class);
+        Connection connection = Fields.get(engine, "routes", Routes.class).connection(0);
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
         session.core().gate().claim();
         try {

@@ -10,6 +10,7 @@ import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
+import io.farheap.remote.QueueConnections;
 import io.farheap.remote.RemoteServer;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.testing.Effort;
@@ -338,7 +339,9 @@ class FailureTest {
         SessionEngine engine = own instanceof SessionBatches batches
                 ? Fields.get(batches, "engine", SessionEngine.class)
                 : (SessionEngine) own;
-        int held = Fields.get(engine.queue(), "byNumber", Connection[].class).length;
+        Routes routes = Fields.get(engine, "routes", Routes.class);
+        QueueConnections connections = Fields.get(routes, "connections", QueueConnections.class);
+        int held = Fields.get(connections, "byNumber", Connection[].class).length;
         assertTrue(held <= 8, held + " connections are held after 40 to one server");
     }
 

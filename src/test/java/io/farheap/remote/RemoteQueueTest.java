@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.SoftverbsFaults;
 import io.farheap.connection.Connection;
 import io.farheap.remote.Tags.Tag;
 import io.farheap.testing.Effort;
@@ -20,6 +21,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -379,6 +381,37 @@ class RemoteQueueTest {
         }
     }
 
+    /** Its flush is no operation's: one that is alone on the queue does not take the completion away with it. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void aDrainEndsWhileTheOwnerExecutesAndDoesNotPoll() {
+        ok(queue.write(regions.get(0), 0, buffer, 0, 8, 1));
+        SoftverbsFaults.delayOperations(50_000_000);
+        try {
+            onAnotherThread(() -> {
+                queue.claim();
+                assertTrue(queue.drain(regions.get(0)));
+                queue.unclaim();
+            });
+        } finally {
+            SoftverbsFaults.delayOperations(0);
+        }
+        tags.await(queue, 1);
+        Connection drained = Fields.get(queue, "connections", QueueConnections.class)
+                .to(attached.get(0).index());
+        int posting;
+        do {
+            posting = queue.execute(false, regions.get(1), 0, buffer, 8, 8, 2);
+        } while (posting == Posting.DONE && drained.flushing());
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(10));
+        onAnotherThread(() -> {
+            while (!drained()) {
+                assertTrue(System.nanoTime() - deadline < 0, "it waits for the owner's poll");
+                Thread.onSpinWait();
+            }
+        });
+    }
+
     private boolean drained() {
         queue.claim();
         try {
@@ -500,8 +533,11 @@ class RemoteQueueTest {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        if (thrown[0] instanceof RuntimeException e) {
-            throw e;
+        switch (thrown[0]) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            default -> throw new AssertionError(thrown[0]);
         }
     }
 

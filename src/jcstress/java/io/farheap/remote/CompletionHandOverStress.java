@@ -1,4 +1,4 @@
-package io.farheap.cache;
+package io.farheap.remote;
 
 import io.farheap.thread.OwnerGate;
 import org.openjdk.jcstress.annotations.Actor;
@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Completions that a migration takes reach the session's thread whole, once, and none is lost. */
+/** Completions that another thread takes, such as a migration's, reach the owner whole, once, and none is lost. */
 @JCStressTest
 @Outcome(id = "2, 0", expect = Expect.ACCEPTABLE, desc = "both were handled, each once")
 @Outcome(expect = Expect.FORBIDDEN, desc = "one was lost, came twice or came in half")
@@ -19,18 +19,18 @@ public class CompletionHandOverStress {
     private static final int STATUS = 5;
 
     private final OwnerGate gate = new OwnerGate();
-    private final StashedCompletions foreign = new StashedCompletions(4);
+    private final Stash stash = new Stash(4);
     private int handled;
     private int spoilt;
 
     @Actor
-    public void session() {
+    public void owner() {
         handle();
         handle();
     }
 
     @Actor
-    public void migration() {
+    public void other() {
         keep(1);
         keep(2);
     }
@@ -44,19 +44,19 @@ public class CompletionHandOverStress {
 
     private void keep(long id) {
         gate.claim();
-        foreign.add(id, STATUS);
+        stash.add(id, STATUS);
         gate.unclaim();
     }
 
     private void handle() {
         gate.enter();
-        for (int i = 0; i < foreign.count(); i++) {
+        while (stash.count() > 0) {
             handled++;
-            if (foreign.id(i) != handled || foreign.status(i) != STATUS) {
+            if (stash.firstId() != handled || stash.firstStatus() != STATUS) {
                 spoilt++;
             }
+            stash.removeFirst();
         }
-        foreign.clear();
         gate.exit();
     }
 }
