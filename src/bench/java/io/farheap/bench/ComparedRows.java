@@ -46,5 +46,79 @@ public final class ComparedRows {
                     Figure.rate("reads_per_s"),
                     Figure.rate("writes_per_s")));
 
+    public static final RowShape KV = new RowShape(
+            List.of(
+                    "part",
+                    "engine",
+                    "workload",
+                    "operation",
+                    "keys",
+                    "sessions",
+                    "case",
+                    "trace",
+                    "objects",
+                    "policy",
+                    "clients",
+                    "miss_ns",
+                    "load",
+                    "variant",
+                    "phase",
+                    "bytes"),
+            List.of(
+                    Figure.time("p50_ns"),
+                    Figure.time("p50_ns").over("floor_p50_ns", "floor"),
+                    Figure.time("p99_ns"),
+                    Figure.time("p999_ns"),
+                    Figure.time("max_ns"),
+                    Figure.rate("ops_per_s"),
+                    Figure.rate("ops_per_s").over("floor_ops_per_s", "floor"),
+                    Figure.time("ns_of_key"),
+                    Figure.time("single_ns"),
+                    Figure.rate("hit_pct"),
+                    Figure.time("milliseconds")));
+
+    public static final RowShape PROCEDURE = new RowShape(
+            List.of("op", "depth", "span", "system", "computed"),
+            List.of(
+                    Figure.time("call_p50_ns"),
+                    Figure.time("call_p50_ns").over("read_p50_ns", "reads"),
+                    Figure.time("call_p99_ns"),
+                    Figure.time("call_p999_ns"),
+                    Figure.time("read_p50_ns"),
+                    Figure.rate("calls_per_s"),
+                    Figure.rate("reads_per_s"),
+                    Figure.rate("straight_calls_per_s"),
+                    Figure.rate("quiet_calls_per_s"),
+                    Figure.time("p99_ns"),
+                    Figure.time("longest_stall_us")));
+
+    public static final RowShape STORE = new RowShape(
+            List.of("part", "commit", "bytes", "kind", "index_in_checkpoint", "records"),
+            List.of(
+                    Figure.time("p50_ns"),
+                    Figure.time("p99_ns"),
+                    Figure.time("p999_ns"),
+                    Figure.time("max_ns"),
+                    Figure.rate("quiet_ops_per_s"),
+                    Figure.rate("ops_per_s"),
+                    Figure.time("checkpoint_ms"),
+                    Figure.time("recovery_ms"),
+                    Figure.time("recovery_ms").over("sequential_ms", "sequential"),
+                    Figure.rate("before_ops_per_s"),
+                    Figure.rate("lost_ops_per_s"),
+                    Figure.rate("after_ops_per_s"),
+                    Figure.time("fill_ms")));
+
+    public static final RowShape RESILIENCE = new RowShape(
+            List.of("system", "mode", "k", "r", "delta", "op", "size", "fault"),
+            List.of(
+                    Figure.time("p50_ns"),
+                    Figure.time("ratio_p50"),
+                    Figure.time("p99_ns"),
+                    Figure.time("p999_ns"),
+                    Figure.time("cpu_ns"),
+                    Figure.time("stall_us"),
+                    Figure.time("regenerate_ms")));
+
     private ComparedRows() {}
 }

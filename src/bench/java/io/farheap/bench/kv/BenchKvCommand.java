@@ -1,5 +1,7 @@
 package io.farheap.bench.kv;
 
+import io.farheap.bench.ComparedRows;
+import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
@@ -151,12 +153,16 @@ public final class BenchKvCommand implements Callable<Integer> {
     @Mixin
     private BenchOutput output;
 
+    @Mixin
+    private AgainstOptions against;
+
     @Spec
     private CommandSpec spec;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         output.check();
+        against.check(output);
         if (clients.stream().anyMatch(count -> count < 1)
                 || sessions.stream().anyMatch(count -> count < 1)
                 || objects.stream().anyMatch(count -> count < 1)
@@ -187,6 +193,10 @@ public final class BenchKvCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--trace " + traces + ": there is no trace in it");
         }
         DeviceNotice.print(spec.commandLine().getErr());
+        if (against.wanted()) {
+            against.compare(spec, output, ComparedRows.KV);
+            return 0;
+        }
         BenchReport report;
         try (Context context = Devices.open("")) {
             report = output.report(spec, context);

@@ -1,7 +1,9 @@
 package io.farheap.bench.procedure;
 
+import io.farheap.bench.ComparedRows;
 import io.farheap.bench.FirstCore;
 import io.farheap.bench.Samples;
+import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.cache.Cache;
@@ -92,13 +94,20 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     @Mixin
     private BenchOutput output;
 
+    @Mixin
+    private AgainstOptions against;
+
     @Spec
     private CommandSpec spec;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         check();
         DeviceNotice.print(spec.commandLine().getErr());
+        if (against.wanted()) {
+            against.compare(spec, output, ComparedRows.PROCEDURE);
+            return 0;
+        }
         BenchReport report = null;
         SoftverbsNumbers model = null;
         List<Plot> plots = new ArrayList<>();
@@ -158,6 +167,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
 
     private void check() {
         output.check();
+        against.check(output);
         for (String op : ops) {
             if (!OPS.contains(op)) {
                 throw new IllegalArgumentException("--op " + op + ": it is one of " + new TreeSet<>(OPS));

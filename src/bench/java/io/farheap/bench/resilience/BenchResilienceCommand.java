@@ -1,5 +1,7 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.bench.ComparedRows;
+import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.CodeOptions;
@@ -73,7 +75,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     private @Nullable Integer delta;
 
     @Option(
-            names = "--against",
+            names = "--beside",
             split = ",",
             paramLabel = "SYSTEM",
             description = "beside one copy (bare READs and WRITEs of one queue) and two copies, which always run as "
@@ -83,7 +85,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
                     + "with copies, and asleep while it waits; ec-cache+run-to-completion, ec-cache+in-place-coding, "
                     + "ec-cache+asynchronous-encoding: the same with that part of Hydra, and those before it; "
                     + "coded-k-of-k: what is coded with Δ = 0, so that late binding is not (default: none of these)")
-    private List<String> against = List.of();
+    private List<String> beside = List.of();
 
     @Option(
             names = "--directory",
@@ -120,15 +122,23 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     @Mixin
     private BenchOutput output;
 
+    @Mixin
+    private AgainstOptions against;
+
     @Spec
     private CommandSpec spec;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         output.check();
+        against.check(output);
         Plan plan = plan();
         faults.check(plan.bytes() / plan.pageBytes());
         DeviceNotice.print(spec.commandLine().getErr());
+        if (against.wanted()) {
+            against.compare(spec, output, ComparedRows.RESILIENCE);
+            return 0;
+        }
         BenchReport report;
         try (Context context = Devices.open("")) {
             report = output.report(spec, context);
@@ -136,7 +146,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         out.println(plan.coded().resilience() + ", " + Sizes.format(plan.bytes()) + " of each system");
-        if (against.contains(Kind.SSD_BACKUP)) {
+        if (beside.contains(Kind.SSD_BACKUP)) {
             String place = BackupPlace.of(directory).toString();
             out.println("ssd-backup in " + place);
             report.summary().put("ssd_backup", place);
@@ -206,7 +216,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         }
         // Ratios are to these.
         Set<String> names = new LinkedHashSet<>(List.of(Kind.ONE_COPY, Kind.TWO_COPIES));
-        names.addAll(against);
+        names.addAll(beside);
         List<Kind> kinds = new ArrayList<>();
         names.forEach(name -> kinds.add(Kind.baseline(name, resilience, directory)));
         kinds.add(Kind.coded(resilience));

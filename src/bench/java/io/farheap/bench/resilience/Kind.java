@@ -105,7 +105,7 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes, Layout 
                         (memory, bytes) -> new EcCacheSide(memory, layout, bytes, parts));
             }
         }
-        throw new IllegalArgumentException("--against " + name + ": there are " + String.join(", ", BASELINES));
+        throw new IllegalArgumentException("--beside " + name + ": there are " + String.join(", ", BASELINES));
     }
 
     /** Servers that a page is on, and a range of what is coded. */

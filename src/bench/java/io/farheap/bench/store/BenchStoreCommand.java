@@ -1,5 +1,7 @@
 package io.farheap.bench.store;
 
+import io.farheap.bench.ComparedRows;
+import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.ycsb.DataSet;
@@ -62,11 +64,11 @@ public final class BenchStoreCommand implements Callable<Integer> {
     private long append;
 
     @Option(
-            names = "--rounds",
+            names = "--repeat",
             paramLabel = "N",
             defaultValue = "5",
             description = "turns that count, after one that does not (default: ${DEFAULT-VALUE})")
-    private int rounds;
+    private int repeat;
 
     @Option(
             names = "--turn",
@@ -85,6 +87,9 @@ public final class BenchStoreCommand implements Callable<Integer> {
     @Mixin
     private BenchOutput output;
 
+    @Mixin
+    private AgainstOptions against;
+
     @Spec
     private CommandSpec spec;
 
@@ -92,6 +97,10 @@ public final class BenchStoreCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         check();
         DeviceNotice.print(spec.commandLine().getErr());
+        if (against.wanted()) {
+            against.compare(spec, output, ComparedRows.STORE);
+            return 0;
+        }
         BenchReport report;
         try (Context context = Devices.open("")) {
             report = output.report(spec, context);
@@ -99,7 +108,7 @@ public final class BenchStoreCommand implements Callable<Integer> {
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         StorePlan plan =
-                new StorePlan(new DataSet(records, Long.BYTES), (int) append, rounds, turn.toNanos(), directory);
+                new StorePlan(new DataSet(records, Long.BYTES), (int) append, repeat, turn.toNanos(), directory);
         for (String part : PARTS) {
             if (parts.contains(part)) {
                 switch (part) {
@@ -116,6 +125,7 @@ public final class BenchStoreCommand implements Callable<Integer> {
 
     private void check() {
         output.check();
+        against.check(output);
         if (!PARTS.containsAll(parts)) {
             throw new IllegalArgumentException("--part " + parts + ": they are " + PARTS);
         }
@@ -127,9 +137,9 @@ public final class BenchStoreCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--append " + append + ": it is a power of two from " + LEAST_APPEND
                     + " to " + StorePlan.SEGMENT_BYTES);
         }
-        if (rounds < 1 || turn.toMillis() < 1) {
-            throw new IllegalArgumentException("--rounds " + rounds + " --turn " + turn.toMillis()
-                    + "ms: there is at least 1 round, and a turn takes at least 1 ms");
+        if (repeat < 1 || turn.toMillis() < 1) {
+            throw new IllegalArgumentException("--repeat " + repeat + " --turn " + turn.toMillis()
+                    + "ms: there is at least 1 turn that counts, and a turn takes at least 1 ms");
         }
         if (!Files.isDirectory(directory)) {
             throw new IllegalArgumentException("--directory " + directory + ": it is no directory");

@@ -99,6 +99,22 @@ class BenchAgainstTest {
         assertTrue(comparison.text("command").contains("bench raw"), comparison::toString);
     }
 
+    /** Rows of one command have different figures: each row is compared by those that it has. */
+    @Test
+    @Needs({Need.SOFTVERBS, Need.HOST})
+    @Tag("full")
+    void proceduresAreComparedByTheFiguresOfEachKindOfRow() throws Exception {
+        Figures comparison =
+                compare("procedure", "--op", "chase,rate", "--depth=1", "--span=64k", "--repeat=1", "--millis=10");
+        Map<String, List<String>> figures = figures(comparison, "op", "depth", "span", "computed");
+        assertEquals(
+                List.of("call_p50_ns", "call_p50_ns/read_p50_ns", "call_p99_ns", "call_p999_ns", "read_p50_ns"),
+                figures.remove("chase 1 65536 false"));
+        assertEquals(List.of("calls_per_s", "reads_per_s"), figures.remove("rate 1 65536 false"));
+        assertEquals(List.of("calls_per_s", "reads_per_s"), figures.remove("rate 8 65536 false"));
+        assertEquals(Map.of(), figures);
+    }
+
     @Test
     @Needs(Need.SOFTVERBS)
     @Tag("full")
@@ -130,6 +146,11 @@ class BenchAgainstTest {
         assertEquals(
                 "farheap: --rounds 2: it is for --against JAR, which is not there",
                 refused("bench", "migration", "--rounds", "2"));
+        for (String command : List.of("kv", "procedure", "store", "resilience")) {
+            assertEquals(
+                    "farheap: --against /nowhere/far.jar: there is no such file",
+                    refused("bench", command, "--against", "/nowhere/far.jar"));
+        }
         assertTrue(refused("bench", "raw", "--against", jar, "--report", directory.toString())
                 .startsWith("farheap: --report: "));
         String notOurs = jar("org.example.Main").toString();

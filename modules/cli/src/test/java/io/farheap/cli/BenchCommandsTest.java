@@ -155,7 +155,7 @@ class BenchCommandsTest {
             entry(
                     "store",
                     new Smallest(
-                            "--part append,checkpoint,recovery,loss --records 10000 --rounds 1 --turn 1ms --directory DIR",
+                            "--part append,checkpoint,recovery,loss --records 10000 --repeat 1 --turn 1ms --directory DIR",
                             Map.of(
                                     "part commit bytes appends p50_ns p99_ns p999_ns max_ns ratio_to_far? device",
                                     3,

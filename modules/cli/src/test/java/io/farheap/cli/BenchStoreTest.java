@@ -30,7 +30,7 @@ class BenchStoreTest {
                 "store",
                 "--records",
                 "20000",
-                "--rounds",
+                "--repeat",
                 "1",
                 "--turn",
                 "50ms",
@@ -72,7 +72,7 @@ class BenchStoreTest {
             {"--records", "10"},
             {"--append", "5000"},
             {"--append", "8m"},
-            {"--rounds", "0"},
+            {"--repeat", "0"},
             {"--turn", "0s"},
             {"--directory", "/nowhere"}
         }) {
