@@ -2,7 +2,6 @@ package io.farheap.remote;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.control.grpc.ControlServer;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;
@@ -65,7 +64,6 @@ public class RpcBenchmark {
     }
 
     private MemoryServer server;
-    private ControlServer control;
     private RemoteMemory memory;
     private RemoteServer attached;
     private RemoteRegion region;
@@ -94,9 +92,8 @@ public class RpcBenchmark {
             reply.setLong(0, arguments.getLong(0));
             return Long.BYTES;
         });
-        control = ControlServer.start("127.0.0.1:0", server);
         memory = RemoteMemory.open("", "jmh");
-        attached = memory.attach(control.address());
+        attached = memory.attach(server.serve("127.0.0.1:0"));
         region = memory.allocate(attached, 1).getFirst();
         page = memory.register(1 << 20);
         queue = memory.openQueue(QueueOptions.DEFAULT);
@@ -124,7 +121,6 @@ public class RpcBenchmark {
     @TearDown
     public void close() {
         memory.close();
-        control.close();
         server.close();
     }
 

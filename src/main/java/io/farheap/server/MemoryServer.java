@@ -1,148 +1,94 @@
 package io.farheap.server;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
 import io.farheap.control.ManagerKey;
-import io.farheap.control.RegionGrant;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.ServerStatus;
-import io.farheap.control.SignedGrant;
-import io.farheap.control.plane.Caller;
-import io.farheap.control.plane.Connected;
-import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.control.plane.Lease;
-import io.farheap.control.plane.Mark;
-import io.farheap.control.plane.PullPace;
-import io.farheap.control.plane.PullResult;
-import io.farheap.control.plane.PullSource;
-import io.farheap.control.plane.RebuildPlan;
-import io.farheap.control.plane.RegionUse;
-import io.farheap.control.plane.RingRequest;
-import io.farheap.control.plane.SpacePlane;
-import io.farheap.control.plane.Ticket;
-import io.farheap.control.plane.WantedRegions;
 import io.farheap.lifetime.Closing;
-import io.farheap.memory.AvailableMemory;
-import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
-import io.farheap.verbs.CompletionQueue;
-import io.farheap.verbs.Context;
-import io.farheap.verbs.Devices;
-import io.farheap.verbs.Endpoint;
-import io.farheap.verbs.SoftverbsNumbers;
 import io.farheap.verbs.VerbsException;
-import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Donates memory as regions of one size. Its memory is populated and registered when it is opened; each lease registers
- * the regions it is granted once more, in a protection domain of its own. Regions are zeroed before they are granted
- * again.
+ * Donates memory as regions of one size. Its memory is populated and registered when it is opened, and granted to
+ * clients once it is {@linkplain #serve served}.
  *
- * <p>Thread-safe. Serve it with {@link io.farheap.control.grpc.ControlServer}, and close that first: no call may be under
- * way in {@link #close}.
+ * <p>Thread-safe.
  */
-public final class MemoryServer implements ControlPlane, AutoCloseable {
+public final class MemoryServer implements AutoCloseable {
 
     /**
      * Counters of softverbs where it has a model: operations that it timed in this process, and those that were late.
      */
-    public static final String MODEL_OPERATIONS = "softverbs.operations";
+    public static final String MODEL_OPERATIONS = ServerPlane.MODEL_OPERATIONS;
 
-    public static final String MODEL_LATE = "softverbs.late";
+    public static final String MODEL_LATE = ServerPlane.MODEL_LATE;
 
-    private static final System.Logger LOG = System.getLogger(MemoryServer.class.getName());
-    private static final long TICKET_NANOS = 30_000_000_000L;
-    private static final long PULL_NANOS = 60_000_000_000L;
-
-    private final SecureRandom random = new SecureRandom();
-    private final long id = random.nextLong();
-    private final ServerOptions options;
-    private final Context context;
-    /** What is being read by other servers; entries of grants that are over go with the next one. */
-    private final Map<Long, RegionExport> pulls = new ConcurrentHashMap<>();
-
-    private final ExportTickets<RegionExport> tickets;
-    private final SourceServers sources = new SourceServers();
-    private final RpcHandlers handlers = new RpcHandlers();
-    private final List<ServerService> services = new ArrayList<>();
-    private RegionPool pool;
-    private CompletionQueue completions;
-    private ServerThreads threads;
-    private RegionHolders holders;
-    private Budgets budgets;
-    private Retired retired;
-    private Leases leases;
-    private Spaces spaces;
-    private IncomingPulls incoming;
-    private ResourceMonitor monitor;
-    /** Null where there is no manager. */
-    private volatile @Nullable GrantBook grants;
-
+    private final ServerPlane plane;
+    private @Nullable ControlServer control;
     private boolean closed;
 
-    private MemoryServer(ServerOptions options, long ticketNanos, long pullNanos) {
-        this.options = options;
-        this.tickets = new ExportTickets<>(ticketNanos);
-        context = Devices.open(options.device());
-        try {
-            context.requireActivePort();
-            pool = new RegionPool(
-                    context,
-                    options.regionBytes(),
-                    options.regions(),
-                    options.headroom().isKept());
-            completions = context.createCompletionQueue(1, 1, null);
-            ServiceLoader.load(ServerService.class, ServerService.class.getClassLoader())
-                    .forEach(services::add);
-            threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned(), services);
-            holders = new RegionHolders(pool.memory(), options.regionBytes(), options.regions());
-            budgets = Budgets.of(options.limits(), context.limits(), AvailableMemory.bytes());
-            retired = new Retired();
-            leases = new Leases(options.leaseNanos(), pullNanos, pool, retired);
-            spaces = new Spaces(leases, pool, threads, budgets, retired, () -> grants != null);
-            leases.alsoReap(spaces::expire);
-            leases.alsoTell(lease -> services.forEach(service -> service.leaseEnded(lease)));
-            incoming = new IncomingPulls(context, pool, budgets, sources, retired);
-            services.forEach(service -> service.threads(threads::startAll));
-            services.forEach(service -> service.install(options, handlers, spaces));
-            monitor = new ResourceMonitor(options.headroom(), pool, holders);
-        } catch (Throwable e) {
-            Closing.after(e, this);
-            throw e;
-        }
+    private MemoryServer(ServerPlane plane) {
+        this.plane = plane;
     }
 
     /**
-     * Opens the device and takes the memory.
+     * Opens the device and takes the memory. Clients cannot reach it yet.
      *
      * @throws IllegalArgumentException where the machine has not that much memory available
      * @throws VerbsException where there is no such device, it has no active port, or it cannot register that much
      */
     public static MemoryServer open(ServerOptions options) {
-        return open(options, TICKET_NANOS);
+        return new MemoryServer(ServerPlane.open(options));
     }
 
-    /** @param ticketNanos how long an exported region waits to be opened */
-    static MemoryServer open(ServerOptions options, long ticketNanos) {
-        return open(options, ticketNanos, PULL_NANOS);
+    /**
+     * {@linkplain #open Opens} a server and {@linkplain #serve serves} it.
+     *
+     * @param listen HOST:PORT; port 0 takes a free one
+     */
+    public static MemoryServer start(ServerOptions options, String listen) {
+        MemoryServer server = open(options);
+        try {
+            server.serve(listen);
+            return server;
+        } catch (Throwable e) {
+            Closing.after(e, server);
+            throw e;
+        }
     }
 
-    /** @param pullNanos how long a prepared pull waits to be begun */
-    static MemoryServer open(ServerOptions options, long ticketNanos, long pullNanos) {
-        return new MemoryServer(options, ticketNanos, pullNanos);
+    /**
+     * Lets clients reach it. Once.
+     *
+     * @param listen HOST:PORT; port 0 takes a free one
+     * @return HOST:PORT, with the port that was bound
+     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     */
+    public synchronized String serve(String listen) {
+        if (closed || control != null) {
+            throw new IllegalStateException("the server is " + (closed ? "closed" : "served already"));
+        }
+        control = ControlServer.start(listen, plane);
+        return control.address();
+    }
+
+    /**
+     * Where clients reach it: HOST:PORT.
+     *
+     * @throws IllegalStateException where it is not served
+     */
+    public synchronized String address() {
+        if (control == null) {
+            throw new IllegalStateException("the server is not served yet");
+        }
+        return control.address();
     }
 
     /**
@@ -153,7 +99,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * @throws IllegalArgumentException where the number is out of bounds or taken
      */
     public void register(int operation, RpcHandler handler) {
-        handlers.register(operation, handler);
+        plane.register(operation, handler);
     }
 
     /**
@@ -161,8 +107,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * would wait for itself.
      */
     public void unregister(int operation) {
-        handlers.unregister(operation);
-        threads.barrier();
+        plane.unregister(operation);
     }
 
     /**
@@ -171,20 +116,12 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * @return told of each manager that introduces itself
      */
     public Consumer<ManagerKey> requireGrants() {
-        GrantBook book = new GrantBook(id, System::nanoTime);
-        grants = book;
-        return book::learn;
+        return plane.requireGrants();
     }
 
-    /** Memory that leases share. */
-    @Override
-    public SpacePlane spaces() {
-        return spaces;
-    }
-
-    /** The same, for services in this process, such as the handlers of calls. */
+    /** The memory that leases share, for services in this process, such as the handlers of calls. */
     public ServedSpaces servedSpaces() {
-        return spaces;
+        return plane.servedSpaces();
     }
 
     /**
@@ -192,107 +129,22 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * softverbs' model has timed in this process. Any thread; the numbers are of about one moment.
      */
     public Map<String, Long> counters() {
-        Map<String, Long> all = new TreeMap<>();
-        services.forEach(service -> all.putAll(service.counters()));
-        SoftverbsNumbers device = SoftverbsNumbers.now(context.library());
-        if (device.modelled()) {
-            all.put(MODEL_OPERATIONS, device.operations());
-            all.put(MODEL_LATE, device.late());
-        }
-        return all;
-    }
-
-    private long callNanos(long leaseId) {
-        return services.stream()
-                .mapToLong(service -> service.callNanos(leaseId))
-                .sum();
-    }
-
-    Leases leases() {
-        return leases;
-    }
-
-    ServerThreads threads() {
-        return threads;
-    }
-
-    Zeroing zeroing() {
-        return pool.zeroing();
-    }
-
-    Retired retired() {
-        return retired;
-    }
-
-    Budgets budgets() {
-        return budgets;
+        return plane.counters();
     }
 
     /** Of the device in use, such as {@code mlx5_0} or {@code soft0}. */
     public String deviceName() {
-        return context.device().name();
+        return plane.deviceName();
     }
 
-    @Override
-    public ServerDescription hello(int protocolVersion) {
-        if (protocolVersion != PROTOCOL_VERSION) {
-            throw new ControlException(
-                    Code.PROTOCOL_MISMATCH,
-                    "the client speaks version " + Integer.toUnsignedString(protocolVersion)
-                            + " of Farheap's control protocol and the server version " + PROTOCOL_VERSION
-                            + "; run the same release on both");
-        }
-        return new ServerDescription(
-                id,
-                options.name(),
-                options.domain(),
-                PROTOCOL_VERSION,
-                pool.regionBytes(),
-                pool.total(),
-                pool.freeCount());
+    /** What it has. */
+    public ServerDescription description() {
+        return plane.hello(ControlPlane.PROTOCOL_VERSION);
     }
 
-    @Override
-    public Lease openLease(String clientName, long cacheId, SignedGrant grant) {
-        if (clientName.length() > MAX_NAME_LENGTH) {
-            throw new ControlException(
-                    Code.INVALID_ARGUMENT,
-                    "a client name of " + clientName.length() + " characters; it has at most " + MAX_NAME_LENGTH);
-        }
-        GrantBook book = grants;
-        if (book != null) {
-            book.show(cacheId, grant, () -> leases.regionsByCache().keySet());
-        }
-        return OnDevice.call(() -> {
-            ClientLease lease = new ClientLease(
-                    random.nextLong(),
-                    clientName,
-                    cacheId,
-                    Caller.current(),
-                    options.leaseNanos(),
-                    pool,
-                    context,
-                    completions,
-                    holders,
-                    handlers,
-                    threads,
-                    budgets,
-                    retired);
-            leases.add(lease);
-            if (book != null) {
-                endWhereOver(book, lease);
-            }
-            return new Lease(lease.id(), options.leaseNanos());
-        });
-    }
-
-    @Override
-    public void showGrant(long leaseId, SignedGrant grant) {
-        long cacheId = leases.require(leaseId).cacheId();
-        GrantBook book = grants;
-        if (book != null) {
-            book.show(cacheId, grant, () -> leases.regionsByCache().keySet());
-        }
+    /** What it has, and who has it. */
+    public ServerStatus describe() {
+        return plane.describe();
     }
 
     /**
@@ -300,22 +152,12 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * before anybody gets them all the same.
      */
     public void leave() {
-        pool.zeroLater();
+        plane.leave();
     }
 
     /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
     public Map<Long, Integer> regionsByCache() {
-        return leases.regionsByCache();
-    }
-
-    /** Its cache may have been ended between its grant and its lease. */
-    private void endWhereOver(GrantBook book, ClientLease lease) {
-        try {
-            book.requireNotEnded(lease.cacheId());
-        } catch (ControlException e) {
-            Closing.after(e, () -> leases.close(lease));
-            throw e;
-        }
+        return plane.regionsByCache();
     }
 
     /**
@@ -323,11 +165,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * Returns before all that is done; idempotent.
      */
     public void endCaches(Set<Long> caches) {
-        GrantBook book = grants;
-        if (book != null) {
-            book.end(caches);
-            leases.endCaches(caches);
-        }
+        plane.endCaches(caches);
     }
 
     /**
@@ -335,147 +173,29 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * to be zeroed.
      */
     public Set<Long> endedCaches() {
-        GrantBook book = grants;
-        Set<Long> ended = book == null ? Set.of() : new HashSet<>(book.ended());
-        if (ended.isEmpty()) {
-            return ended;
-        }
-        ended.removeAll(regionsByCache().keySet());
-        return pool.expectsNone() ? ended : Set.of();
+        return plane.endedCaches();
     }
 
-    @Override
-    public void renewLease(long leaseId) {
-        leases.require(leaseId).renew();
-    }
-
-    @Override
-    public void closeLease(long leaseId) {
-        ClientLease lease = leases.find(leaseId);
-        if (lease != null) {
-            leases.close(lease);
-        }
-    }
-
-    @Override
-    public Connected connect(long leaseId, Endpoint client) {
-        return OnDevice.call(() -> leases.require(leaseId).connections().connect(random.nextLong(), client));
-    }
-
-    @Override
-    public ConnectedRing connectRing(long leaseId, RingRequest request) {
-        return OnDevice.call(() -> leases.require(leaseId).connections().connectRing(random.nextLong(), request));
-    }
-
-    @Override
-    public void disconnect(long leaseId, long connectionId) {
-        ClientLease lease = leases.find(leaseId);
-        if (lease != null) {
-            lease.connections().disconnect(connectionId);
-        }
-    }
-
-    @Override
-    public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
-        ClientLease lease = leases.require(leaseId);
-        Supplier<List<RegionGrant>> allocate = () -> OnDevice.call(() -> lease.allocate(regions, allocationId));
-        GrantBook book = grants;
-        if (book == null) {
-            return allocate.get();
-        }
-        long cacheId = lease.cacheId();
-        return book.give(cacheId, regions, () -> leases.regionsByCache().getOrDefault(cacheId, 0), allocate);
-    }
-
-    @Override
-    public void release(long leaseId, int regionId, long allocationId) {
-        leases.require(leaseId).release(regionId, allocationId);
-    }
-
-    @Override
-    public void abandon(long leaseId, long allocationId) {
-        leases.require(leaseId).abandon(allocationId);
-    }
-
-    @Override
-    public Ticket export(long leaseId, int regionId) {
-        ExportTicket<RegionExport> ticket = leases.require(leaseId).export(regionId, tickets);
-        return new Ticket(ticket.token(), tickets.validNanos());
-    }
-
-    @Override
-    public PullSource openPull(byte[] token, Endpoint puller) {
-        ExportTicket<RegionExport> ticket = tickets.redeem(token);
-        long pullId = random.nextLong();
-        pulls.values().removeIf(RegionExport::over);
-        return OnDevice.call(() ->
-                ticket.export.openPull(ticket, pullId, context, puller, pulls).described());
-    }
-
-    @Override
-    public void closePull(long pullId) {
-        RegionExport export = pulls.get(pullId);
-        if (export != null) {
-            export.closePull(pullId);
-            pulls.remove(pullId, export);
-        }
-    }
-
-    @Override
-    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
-        return incoming.prepare(leases.require(leaseId), regionId, sourceAddress, token, pace);
-    }
-
-    @Override
-    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
-        return incoming.prepareRebuild(leases.require(leaseId), regionId, plan, pace);
-    }
-
-    @Override
-    public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
-        return incoming.pull(leases.require(leaseId), regionId, sourceAddress, token);
-    }
-
-    @Override
-    public WantedRegions reportUse(long leaseId, List<RegionUse> uses) {
-        return monitor.report(leases.require(leaseId).id(), uses);
-    }
-
-    @Override
-    public ServerStatus describe() {
-        return new ServerStatus(
-                hello(PROTOCOL_VERSION),
-                pool.withdrawnCount(),
-                leases.statuses(this::callNanos),
-                spaces.count(),
-                monitor.status(),
-                counters());
+    /** For tests that put something before it. */
+    ControlPlane plane() {
+        return plane;
     }
 
     /**
-     * Ends all leases and gives the memory back to the machine. Bounded: where a client is stopped in the middle of an
-     * operation, the memory stays as long as this process. Idempotent.
+     * Takes no calls any more, ends all leases and gives the memory back to the machine. Bounded: where a client is
+     * stopped in the middle of an operation, the memory stays as long as this process. Idempotent.
      */
     @Override
     public void close() {
-        if (closed) {
-            return;
+        ControlServer served;
+        synchronized (this) {
+            closed = true;
+            served = control;
         }
-        closed = true;
-        Closing.all(monitor, sources, this::closeLeases, () -> services.forEach(ServerService::closed));
-    }
-
-    private void closeLeases() {
-        // Both, whatever the first says.
-        boolean unused = spaces == null || spaces.stop();
-        if (leases == null || leases.stop() && unused) {
-            Closing.all(retired, threads, completions, pool, context);
-            return;
+        if (served == null) {
+            plane.close();
+        } else {
+            Closing.all(served, plane);
         }
-        LOG.log(
-                System.Logger.Level.WARNING,
-                "a client is stopped in the middle of an operation, or a service is; the memory of "
-                        + "this server is given back when its process ends");
-        Closing.all(retired, pool.zeroing(), threads::stop);
     }
 }

@@ -3,7 +3,6 @@ package io.farheap.soak;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.farheap.command.Termination;
-import io.farheap.control.grpc.ControlServer;
 import io.farheap.server.Headroom;
 import io.farheap.server.MachineMemory;
 import io.farheap.server.MemoryServer;
@@ -83,9 +82,8 @@ public final class ToldServer {
                 TurnTaking.MEASURED,
                 new Headroom(PERCENT, PERIOD_NANOS, 2, () -> machine));
         Termination termination = Termination.watch(false);
-        try (MemoryServer server = MemoryServer.open(options);
-                ControlServer control = ControlServer.start("127.0.0.1:0", server)) {
-            System.out.println("chaos server listening on " + control.address());
+        try (MemoryServer server = MemoryServer.start(options, "127.0.0.1:0")) {
+            System.out.println("chaos server listening on " + server.address());
             Thread.ofPlatform().daemon().name("standard input").start(() -> listen(termination));
             termination.await();
         }

@@ -4,6 +4,7 @@ import io.farheap.control.ServerStatus;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
@@ -73,7 +74,7 @@ public final class Cluster implements AutoCloseable {
                         regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test", threads, true, Idle.PARK)
                 .procedures(procedures));
         try {
-            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", before.apply(pulls.before(memory)))));
+            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", before.apply(pulls.before(Planes.of(memory))))));
         } catch (RuntimeException e) {
             memory.close();
             throw e;
@@ -100,7 +101,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     int freeRegions(int server) {
-        return nodes.get(server).memory().hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return nodes.get(server).memory().description().freeRegions();
     }
 
     /** The server ends without a word to its clients. */

@@ -8,13 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.grpc.ControlServer;
-import io.farheap.control.plane.ControlPlane;
 import io.farheap.metrics.ResilienceMetrics;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
@@ -469,13 +469,13 @@ class CodedCacheTest {
                                 TestDevice.patience(30_000_000_000L),
                                 TestDevice.server(),
                                 "anew"));
-                        ControlServer _ = ControlServer.start(address, anew)) {
+                        ControlServer _ = ControlServer.start(address, Planes.of(anew))) {
                     cache.addServer(address);
                     await("all slabs are good", () -> cache.health().whole());
                     assertEquals(2, Collections.frequency(cache.servers(), address));
                     cache.addServer(cluster.add(2));
                     assertEquals(2, cache.retire(address, moved -> {}).regions());
-                    assertEquals(2, anew.hello(ControlPlane.PROTOCOL_VERSION).freeRegions());
+                    assertEquals(2, anew.description().freeRegions());
                 }
                 byte[] read = new byte[CAPACITY];
                 session.readBlocking(0, MemorySegment.ofArray(read));

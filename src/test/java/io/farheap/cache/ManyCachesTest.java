@@ -10,6 +10,7 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
 import io.farheap.lifetime.Closing;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.reflect.InvocationTargetException;
@@ -54,7 +55,7 @@ class ManyCachesTest {
                     throw new ControlException(ControlException.Code.LEASE_EXPIRED, "gone");
                 }
                 try {
-                    Object result = method.invoke(memory, arguments);
+                    Object result = method.invoke(Planes.of(memory), arguments);
                     if (result instanceof Lease lease) {
                         leases.add(lease.id());
                     }
@@ -69,7 +70,7 @@ class ManyCachesTest {
         }
 
         int freeRegions() {
-            return memory.hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+            return memory.description().freeRegions();
         }
 
         @Override

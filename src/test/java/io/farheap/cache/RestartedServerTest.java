@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.List;
@@ -29,9 +30,9 @@ class RestartedServerTest {
     void regionsMoveToTheNewServerAtALostOnesAddress() throws Exception {
         CountDownLatch lost = new CountDownLatch(1);
         try (MemoryServer first = memory();
-                ControlServer firstControl = ControlServer.start("127.0.0.1:0", first);
+                ControlServer firstControl = ControlServer.start("127.0.0.1:0", Planes.of(first));
                 MemoryServer second = memory()) {
-            ControlServer secondControl = ControlServer.start("127.0.0.1:0", second);
+            ControlServer secondControl = ControlServer.start("127.0.0.1:0", Planes.of(second));
             String address = secondControl.address();
             try (Cache cache = Cache.builder()
                             .capacity(2 * REGION_BYTES)
@@ -50,7 +51,7 @@ class RestartedServerTest {
                 assertTrue(lost.await(PATIENCE_SECONDS, TimeUnit.SECONDS), "it is lost");
 
                 try (MemoryServer anew = memory();
-                        ControlServer _ = ControlServer.start(address, anew)) {
+                        ControlServer _ = ControlServer.start(address, Planes.of(anew))) {
                     cache.addServer(address);
                     assertEquals(List.of(firstControl.address(), address), cache.servers());
                     cache.migrate(List.of(0, 1), address, MigrationOptions.DEFAULT);

@@ -8,6 +8,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.reflect.InvocationTargetException;
@@ -43,7 +44,7 @@ class WrongGrantsTest {
     private static void refused(String why, UnaryOperator<List<RegionGrant>> change) {
         try (MemoryServer server = MemoryServer.open(new ServerOptions(
                         REGIONS * REGION, REGION, TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
-                ControlServer control = ControlServer.start("127.0.0.1:0", granting(server, change))) {
+                ControlServer control = ControlServer.start("127.0.0.1:0", granting(Planes.of(server), change))) {
             CacheException e = assertThrows(CacheException.class, () -> Cache.builder()
                     .capacity(2 * REGION)
                     .servers(List.of(control.address()))
@@ -69,7 +70,7 @@ class WrongGrantsTest {
     }
 
     private static int freeRegions(MemoryServer server) {
-        return server.hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return server.description().freeRegions();
     }
 
     @Test

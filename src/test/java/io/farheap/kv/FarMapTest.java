@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.grpc.ControlServer;
-import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
@@ -34,7 +34,7 @@ class FarMapTest {
             MemoryServer server = MemoryServer.open(new ServerOptions(
                     REGIONS * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "map" + i));
             servers.add(server);
-            controls.add(ControlServer.start("127.0.0.1:0", server));
+            controls.add(ControlServer.start("127.0.0.1:0", Planes.of(server)));
         }
         return controls.stream().map(ControlServer::address).toArray(String[]::new);
     }
@@ -58,7 +58,7 @@ class FarMapTest {
     }
 
     private int free(int server) {
-        return servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return servers.get(server).description().freeRegions();
     }
 
     @Test

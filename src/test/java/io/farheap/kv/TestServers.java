@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.grpc.ControlServer;
-import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
@@ -34,7 +34,7 @@ final class TestServers implements AutoCloseable {
         MemoryServer server = MemoryServer.open(new ServerOptions(
                 regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + servers.size()));
         servers.add(server);
-        controls.add(ControlServer.start("127.0.0.1:0", server));
+        controls.add(ControlServer.start("127.0.0.1:0", Planes.of(server)));
         return controls.getLast().address();
     }
 
@@ -52,7 +52,7 @@ final class TestServers implements AutoCloseable {
     }
 
     int freeRegions(int server) {
-        return servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return servers.get(server).description().freeRegions();
     }
 
     void awaitFree(int server, int regions) {

@@ -7,6 +7,7 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
@@ -75,7 +76,7 @@ final class TestSpace implements AutoCloseable {
         MemoryServer server = MemoryServer.open(new ServerOptions(
                 serverRegions * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + servers.size()));
         servers.add(server);
-        controls.add(ControlServer.start("127.0.0.1:0", server));
+        controls.add(ControlServer.start("127.0.0.1:0", Planes.of(server)));
         return controls.getLast().address();
     }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.farheap.posix.PosixException;
 import io.farheap.server.FakeMachine;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -153,7 +154,7 @@ class HugePagesTest {
         assertEquals(4, reserve(4));
         FakeMachine machine = new FakeMachine(HUGE, 64, 4);
         try (MemoryServer server = MemoryServer.open(options(4).headroom(machine.headroom()))) {
-            machine.runs(server);
+            machine.runs(Planes.of(server));
             assertEquals(4, free());
             machine.wants(2);
             await("two are withdrawn", () -> server.describe().withdrawnRegions() == 2);

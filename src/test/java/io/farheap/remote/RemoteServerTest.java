@@ -12,6 +12,7 @@ import io.farheap.control.SignedGrant;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;
@@ -104,7 +105,7 @@ class RemoteServerTest {
                         granted.await();
                     }
                     try {
-                        Object result = method.invoke(memory, arguments);
+                        Object result = method.invoke(Planes.of(memory), arguments);
                         if (method.getName().equals("allocate")) {
                             granted.countDown();
                         }
@@ -134,7 +135,7 @@ class RemoteServerTest {
     }
 
     private void awaitFree(int regions) throws InterruptedException {
-        for (int i = 0; memory.hello(ControlPlane.PROTOCOL_VERSION).freeRegions() != regions; i++) {
+        for (int i = 0; memory.description().freeRegions() != regions; i++) {
             assertTrue(i < 100 * PATIENCE_SECONDS, "regions that nobody has are not given back");
             Thread.sleep(10);
         }

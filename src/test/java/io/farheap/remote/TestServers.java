@@ -4,6 +4,7 @@ import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServedSpaces;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
@@ -53,7 +54,7 @@ final class TestServers implements AutoCloseable {
         MemoryServer memory =
                 MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
         try {
-            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", before.apply(memory))));
+            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", before.apply(Planes.of(memory)))));
         } catch (RuntimeException e) {
             memory.close();
             throw e;
@@ -73,7 +74,7 @@ final class TestServers implements AutoCloseable {
     }
 
     int freeRegions(int server) {
-        return nodes.get(server).memory().hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return nodes.get(server).memory().description().freeRegions();
     }
 
     /** On all of them. */

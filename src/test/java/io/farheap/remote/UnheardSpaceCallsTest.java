@@ -10,6 +10,7 @@ import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.SpacePlane;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.reflect.InvocationHandler;
@@ -33,7 +34,7 @@ class UnheardSpaceCallsTest {
     private int lose = 1;
 
     private Object space(Object proxy, Method method, Object[] arguments) throws Throwable {
-        Object answer = invoke(memory.spaces(), method, arguments);
+        Object answer = invoke(Planes.of(memory).spaces(), method, arguments);
         if (unheard++ < lose) {
             throw new ControlException(Code.UNAVAILABLE, "the connection is broken");
         }
@@ -54,7 +55,7 @@ class UnheardSpaceCallsTest {
     }
 
     private int free() {
-        return memory.hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return memory.description().freeRegions();
     }
 
     @Test
@@ -63,7 +64,7 @@ class UnheardSpaceCallsTest {
         ControlPlane plane = proxy(
                 ControlPlane.class,
                 (ignored, method, arguments) ->
-                        method.getName().equals("spaces") ? spaces : invoke(memory, method, arguments));
+                        method.getName().equals("spaces") ? spaces : invoke(Planes.of(memory), method, arguments));
         try (memory;
                 ControlServer control = ControlServer.start("127.0.0.1:0", plane);
                 RemoteMemory client = RemoteMemory.open(TestDevice.client(), "unheard")) {
@@ -78,7 +79,7 @@ class UnheardSpaceCallsTest {
             assertEquals(4, client.openSpace(server, KEY).regions().size());
             lose = 2;
             client.dropSpace(server, KEY);
-            assertEquals(0, memory.spaces().list(memory.openLease("looks").id()).size());
+            assertEquals(0, Planes.of(memory).spaces().list(Planes.of(memory).openLease("looks").id()).size());
 
             lose = 3;
             unheard = 0;

@@ -2,11 +2,11 @@ package io.farheap.resilience;
 
 import io.farheap.control.ServerStatus;
 import io.farheap.control.grpc.ControlServer;
-import io.farheap.control.plane.ControlPlane;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import io.farheap.server.FakeMachine;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Softverbs;
@@ -84,10 +84,10 @@ final class CodedServers implements AutoCloseable {
                 new ServerOptions(regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "coded" + servers.size());
         FakeMachine machine = new FakeMachine(REGION_BYTES, 64, regions);
         MemoryServer server = MemoryServer.open(headroom ? options.headroom(machine.headroom()) : options);
-        machine.runs(server);
+        machine.runs(Planes.of(server));
         machines.add(machine);
         servers.add(server);
-        controls.add(ControlServer.start("127.0.0.1:0", server));
+        controls.add(ControlServer.start("127.0.0.1:0", Planes.of(server)));
         attached.add(memory.attach(controls.getLast().address()));
         return attached.getLast();
     }
@@ -132,7 +132,7 @@ final class CodedServers implements AutoCloseable {
     }
 
     int freeRegions(int server) {
-        return servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return servers.get(server).description().freeRegions();
     }
 
     /** @throws AssertionError where it does not come to that within a time that suits the machine */

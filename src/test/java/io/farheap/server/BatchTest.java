@@ -38,10 +38,10 @@ class BatchTest {
     private static final int REGIONS = 4;
     private static final long LEASE = 300_000_000_000L;
 
-    private MemoryServer server;
+    private ServerPlane server;
 
-    private MemoryServer start(int threads, Idle idle) {
-        server = MemoryServer.open(new ServerOptions(
+    private ServerPlane start(int threads, Idle idle) {
+        server = ServerPlane.open(new ServerOptions(
                 (long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", threads, false, idle));
         return server;
     }

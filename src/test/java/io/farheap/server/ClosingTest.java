@@ -100,8 +100,8 @@ class ClosingTest {
     @Test
     void ofAServer() throws ReflectiveOperationException {
         long lease = TestDevice.patience(30_000_000_000L);
-        MemoryServer server =
-                MemoryServer.open(new ServerOptions(2 * REGION, REGION, lease, TestDevice.server(), "closing"));
+        ServerPlane server =
+                ServerPlane.open(new ServerOptions(2 * REGION, REGION, lease, TestDevice.server(), "closing"));
         Context context = Fields.get(server, "context", Context.class);
         RegisteredMemory memory =
                 Fields.get(Fields.get(server, "pool", RegionPool.class), "memory", RegisteredMemory.class);

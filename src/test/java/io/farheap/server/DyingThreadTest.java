@@ -25,10 +25,10 @@ class DyingThreadTest {
     private static final RingShape SHAPE = new RingShape(4, 32);
     private static final long LEASE = TestDevice.patience(60_000_000_000L);
 
-    private MemoryServer server;
+    private ServerPlane server;
 
     private void start(int threads, Idle idle) {
-        server = MemoryServer.open(new ServerOptions(
+        server = ServerPlane.open(new ServerOptions(
                 (long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", threads, false, idle));
     }
 

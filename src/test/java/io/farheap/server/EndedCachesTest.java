@@ -32,7 +32,7 @@ class EndedCachesTest {
     @Test
     void aCacheThatItsClientClosesHasNotEndedBeforeItsRegionsAreFree() throws Exception {
         KeyPair keys = KeyPairGenerator.getInstance(SignedGrant.ALGORITHM).generateKeyPair();
-        try (MemoryServer server = MemoryServer.open(
+        try (ServerPlane server = ServerPlane.open(
                 new ServerOptions(REGION * REGIONS, REGION, 300_000_000_000L, TestDevice.server(), "ended"))) {
             server.requireGrants().accept(ManagerKey.of(1, keys.getPublic().getEncoded(), MANAGER_MILLIS));
             long id = server.hello(ControlPlane.PROTOCOL_VERSION).serverId();

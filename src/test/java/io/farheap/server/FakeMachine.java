@@ -1,5 +1,6 @@
 package io.farheap.server;
 
+import io.farheap.control.plane.ControlPlane;
 import java.util.function.Supplier;
 
 /** A machine with as much memory as a test says, of which a server has its regions that are not withdrawn. */
@@ -13,7 +14,7 @@ public final class FakeMachine implements Supplier<MachineMemory> {
     private final int donated;
     private volatile int others;
     private volatile int looks;
-    private volatile MemoryServer server;
+    private volatile ControlPlane server;
 
     /**
      * @param regions that the machine has room for; a quarter of them is headroom
@@ -30,7 +31,7 @@ public final class FakeMachine implements Supplier<MachineMemory> {
     }
 
     /** The server that runs on it; before that, none has given anything back. */
-    public void runs(MemoryServer memoryServer) {
+    public void runs(ControlPlane memoryServer) {
         server = memoryServer;
     }
 
@@ -52,7 +53,7 @@ public final class FakeMachine implements Supplier<MachineMemory> {
     @Override
     public MachineMemory get() {
         looks++;
-        MemoryServer running = server;
+        ControlPlane running = server;
         int withdrawn = running == null ? 0 : running.describe().withdrawnRegions();
         // A kernel gives away no more than it has.
         long free = Math.max(0, regions - others - (donated - withdrawn));

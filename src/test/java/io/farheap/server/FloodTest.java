@@ -31,14 +31,14 @@ class FloodTest {
     private static final long LEASE = TestDevice.patience(60_000_000_000L);
     private static final int MOST = 100_000;
 
-    private MemoryServer server;
+    private ServerPlane server;
     private ControlServer control;
     private ControlClient greedy;
     private ControlClient modest;
 
     @BeforeEach
     void start() {
-        server = MemoryServer.open(
+        server = ServerPlane.open(
                 new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "flood", 1, false, Idle.PARK));
         control = ControlServer.start("127.0.0.1:0", server);
         greedy = ControlClient.connect(control.address());
@@ -116,8 +116,8 @@ class FloodTest {
                 CompletionQueue completions = context.createCompletionQueue(1, 1, null);
                 QueuePair queuePair = domain.createQueuePair(completions, 1, 0)) {
             long all = 64L << 20;
-            try (MemoryServer small =
-                            MemoryServer.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "small")
+            try (ServerPlane small =
+                            ServerPlane.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "small")
                                     .limits(new ServerLimits(0, 0, all)));
                     ControlServer smallControl = ControlServer.start("127.0.0.1:0", small);
                     ControlClient plane = ControlClient.connect(smallControl.address())) {
@@ -139,8 +139,8 @@ class FloodTest {
 
     @Test
     void aLimitThatTheUserSetsHolds() {
-        try (MemoryServer small =
-                MemoryServer.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "small")
+        try (ServerPlane small =
+                ServerPlane.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "small")
                         .limits(new ServerLimits(2, 0, 0)))) {
             small.openLease("one");
             Lease two = small.openLease("two");

@@ -28,11 +28,11 @@ class HeadroomTest {
     private static final int REGIONS = 8;
 
     private final FakeMachine machine = new FakeMachine(REGION, 64, REGIONS);
-    private MemoryServer server;
+    private ServerPlane server;
 
     @BeforeEach
     void open() {
-        server = MemoryServer.open(options().headroom(machine.headroom()));
+        server = ServerPlane.open(options().headroom(machine.headroom()));
         machine.runs(server);
     }
 
@@ -146,7 +146,7 @@ class HeadroomTest {
 
     @Test
     void aServerWithoutHeadroomNeverAsks() {
-        try (MemoryServer plain = MemoryServer.open(options());
+        try (ServerPlane plain = ServerPlane.open(options());
                 TestClient client = new TestClient(plain)) {
             RegionGrant region = client.allocate();
             assertEquals(

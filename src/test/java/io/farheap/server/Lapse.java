@@ -8,7 +8,7 @@ final class Lapse {
     private Lapse() {}
 
     /** As if nobody had renewed the lease for as long as it lasts: the server finds that when it looks next. */
-    static void of(MemoryServer server, long lease) {
+    static void of(ServerPlane server, long lease) {
         ClientLease lapsed = server.leases().find(lease);
         try {
             Fields.field(lapsed, "renewedAt")

@@ -90,9 +90,9 @@ class LeakTest {
 
     private static void useAndClose() throws IOException {
         ServerOptions options = new ServerOptions(4 * REGION, REGION, LEASE, TestDevice.server(), "leak");
-        try (MemoryServer one = MemoryServer.open(options);
+        try (ServerPlane one = ServerPlane.open(options);
                 ControlServer oneControl = ControlServer.start("127.0.0.1:0", one);
-                MemoryServer two = MemoryServer.open(options);
+                ServerPlane two = ServerPlane.open(options);
                 ControlServer twoControl = ControlServer.start("127.0.0.1:0", two);
                 ControlClient onePlane = ControlClient.connect(oneControl.address());
                 ControlClient twoPlane = ControlClient.connect(twoControl.address());

@@ -36,13 +36,13 @@ class MalformedBatchTest {
     private static final int REGIONS = 4;
     private static final long LEASE = 300_000_000_000L;
 
-    private MemoryServer server;
+    private ServerPlane server;
     private BatchClient good;
     private int goodRegion;
 
     @BeforeEach
     void start() {
-        server = MemoryServer.open(new ServerOptions(
+        server = ServerPlane.open(new ServerOptions(
                 (long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", 1, false, Idle.BACK_OFF));
         good = new BatchClient(server, new RingShape(4, 32), 1);
         goodRegion = good.allocate().regionId();

@@ -33,7 +33,7 @@ class MalformedCallTest {
     /** Words at the start of the ring that a client writes beside batches. */
     private static final int WANTED = (int) RingShape.WANTED;
 
-    private final MemoryServer server = MemoryServer.open(new ServerOptions(
+    private final ServerPlane server = ServerPlane.open(new ServerOptions(
             REGION,
             REGION,
             TestDevice.patience(60_000_000_000L),

@@ -32,7 +32,7 @@ class MemoryServerTest {
     private static final long SHORT_LEASE = TestDevice.patience(2_000_000_000L);
     private static final long PATIENCE_NANOS = 120_000_000_000L;
 
-    private MemoryServer server;
+    private ServerPlane server;
     private ControlServer control;
     private ControlClient plane;
 
@@ -42,7 +42,7 @@ class MemoryServerTest {
     }
 
     private void start(long lease) {
-        server = MemoryServer.open(new ServerOptions(REGION * REGIONS, REGION, lease, TestDevice.server(), "test"));
+        server = ServerPlane.open(new ServerOptions(REGION * REGIONS, REGION, lease, TestDevice.server(), "test"));
         control = ControlServer.start("127.0.0.1:0", server);
         plane = ControlClient.connect(control.address());
     }

@@ -35,7 +35,7 @@ class PacedPullTest {
     /** A server that prepares a pull waits for the end of the one under way for so long. */
     private static final long PREPARE_WAITS_NANOS = 2_000_000_000L;
 
-    private MemoryServer server;
+    private ServerPlane server;
     private ControlServer control;
     private ControlClient plane;
     private TestClient client;
@@ -47,7 +47,7 @@ class PacedPullTest {
 
     @BeforeEach
     void start() {
-        server = MemoryServer.open(new ServerOptions(REGION * 2, REGION, LEASE, TestDevice.server(), "paced"));
+        server = ServerPlane.open(new ServerOptions(REGION * 2, REGION, LEASE, TestDevice.server(), "paced"));
         control = ControlServer.start("127.0.0.1:0", server);
         plane = ControlClient.connect(control.address());
         client = new TestClient(plane);
@@ -106,7 +106,7 @@ class PacedPullTest {
     @Needs(Need.SOFTVERBS)
     void whatIsSaidToBeCopiedIsThereThoughWhatFollowsIsLate() {
         Softverbs.devices(2);
-        try (MemoryServer far = MemoryServer.open(new ServerOptions(REGION, REGION, LEASE, "soft1", "far"));
+        try (ServerPlane far = ServerPlane.open(new ServerOptions(REGION, REGION, LEASE, "soft1", "far"));
                 ControlServer farControl = ControlServer.start("127.0.0.1:0", far);
                 ControlClient farPlane = ControlClient.connect(farControl.address());
                 TestClient owner = new TestClient(farPlane);

@@ -20,7 +20,7 @@ class PollingServerTest {
     void aRingThatComesAsTheThreadFallsAsleepIsPolled() throws Exception {
         CountDownLatch fallsAsleep = new CountDownLatch(1);
         CountDownLatch hasCome = new CountDownLatch(1);
-        try (MemoryServer server = MemoryServer.open(
+        try (ServerPlane server = ServerPlane.open(
                 new ServerOptions(REGION, REGION, LEASE, TestDevice.server(), "test", 1, false, Idle.BACK_OFF))) {
             ServerThread thread = server.threads().thread(0);
             try (HostileClient _ = new HostileClient(server)) {

@@ -43,7 +43,7 @@ class PullTest {
 
     /** A server with its sockets and a client of it. */
     private static final class Site implements AutoCloseable {
-        final MemoryServer server;
+        final ServerPlane server;
         final ControlServer control;
         final ControlClient plane;
         final TestClient client;
@@ -54,7 +54,7 @@ class PullTest {
         }
 
         Site(long regionBytes, long ticketNanos, long pullNanos) {
-            server = MemoryServer.open(
+            server = ServerPlane.open(
                     new ServerOptions(regionBytes * 2, regionBytes, LEASE, TestDevice.server(), "site"),
                     ticketNanos,
                     pullNanos);

@@ -50,7 +50,7 @@ class RebuildTest {
     private final List<MemorySegment> contents = new ArrayList<>();
 
     private final List<RegionGrant> regions = new ArrayList<>();
-    private MemoryServer server;
+    private ServerPlane server;
     private ControlServer control;
     private ControlClient plane;
     private TestClient client;
@@ -61,7 +61,7 @@ class RebuildTest {
 
     @BeforeEach
     void start() {
-        server = MemoryServer.open(
+        server = ServerPlane.open(
                 new ServerOptions((SPLITS + 1) * (long) REGION, REGION, LEASE, TestDevice.server(), "rebuild"));
         control = ControlServer.start("127.0.0.1:0", server);
         plane = ControlClient.connect(control.address());

@@ -58,7 +58,7 @@ class ServerOptionsTest {
     @Test
     void moreMemoryThanTheMachineHasIsRefusedBeforeItIsTaken() {
         ServerOptions huge = new ServerOptions(1L << 50, 1L << 30, SECOND, "", "s");
-        String message = assertThrows(IllegalArgumentException.class, () -> MemoryServer.open(huge))
+        String message = assertThrows(IllegalArgumentException.class, () -> ServerPlane.open(huge))
                 .getMessage();
         assertTrue(message.contains("available"), message);
     }

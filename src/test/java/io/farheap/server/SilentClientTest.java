@@ -27,7 +27,7 @@ class SilentClientTest {
     @Test
     @Needs(Need.HOST)
     void itsServerThreadSleepsAndServesOthers() throws Exception {
-        try (MemoryServer server = MemoryServer.open(new ServerOptions(
+        try (ServerPlane server = ServerPlane.open(new ServerOptions(
                         4L * REGION, REGION, LEASE, TestDevice.server(), "test", 1, false, Idle.PARK));
                 HostileClient silent = new HostileClient(server);
                 BatchClient good = new BatchClient(server, new RingShape(4, 32), 1)) {

@@ -44,7 +44,7 @@ class SpacesRaceTest {
     private static final Set<Code> FAIR =
             EnumSet.of(Code.NOT_FOUND, Code.OUT_OF_MEMORY, Code.BUSY, Code.INVALID_ARGUMENT);
 
-    private final MemoryServer server = MemoryServer.open(
+    private final ServerPlane server = ServerPlane.open(
             new ServerOptions(REGION * REGIONS, REGION, 300_000_000_000L, TestDevice.server(), "races"));
     private final SpacePlane spaces = server.spaces();
     private final AtomicLong numbers = new AtomicLong();

@@ -44,7 +44,7 @@ class SpacesTest {
     private static final byte[] DESCRIPTOR = {1, 2, 3};
 
     private final List<String> told = new CopyOnWriteArrayList<>();
-    private MemoryServer server;
+    private ServerPlane server;
     private SpacePlane spaces;
     private long lease;
 
@@ -55,7 +55,7 @@ class SpacesTest {
 
     private void start(long leaseNanos) {
         server =
-                MemoryServer.open(new ServerOptions(REGION * REGIONS, REGION, leaseNanos, TestDevice.server(), "test"));
+                ServerPlane.open(new ServerOptions(REGION * REGIONS, REGION, leaseNanos, TestDevice.server(), "test"));
         spaces = server.spaces();
         lease = server.openLease("creator").id();
         server.servedSpaces().listen(new SpaceListener() {

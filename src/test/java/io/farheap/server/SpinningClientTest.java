@@ -31,7 +31,7 @@ class SpinningClientTest {
 
     private static final int MOST_EXAMPLES = 3;
 
-    private final MemoryServer server = MemoryServer.open(new ServerOptions(
+    private final ServerPlane server = ServerPlane.open(new ServerOptions(
             REGION, REGION, TestDevice.patience(10_000_000_000L), TestDevice.server(), "test", 1, false, Idle.SPIN));
 
     @AfterEach

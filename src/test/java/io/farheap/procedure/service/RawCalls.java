@@ -15,6 +15,7 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
 import io.farheap.server.TurnTaking;
@@ -59,7 +60,7 @@ final class RawCalls implements AutoCloseable {
                     .procedures(ServedCode.JAVA)
                     .turns(turns));
             try {
-                control = ControlServer.start("127.0.0.1:0", memory);
+                control = ControlServer.start("127.0.0.1:0", Planes.of(memory));
             } catch (RuntimeException e) {
                 memory.close();
                 throw e;

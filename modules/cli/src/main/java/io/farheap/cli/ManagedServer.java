@@ -1,7 +1,6 @@
 package io.farheap.cli;
 
 import io.farheap.control.ManagerKey;
-import io.farheap.control.plane.ControlPlane;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.client.ServerRegistration;
 import io.farheap.server.MemoryServer;
@@ -53,7 +52,7 @@ final class ManagedServer implements AutoCloseable {
     private ServerReport report() {
         // Before the free regions are counted: what has ended is among them.
         Set<Long> ended = server.endedCaches();
-        var described = server.hello(ControlPlane.PROTOCOL_VERSION);
+        var described = server.description();
         boolean leaves = leaving;
         return new ServerReport(
                 described.serverId(),

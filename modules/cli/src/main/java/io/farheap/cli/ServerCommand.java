@@ -7,7 +7,6 @@ import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.control.ManagerKey;
-import io.farheap.control.grpc.ControlServer;
 import io.farheap.server.Headroom;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
@@ -228,17 +227,16 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
 
     private void serve(MemoryServer server, Consumer<ManagerKey> keys, ServerOptions options, Termination termination)
             throws InterruptedException {
-        try (ControlServer control = ControlServer.start(listen, server)) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.println("farheap server listening on " + control.address() + ": " + options.regions()
-                    + (options.regions() == 1 ? " region of " : " regions of ") + Sizes.format(region) + " on "
-                    + server.deviceName());
-            out.flush();
-            if (managers.isEmpty()) {
-                termination.await();
-            } else {
-                serveManaged(server, keys, control.address(), termination);
-            }
+        String address = server.serve(listen);
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("farheap server listening on " + address + ": " + options.regions()
+                + (options.regions() == 1 ? " region of " : " regions of ") + Sizes.format(region) + " on "
+                + server.deviceName());
+        out.flush();
+        if (managers.isEmpty()) {
+            termination.await();
+        } else {
+            serveManaged(server, keys, address, termination);
         }
     }
 

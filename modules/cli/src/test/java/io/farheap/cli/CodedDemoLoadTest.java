@@ -13,6 +13,7 @@ import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.CodedStatus;
 import io.farheap.resilience.Resilience;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +37,7 @@ class CodedDemoLoadTest {
         ServerOptions options = new ServerOptions(
                 2 * REGION_BYTES, REGION_BYTES, PATIENCE.toNanos(), TestDevice.server(), "coded-demo");
         try (MemoryServer server = MemoryServer.open(options);
-                ControlServer control = ControlServer.start("127.0.0.1:0", server);
+                ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(server));
                 RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "test")) {
             memory.attach(control.address());
             try (CodedSpace space = CodedSpace.create(memory, Resilience.copies(1), 1, RemoteServer::domain);

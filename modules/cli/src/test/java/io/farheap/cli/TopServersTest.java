@@ -13,6 +13,7 @@ import io.farheap.manager.service.TopCommand;
 import io.farheap.server.Headroom;
 import io.farheap.server.MachineMemory;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.Planes;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.io.PrintWriter;
@@ -42,7 +43,7 @@ class TopServersTest {
                 .domain("rack 7")
                 .headroom(new Headroom(25, 3_600_000_000_000L, 2, () -> new MachineMemory(1 << 30, 1 << 29)));
         try (MemoryServer memory = MemoryServer.open(options);
-                ControlServer control = ControlServer.start("127.0.0.1:0", memory);
+                ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(memory));
                 ControlClient client = ControlClient.connect(control.address())) {
             Lease lease = client.openLease("orders", 0xabL, SignedGrant.NONE);
             client.allocate(lease.id(), 3);
