@@ -1,10 +1,12 @@
 /**
- * Memory on other machines for JVM services. What is exported here is the library's API; everything else may change with
- * each release.
+ * Memory on other machines for JVM services. What is exported here is the library's API; everything else may change
+ * with each release. On the class path, where Farheap's own tests and commands are, exports do not bind.
  */
 module io.farheap {
     requires transitive HdrHistogram;
     requires com.google.common;
+    // Guava is no module, and so cannot require it itself.
+    requires com.google.common.util.concurrent.internal;
     requires com.google.protobuf;
     requires io.grpc;
     requires io.grpc.netty.shaded;
@@ -22,7 +24,6 @@ module io.farheap {
     exports io.farheap.cache;
     exports io.farheap.connection;
     exports io.farheap.control;
-    exports io.farheap.control.plane;
     exports io.farheap.kv;
     exports io.farheap.kv.policy;
     exports io.farheap.latency;

@@ -1,9 +1,9 @@
 package io.farheap.resilience;
 
 import io.farheap.control.ControlException;
+import io.farheap.control.RegionUse;
+import io.farheap.control.WantedRegions;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.control.plane.RegionUse;
-import io.farheap.control.plane.WantedRegions;
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -2,7 +2,7 @@ package io.farheap.resilience;
 
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
-import io.farheap.control.plane.RebuildPlan;
+import io.farheap.control.RebuildPlan;
 import io.farheap.posix.ShortSleeps;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;

@@ -2,11 +2,11 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.Mark;
+import io.farheap.control.PullPace;
+import io.farheap.control.PullResult;
+import io.farheap.control.RebuildPlan;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.control.plane.Mark;
-import io.farheap.control.plane.PullPace;
-import io.farheap.control.plane.PullResult;
-import io.farheap.control.plane.RebuildPlan;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;

@@ -2,8 +2,8 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
-import io.farheap.control.plane.Mark;
-import io.farheap.control.plane.PullResult;
+import io.farheap.control.Mark;
+import io.farheap.control.PullResult;
 import io.farheap.control.plane.PullSource;
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.AtOnce;

@@ -1,4 +1,4 @@
-package io.farheap.control.plane;
+package io.farheap.control;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package io.farheap.control.plane;
+package io.farheap.control;
 
 /**
  * How much a client uses a region that it can do without.

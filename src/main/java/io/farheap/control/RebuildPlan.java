@@ -1,8 +1,8 @@
-package io.farheap.control.plane;
+package io.farheap.control;
 
 import io.farheap.coding.ErasureCode;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.ControlException;
+import io.farheap.control.plane.ControlPlane;
 import java.util.List;
 
 /**

@@ -1,4 +1,6 @@
-package io.farheap.control.plane;
+package io.farheap.control;
+
+import io.farheap.control.plane.ControlPlane;
 
 /**
  * How a client leads a {@linkplain ControlPlane#preparePull prepared pull}: the server copies only what the client has

@@ -1,4 +1,6 @@
-package io.farheap.control.plane;
+package io.farheap.control;
+
+import io.farheap.control.plane.ControlPlane;
 
 /**
  * The right to read one region of a server, once.

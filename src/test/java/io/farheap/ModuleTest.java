@@ -1,0 +1,221 @@
+package io.farheap;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import io.farheap.time.TimeLimit;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What the library shows as a module. Exports bind a program on the module path alone: what stands beside the library
+ * is on the class path, so a list holds what of the library that uses and the module does not export.
+ */
+class ModuleTest {
+
+    private static final Path FACES = Path.of("src/test/resources/faces");
+    private static final Path LIST = Path.of("src/test/resources/unexported-uses.txt");
+    private static final int MOST_EXPORTED = 240;
+    /** Of libraries that tests alone have. */
+    private static final Pattern OF_TESTS =
+            Pattern.compile(".*/(junit|opentest4j|open-test|apiguardian|archunit|slf4j)[^/]*\\.jar");
+
+    private static final Pattern NAMED = Pattern.compile("\\bio\\.farheap((?:\\.[a-z]\\w*)*)\\.([A-Z]\\w*)");
+    private static final Pattern GRPC =
+            Pattern.compile("^import (static )?(io\\.grpc|com\\.google\\.protobuf|io\\.farheap\\.[\\w.]*wire)\\.");
+
+    @TempDir
+    private Path directory;
+
+    private static Path library() throws Exception {
+        return Path.of(TimeLimit.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+    }
+
+    private static Set<String> exported() throws Exception {
+        return ModuleFinder.of(library()).find("io.farheap").orElseThrow().descriptor().exports().stream()
+                .map(ModuleDescriptor.Exports::source)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static List<Path> sources(String... roots) throws IOException {
+        List<Path> found = new ArrayList<>();
+        for (String root : roots) {
+            if (Files.isDirectory(Path.of(root))) {
+                try (Stream<Path> files = Files.walk(Path.of(root))) {
+                    files.filter(file -> file.toString().endsWith(".java")).forEach(found::add);
+                }
+            }
+        }
+        return found;
+    }
+
+    private static String packageOf(Path source, String root) {
+        return Path.of(root).relativize(source.getParent()).toString().replace('/', '.');
+    }
+
+    @Test
+    void theModuleExportsFewTypes() throws Exception {
+        Set<String> exported = exported();
+        Set<String> types = new TreeSet<>();
+        for (Path source : sources("src/main/java")) {
+            String name = source.getFileName().toString().replace(".java", "");
+            String owner = packageOf(source, "src/main/java");
+            if (exported.contains(owner)
+                    && !name.contains("-")
+                    && Modifier.isPublic(Class.forName(owner + "." + name, false, getClass().getClassLoader())
+                            .getModifiers())) {
+                types.add(owner + "." + name);
+            }
+        }
+        assertTrue(types.size() > 100, types::toString);
+        assertTrue(types.size() <= MOST_EXPORTED, () -> types.size() + " public types are exported: " + types);
+    }
+
+    /** Compiled and run, with the lists of what it imports and what is exported compared before. */
+    @Test
+    void aModuleUsesEveryFaceAndNothingElse() throws Exception {
+        String program = Files.readString(FACES.resolve("faces/Main.java"));
+        Set<String> imported = Pattern.compile("^import (io\\.farheap[\\w.]*)\\.[A-Z]", Pattern.MULTILINE)
+                .matcher(program)
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(exported(), imported, "the program uses each exported package");
+        String path = library() + File.pathSeparator
+                + Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                        .filter(entry -> entry.endsWith(".jar") && !entry.matches(".*/farheap-[^/]*\\.jar"))
+                        .filter(entry -> !OF_TESTS.matcher(entry).matches())
+                        .collect(Collectors.joining(File.pathSeparator));
+        StringWriter said = new StringWriter();
+        int failed = ToolProvider.findFirst("javac")
+                .orElseThrow()
+                .run(
+                        new PrintWriter(said),
+                        new PrintWriter(said),
+                        "-proc:none",
+                        "-d",
+                        directory.toString(),
+                        "--module-path",
+                        path,
+                        FACES.resolve("module-info.java").toString(),
+                        FACES.resolve("faces/Main.java").toString());
+        assertEquals(0, failed, said::toString);
+        Path output = directory.resolve("output");
+        Process child = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        TestDevice.compilerFlag(),
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=io.farheap,org.bytedeco.javacpp,io.grpc.netty.shaded",
+                        "--sun-misc-unsafe-memory-access=allow",
+                        "-Dfarheap.verbs=soft",
+                        "-p",
+                        directory + File.pathSeparator + path,
+                        "-m",
+                        "faces/faces.Main")
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertTrue(
+                    child.waitFor(TestDevice.patience(TimeUnit.SECONDS.toNanos(60)), TimeUnit.NANOSECONDS),
+                    "the program goes on");
+        } finally {
+            child.destroyForcibly();
+        }
+        String text = Files.readString(output);
+        assertTrue(text.contains("every face was used"), text);
+        assertEquals(0, child.exitValue(), text);
+    }
+
+    /** By what sources name, and in the library's own packages by what is beside them. */
+    @Test
+    void whatStandsBesideTheLibraryUsesTheseUnexportedTypes() throws Exception {
+        Set<String> exported = exported();
+        Set<String> own = new TreeSet<>();
+        for (Path source : sources("src/main/java")) {
+            own.add(packageOf(source, "src/main/java") + "."
+                    + source.getFileName().toString().replace(".java", ""));
+        }
+        Set<String> used = new TreeSet<>();
+        for (String root : beside()) {
+            for (Path source : sources(root)) {
+                String text = Files.readString(source);
+                String owner = packageOf(source, root);
+                Matcher named = NAMED.matcher(text);
+                while (named.find()) {
+                    String home = "io.farheap" + named.group(1);
+                    if (own.contains(home + "." + named.group(2)) && !exported.contains(home)) {
+                        used.add(home + "." + named.group(2));
+                    }
+                }
+                for (String type : own) {
+                    int dot = type.lastIndexOf('.');
+                    if (type.substring(0, dot).equals(owner)
+                            && !exported.contains(owner)
+                            && Pattern.compile("\\b" + type.substring(dot + 1) + "\\b")
+                                    .matcher(text)
+                                    .find()) {
+                        used.add(type);
+                    }
+                }
+            }
+        }
+        assertEquals(
+                String.join("\n", Files.readAllLines(LIST)),
+                String.join("\n", used),
+                () -> LIST + " has what is used: whoever uses one more adds it there, if it must be");
+    }
+
+    @Test
+    void twoPackagesAndOneRoomImportGrpc() throws Exception {
+        Set<String> importers = new TreeSet<>();
+        List<String> roots = new ArrayList<>(beside());
+        roots.add("src/main/java");
+        for (String root : roots) {
+            for (Path source : sources(root)) {
+                if (Files.readAllLines(source).stream()
+                        .anyMatch(line -> GRPC.matcher(line).find())) {
+                    importers.add(packageOf(source, root));
+                }
+            }
+        }
+        assertEquals(
+                Set.of("io.farheap.control.grpc", "io.farheap.manager.grpc", "io.farheap.manager.service.grpc"),
+                importers);
+    }
+
+    private static List<String> beside() throws IOException {
+        List<String> roots = new ArrayList<>(List.of("src/bench/java", "src/soak/java", "src/jmh/java"));
+        try (Stream<Path> modules = Files.list(Path.of("modules"))) {
+            modules.map(module -> module.resolve("src/main/java").toString())
+                    .sorted()
+                    .forEach(roots::add);
+        }
+        return roots;
+    }
+}

@@ -1,0 +1,4 @@
+module faces {
+    requires io.farheap;
+    requires micrometer.core;
+}
