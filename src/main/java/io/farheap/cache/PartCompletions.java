@@ -30,13 +30,17 @@ final class PartCompletions {
 
     /** Takes all that has ended. */
     void take() {
-        endNoted();
-        while (completions.noteStashed()) {
+        if (completions.hasMore()) {
             endNoted();
+            while (completions.noteStashed()) {
+                endNoted();
+            }
         }
+        int end;
         do {
-            for (int left = completions.poll(); left > 0; left--) {
-                OperationRing ring = completions.takeNext();
+            end = completions.poll();
+            for (int next = completions.first(); next < end; next++) {
+                OperationRing ring = completions.takeNext(next);
                 if (ring == null) {
                     endNoted();
                 } else {
@@ -44,8 +48,8 @@ final class PartCompletions {
                 }
             }
             // A session that goes to sleep must leave none behind: only a later one raises an event.
-        } while (completions.mayHaveMore());
-        while (completions.noteRefused(false)) {
+        } while (end == completions.batch());
+        while (completions.hasMore() && completions.noteRefused(false)) {
             endNoted();
         }
     }
@@ -54,8 +58,8 @@ final class PartCompletions {
     private void endNoted() {
         while (completions.left() > 0) {
             int status = completions.status();
-            long tag = completions.take();
-            end(tag, 1 + completions.takeSame(tag), status);
+            long tag = completions.tag();
+            end(tag, completions.takeSame(tag), status);
         }
     }
 
@@ -80,6 +84,11 @@ final class PartCompletions {
             }
             bounce.give(chunk);
         }
+    }
+
+    /** Whether a drain is under way: then completions come that are no operation's. */
+    boolean draining() {
+        return completions.draining();
     }
 
     /** Makes later completions raise an event on the queue's channel. */

@@ -145,7 +145,7 @@ final class SessionEngine implements RequestPath {
     @SuppressWarnings("NullAway")
     public int tryExecute(
             boolean write, long address, RequestBuffer buffer, long offset, long length, Completion done, long token) {
-        if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
+        if (requests.pending() != 0 || length > maxMessageBytes || completions.draining()) {
             return DECLINED;
         }
         Route route = routes.to(write, address, length);

@@ -28,6 +28,10 @@ final class AdoptedOperation {
         remoteKey = itsRemoteKey;
     }
 
+    long tag() {
+        return tag;
+    }
+
     /** Ends it. */
     long take() {
         inFlight = false;

@@ -374,6 +374,25 @@ public final class Connection implements AutoCloseable {
         return (int) id == nowSlot ? adopted.take() : ring.takeFirst();
     }
 
+    /** The tag that {@link #take} would return. */
+    public long firstTag(long id) {
+        return (int) id == nowSlot ? adopted.tag() : ring.firstTag();
+    }
+
+    /**
+     * As {@link #take}, of the operations that ended first, as far as they have one tag.
+     *
+     * @param most from 1
+     * @return how many
+     */
+    public int takeSame(long id, long tag, int most) {
+        if ((int) id == nowSlot) {
+            adopted.take();
+            return 1;
+        }
+        return ring.takeSame(tag, most);
+    }
+
     /** Its operations between post and completion; {@link #take} ends one of them, or the one that was adopted. */
     public OperationRing ring() {
         return ring;

@@ -93,7 +93,7 @@ public final class OperationRing {
     }
 
     /** The tag of the first operation. */
-    public long firstTag() {
+    long firstTag() {
         return tags[(int) completed & mask];
     }
 
@@ -102,7 +102,7 @@ public final class OperationRing {
      *
      * @return how many
      */
-    public int takeSame(long tag, int most) {
+    int takeSame(long tag, int most) {
         int same = 0;
         while (same < most && tags[(int) (completed + same) & mask] == tag) {
             same++;

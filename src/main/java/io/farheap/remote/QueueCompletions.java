@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * construction.
  *
  * <p>The owner takes, in this order: what is {@linkplain #left noted} already, what {@link #noteStashed} notes, for
- * each completion that {@link #poll} finds what {@link #takeNext} says or notes, and what {@link #noteRefused} notes.
+ * each completion that {@link #poll} finds what {@link #takeNext} says or notes, and what {@link #noteRefused} notes;
+ * the first two and the last where {@link #hasMore} says so.
  * It takes an operation before it does anything that may throw; the others then wait for it to go on. Nothing here
  * calls the owner on that way: each owner's handler is known to its own loop.
  */
@@ -27,6 +28,7 @@ public final class QueueCompletions implements AutoCloseable {
     private final CompletionQueue completions;
     private final QueueConnections connections;
     private final int limit;
+    private final int batch;
     private final Stash stash;
     private final Runnable changed;
 
@@ -45,6 +47,8 @@ public final class QueueCompletions implements AutoCloseable {
     private int endingLeft;
     /** A connection has operations that no completion will come for. */
     private boolean refused;
+    /** Something is stashed or refused, or all is over: one load for what is rare. */
+    private boolean more;
     /** A connection is being drained. */
     private boolean draining;
 
@@ -62,6 +66,7 @@ public final class QueueCompletions implements AutoCloseable {
             CompletionQueue completions, int limit, int stashed, QueueConnections connections, Runnable changed) {
         this.completions = completions;
         this.limit = limit;
+        this.batch = completions.batch();
         this.stash = new Stash(stashed);
         this.connections = connections;
         this.changed = changed;
@@ -87,7 +92,7 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /** Whether a drain is under way: then completions come that are no operation's. */
-    boolean draining() {
+    public boolean draining() {
         return draining;
     }
 
@@ -109,20 +114,31 @@ public final class QueueCompletions implements AutoCloseable {
     /** A connection has failed: its operations may have no completion. */
     void refuse() {
         refused = true;
+        more = true;
         changed.run();
     }
 
     /** Stashes the completion of another, which an operation in one native call took. */
     void stashOther() {
-        stash.add(completions.id(0), completions.status(0));
+        stash(completions.id(0), completions.status(0));
+    }
+
+    private void stash(long id, int status) {
+        stash.add(id, status);
+        more = true;
     }
 
     /** Ends the latest operation of a connection, which no completion will come for. */
     void failLast(Connection connection) {
-        stash.add(connection.lastId(), WcStatus.WR_FLUSH_ERR);
+        stash(connection.lastId(), WcStatus.WR_FLUSH_ERR);
     }
 
-    /** Operations that have ended, are noted, and are to be taken by {@link #take}. */
+    /** Whether there may be something to take beside what {@link #poll} finds. */
+    public boolean hasMore() {
+        return more || endingLeft > 0;
+    }
+
+    /** Operations that have ended, are noted, and are to be taken. */
     public int left() {
         return endingLeft;
     }
@@ -132,12 +148,19 @@ public final class QueueCompletions implements AutoCloseable {
         return endingLeft == 1 || endingStatus == NOT_POSTED ? endingStatus : WcStatus.SUCCESS;
     }
 
+    /** The next one's. There must be one. */
+    // While some are left, there is a connection that they are of.
+    @SuppressWarnings("NullAway")
+    public long tag() {
+        return ending.firstTag(endingId);
+    }
+
     /**
      * Takes the next one; there must be one.
      *
      * @return its tag
      */
-    // While some are left, there is a connection that they are of.
+    // As above.
     @SuppressWarnings("NullAway")
     public long take() {
         endingLeft--;
@@ -146,20 +169,18 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Takes more of those that are noted, as far as they have the tag of the one that was taken last, and its status.
+     * Takes the next one, and those behind it as far as they have the same tag and status.
      *
+     * @param tag the next one's
      * @return how many
      */
     // As above.
     @SuppressWarnings("NullAway")
     public int takeSame(long tag) {
-        boolean lastToo = endingStatus == WcStatus.SUCCESS || endingStatus == NOT_POSTED;
-        int most = lastToo ? endingLeft : endingLeft - 1;
-        if (most <= 0) {
-            return 0;
-        }
-        int same = ending.ring().takeSame(tag, most);
-        endingLeft -= same;
+        int left = endingLeft;
+        boolean lastToo = left == 1 || endingStatus == WcStatus.SUCCESS || endingStatus == NOT_POSTED;
+        int same = ending.takeSame(endingId, tag, lastToo ? left : left - 1);
+        endingLeft = left - same;
         inFlight -= same;
         return same;
     }
@@ -171,7 +192,9 @@ public final class QueueCompletions implements AutoCloseable {
      * @return false where there is none
      */
     public boolean noteStashed() {
+        checkOpen();
         if (stash.count() == 0) {
+            more = refused;
             return false;
         }
         long id = stash.firstId();
@@ -181,35 +204,44 @@ public final class QueueCompletions implements AutoCloseable {
         return true;
     }
 
-    /**
-     * Takes completions from the device, unless some that came before are to be taken yet.
-     *
-     * @return how many there are to take, each by {@link #takeNext}
-     */
-    public int poll() {
+    private void checkOpen() {
         if (shut) {
             throw new IllegalStateException("the queue is closed");
         }
+    }
+
+    /**
+     * Takes completions from the device, unless some that came before are to be taken yet.
+     *
+     * @return the number behind the last of them; those from {@link #first} on are to be taken by {@link #takeNext}
+     */
+    public int poll() {
         if (at == polled) {
             polled = completions.poll();
             at = 0;
         }
-        return polled - at;
+        return polled;
     }
 
-    /** Whether the latest {@link #poll} that asked the device may have left some there. */
-    public boolean mayHaveMore() {
-        return polled == completions.batch();
+    /** The number of the first completion that is to be taken. */
+    public int first() {
+        return at;
+    }
+
+    /** How many completions the device gives at most: where it has given as many, it may have more. */
+    public int batch() {
+        return batch;
     }
 
     /**
      * Takes the next completion, which {@link #poll} has found. Nothing may be left.
      *
+     * @param next its number: {@link #first}, and one more with each
      * @return where it ends one operation, well, the ring that this is the first of, to be taken from there: of most;
      *     null where it ends others, or none, which are noted
      */
-    public @Nullable OperationRing takeNext() {
-        int next = at++;
+    public @Nullable OperationRing takeNext(int next) {
+        at = next + 1;
         long id = completions.id(next);
         int status = completions.status(next);
         OperationRing ring = connections.of(id).ring();
@@ -276,6 +308,7 @@ public final class QueueCompletions implements AutoCloseable {
             waiting |= connection.failed() && connection.inFlight() > 0;
         }
         refused = waiting;
+        more = waiting || stash.count() > 0;
         return false;
     }
 
@@ -286,7 +319,8 @@ public final class QueueCompletions implements AutoCloseable {
 
     /** Whether there is something to take, or may be. */
     boolean hasSome() {
-        return endingLeft > 0 || stash.count() > 0 || refused || poll() > 0;
+        checkOpen();
+        return hasMore() || poll() > at;
     }
 
     /**
@@ -315,7 +349,8 @@ public final class QueueCompletions implements AutoCloseable {
 
     /** Takes all completions; those of flushes end here, the others wait for the owner. */
     private void stashAll() {
-        while (poll() > 0) {
+        checkOpen();
+        while (poll() > at) {
             int next = at++;
             long id = completions.id(next);
             Connection connection = connections.of(id);
@@ -323,7 +358,7 @@ public final class QueueCompletions implements AutoCloseable {
                 connection.complete(id, completions.status(next));
                 noteDrained();
             } else {
-                stash.add(id, completions.status(next));
+                stash(id, completions.status(next));
             }
         }
     }
@@ -363,7 +398,7 @@ public final class QueueCompletions implements AutoCloseable {
         while (last >= 0 && !ended(connection, last) && System.nanoTime() - deadline < 0) {
             stashAll();
         }
-        connection.forEachUnknown(stash::contains, id -> stash.add(id, WcStatus.WR_FLUSH_ERR));
+        connection.forEachUnknown(stash::contains, id -> stash(id, WcStatus.WR_FLUSH_ERR));
         connection.forgetFlush();
         noteDrained();
     }
@@ -377,6 +412,7 @@ public final class QueueCompletions implements AutoCloseable {
     /** Nothing is taken any more. */
     void shut() {
         shut = true;
+        more = true;
     }
 
     @Override

@@ -190,11 +190,6 @@ public final class QueuePoster {
         }
     }
 
-    /** Whether a drain is under way: then completions come that are no operation's. */
-    public boolean draining() {
-        return completions.draining();
-    }
-
     /**
      * Begins to await what has been posted on a connection. It may be done at once; {@link Connection#flushing} says
      * whether it is under way. One drain of a connection at a time.

@@ -260,12 +260,16 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     private int handEnded(CompletionHandler handler) {
-        int handed = handNoted(handler);
-        while (ended.noteStashed()) {
+        int handed = 0;
+        if (ended.hasMore()) {
             handed += handNoted(handler);
+            while (ended.noteStashed()) {
+                handed += handNoted(handler);
+            }
         }
-        for (int left = ended.poll(); left > 0; left--) {
-            OperationRing ring = ended.takeNext();
+        int end = ended.poll();
+        for (int next = ended.first(); next < end; next++) {
+            OperationRing ring = ended.takeNext(next);
             if (ring == null) {
                 handed += handNoted(handler);
             } else {
@@ -273,7 +277,7 @@ public final class RemoteQueue extends MemoryQueue {
                 handler.completed(ring.takeFirst(), Outcome.DONE);
             }
         }
-        while (ended.noteRefused(listing)) {
+        while (ended.hasMore() && ended.noteRefused(listing)) {
             handed += handNoted(handler);
         }
         return handed;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.connection.Connection;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.remote.QueueCompletions;
 import io.farheap.remote.QueuePoster;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
@@ -155,11 +156,12 @@ class FailedMigrationTest {
         }
         SoftverbsFaults.delayOperations(0);
         assertTrue(connection.flushing() && connection.inFlight() == 0, "nothing but the flush is in flight");
-        assertTrue(queue.draining());
+        QueueCompletions completions = Fields.get(queue, "completions", QueueCompletions.class);
+        assertTrue(completions.draining());
 
         session.core().disconnect(((RegionCache) cache).table().get(0).copy().server());
         session.core().connect(((RegionCache) cache).table().get(0).copy().server());
-        assertFalse(queue.draining(), "requests still take the long way");
+        assertFalse(completions.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }
 }
