@@ -50,9 +50,9 @@ module io.farheap {
     opens io.farheap.manager.wire to
             com.google.protobuf;
 
-    uses io.farheap.server.ServerService;
+    uses io.farheap.server.contract.ServerService;
 
-    provides io.farheap.server.ServerService with
+    provides io.farheap.server.contract.ServerService with
             io.farheap.kv.service.MapServices,
             io.farheap.procedure.service.ProcedureServices;
 }

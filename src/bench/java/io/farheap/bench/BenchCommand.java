@@ -1,8 +1,18 @@
 package io.farheap.bench;
 
+import io.farheap.bench.ablation.BenchAblationCommand;
+import io.farheap.bench.cache.BenchCacheCommand;
 import io.farheap.bench.kv.BenchKvCommand;
+import io.farheap.bench.manager.BenchManagerCommand;
+import io.farheap.bench.migration.BenchMigrationCommand;
+import io.farheap.bench.peers.BenchPeersCommand;
 import io.farheap.bench.procedure.BenchProcedureCommand;
+import io.farheap.bench.raw.BenchRawCommand;
+import io.farheap.bench.reclaim.BenchReclaimCommand;
 import io.farheap.bench.resilience.BenchResilienceCommand;
+import io.farheap.bench.resize.BenchResizeCommand;
+import io.farheap.bench.search.BenchSearchCommand;
+import io.farheap.bench.slo.BenchSloCommand;
 import io.farheap.bench.store.BenchStoreCommand;
 import io.farheap.bench.ycsb.BenchYcsbCommand;
 import io.farheap.command.Subcommand;

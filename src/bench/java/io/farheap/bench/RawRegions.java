@@ -1,5 +1,7 @@
 package io.farheap.bench;
 
+import io.farheap.bench.raw.RawContest;
+import io.farheap.bench.raw.RawOperation;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Session;

@@ -1,6 +1,8 @@
 package io.farheap.bench;
 
 import io.farheap.bench.against.AgainstOptions;
+import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.raw.RawOperation;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
@@ -16,23 +18,23 @@ import java.util.Locale;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** {@code bench raw --regions}: its options, its table, its rows and its plot. */
-final class RawRegionsReport {
+public final class RawRegionsReport {
 
     /** Regions in ascending order. */
-    record Plan(List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {}
+    public record Plan(List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {}
 
     private final CommandSpec spec;
     private final BenchOutput output;
     private final AgainstOptions against;
 
-    RawRegionsReport(CommandSpec spec, BenchOutput output, AgainstOptions against) {
+    public RawRegionsReport(CommandSpec spec, BenchOutput output, AgainstOptions against) {
         this.spec = spec;
         this.output = output;
         this.against = against;
     }
 
     /** Fails where the options make no sense, with a sentence. */
-    static Plan plan(List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {
+    public static Plan plan(List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {
         for (RawOperation operation : operations) {
             if (operation.atomic()) {
                 throw new IllegalArgumentException(
@@ -60,7 +62,7 @@ final class RawRegionsReport {
         return new Plan(operations, sizes, regions.stream().distinct().sorted().toList(), sessions);
     }
 
-    int run(Plan plan, int turns) throws IOException, InterruptedException {
+    public int run(Plan plan, int turns) throws IOException, InterruptedException {
         output.check();
         against.check(output);
         DeviceNotice.print(spec.commandLine().getErr());

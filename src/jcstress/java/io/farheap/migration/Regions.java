@@ -6,20 +6,20 @@ import io.farheap.remote.RemoteServer;
 import sun.reflect.ReflectionFactory;
 
 /** Regions for stress tests, of a server that is never called: making millions of them must cost nothing. */
-final class Regions {
+public final class Regions {
 
-    static final long BYTES = 8;
+    public static final long BYTES = 8;
     /** Ids. */
-    static final int OLD = 1;
+    public static final int OLD = 1;
 
-    static final int NEW = 2;
+    public static final int NEW = 2;
 
     private static final RemoteServer SERVER = blankServer();
 
     private Regions() {}
 
     /** @param id its number, its address and its key */
-    static RemoteRegion region(int id) {
+    public static RemoteRegion region(int id) {
         return new RemoteRegion(SERVER, 0, new RegionGrant(id, id, id, 0), 0);
     }
 

@@ -1,5 +1,6 @@
 package io.farheap.resilience;
 
+import io.farheap.resilience.table.RegeneratedPage;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;

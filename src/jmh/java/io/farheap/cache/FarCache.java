@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import io.farheap.command.ServerProcess;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.verbs.Devices;

@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.cache.order.RequestBuffer;
 import java.lang.foreign.MemorySegment;
 
 /**

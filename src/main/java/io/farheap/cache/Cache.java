@@ -1,5 +1,17 @@
 package io.farheap.cache;
 
+import io.farheap.cache.calls.CallTally;
+import io.farheap.cache.configuration.Reconfiguration;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.CallCounts;
+import io.farheap.cache.contract.SloReport;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.managed.Management;
+import io.farheap.cache.move.Resizing;
+import io.farheap.cache.objective.SloWatch;
+import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.session.BlockingRequests;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.latency.OperationLatency;
@@ -7,7 +19,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
 import io.farheap.verbs.Context;

@@ -1,5 +1,12 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.managed.ManagedModels;
+import io.farheap.cache.managed.Management;
+import io.farheap.cache.objective.Tuning;
+import io.farheap.cache.objective.Tunings;
+import io.farheap.cache.session.SessionOptions;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.CacheRequest;
@@ -8,8 +15,8 @@ import io.farheap.manager.Reclaim;
 import io.farheap.manager.Tenant;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.resilience.Health;
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Health;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;

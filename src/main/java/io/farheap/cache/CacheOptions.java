@@ -1,8 +1,12 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.managed.Management;
+import io.farheap.cache.objective.Tuning;
+import io.farheap.cache.session.SessionOptions;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,5 +1,8 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import io.farheap.lifetime.Closing;
 import java.io.IOException;
 import java.nio.ByteBuffer;

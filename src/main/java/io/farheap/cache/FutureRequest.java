@@ -1,5 +1,10 @@
 package io.farheap.cache;
 
+import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import io.farheap.memory.MappedFaults;
 import io.farheap.procedure.Call;
 import java.lang.foreign.Arena;

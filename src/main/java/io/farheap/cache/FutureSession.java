@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.CallResult;
 import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;

@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.Status;
+
 /** Told that a memory server died or took its memory back without a migration. */
 @FunctionalInterface
 public interface LostServerListener {

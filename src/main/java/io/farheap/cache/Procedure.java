@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
-import io.farheap.procedure.translate.Translation;
+import io.farheap.cache.calls.RegisteredProcedure;
+import io.farheap.procedure.translate.running.Translation;
 import java.util.Map;
 
 /** A procedure of a cache, which its sessions {@linkplain Session#call call}. Any thread. */

@@ -1,8 +1,11 @@
 package io.farheap.cache;
 
-import io.farheap.procedure.translate.RefusedProcedureException;
-import io.farheap.procedure.translate.Translation;
+import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.calls.RegisteredProcedure;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.procedure.translate.Translator;
+import io.farheap.procedure.translate.instruction.RefusedProcedureException;
+import io.farheap.procedure.translate.running.Translation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;

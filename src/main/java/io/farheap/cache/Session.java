@@ -1,5 +1,11 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.session.BlockingRequests;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.cache.contract.SloReport;
+
 /** Told what a cache did beside its objective. */
 @FunctionalInterface
 public interface SloListener {

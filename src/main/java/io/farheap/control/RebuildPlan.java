@@ -6,7 +6,7 @@ import io.farheap.control.plane.ControlPlane;
 import java.util.List;
 
 /**
- * What a {@linkplain ControlPlane#prepareRebuild rebuild} makes a region of: splits of an erasure code that other
+ * What a {@linkplain io.farheap.control.plane.ControlPlane#prepareRebuild rebuild} makes a region of: splits of an erasure code that other
  * servers have.
  *
  * @param dataSplits k of the code

@@ -8,8 +8,8 @@ import io.farheap.control.plane.ControlPlane;
  * @param serverId random, drawn when the server starts: a restarted server is another one
  * @param name for people
  * @param domain its failure domain: servers of one domain may fail together. At most
- *     {@link ControlPlane#MAX_NAME_LENGTH} printable characters; empty where it says none, and is one of its own
- * @param protocolVersion the server's {@link ControlPlane#PROTOCOL_VERSION}
+ *     {@code ControlPlane.MAX_NAME_LENGTH} printable characters; empty where it says none, and is one of its own
+ * @param protocolVersion the server's {@code ControlPlane.PROTOCOL_VERSION}
  * @param regionBytes size of each of its regions
  * @param totalRegions regions that it donates
  * @param freeRegions those that nobody held when it answered

@@ -26,7 +26,7 @@ public record ServerStatus(
      * An open lease.
      *
      * @param clientName as its client gave it
-     * @param cacheId of the manager's cache that it is for, or {@link ControlPlane#NO_CACHE}
+     * @param cacheId of the manager's cache that it is for, or {@code ControlPlane.NO_CACHE}
      * @param regions that it holds
      * @param connections queue pairs and message rings
      * @param leftNanos until it ends where it is not renewed

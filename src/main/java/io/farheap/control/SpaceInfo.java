@@ -5,7 +5,7 @@ import io.farheap.control.plane.SpacePlane;
 /**
  * A shared space as anybody may know of it.
  *
- * @param millisLeft until it ends, at least 1; or {@link SpacePlane#FOR_EVER}
+ * @param millisLeft until it ends, at least 1; or {@code SpacePlane.FOR_EVER}
  * @param leases how many have it open
  */
 public record SpaceInfo(String name, int regions, long millisLeft, int leases) {}

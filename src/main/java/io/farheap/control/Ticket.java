@@ -5,8 +5,8 @@ import io.farheap.control.plane.ControlPlane;
 /**
  * The right to read one region of a server, once.
  *
- * @param token {@link ControlPlane#TOKEN_BYTES} random bytes; whoever holds them can use the right
- * @param validNanos how long after {@link ControlPlane#export} it can be opened
+ * @param token {@code ControlPlane.TOKEN_BYTES} random bytes; whoever holds them can use the right
+ * @param validNanos how long after {@code ControlPlane.export} it can be opened
  */
 public record Ticket(byte[] token, long validNanos) {
 

@@ -1,5 +1,7 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.session.KeyBatch;
 import java.lang.foreign.MemorySegment;
 
 /**

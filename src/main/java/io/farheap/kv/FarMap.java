@@ -1,7 +1,23 @@
 package io.farheap.kv;
 
 import io.farheap.control.ControlException;
+import io.farheap.kv.contract.MapCounts;
+import io.farheap.kv.contract.MapDrain;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.elastic.DrainServer;
+import io.farheap.kv.elastic.JoinServer;
+import io.farheap.kv.elastic.MoreMemory;
+import io.farheap.kv.elastic.SegmentEmptier;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.keeper.Keeper;
+import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.policy.Replacements;
+import io.farheap.kv.session.MapRequests;
+import io.farheap.kv.session.Tally;
+import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
 import java.time.Duration;

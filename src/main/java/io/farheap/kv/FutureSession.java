@@ -1,5 +1,10 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.space.Operations;
 import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,5 +1,12 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.Account;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.keeper.KeeperTasks;
+import io.farheap.kv.keeper.MapServer;
+import io.farheap.kv.keeper.MapServers;
+import io.farheap.kv.keeper.ServiceLine;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;

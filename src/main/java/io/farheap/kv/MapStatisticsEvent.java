@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.MapCounts;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Enabled;

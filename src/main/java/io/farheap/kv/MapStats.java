@@ -1,5 +1,13 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.kv.space.TableChunks;
+import io.farheap.kv.space.TableReader;
 import java.util.Locale;
 
 /**

@@ -1,5 +1,13 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.session.MapRequests;
+import io.farheap.kv.space.Operations;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

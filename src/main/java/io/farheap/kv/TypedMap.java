@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import io.farheap.kv.contract.MapException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.OptionalLong;

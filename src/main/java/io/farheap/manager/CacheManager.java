@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * clients when a server is about to leave. It is not on the data path: a cache reads, writes and moves with every
  * manager dead; only what is new waits.
  *
- * <p>A manager implements it, and {@link ManagerClient} does over gRPC. Thread-safe. Every method throws
+ * <p>A manager implements it, and {@code ManagerClient} does over gRPC. Thread-safe. Every method throws
  * {@link ControlException}; after UNAVAILABLE and DEADLINE_EXCEEDED a call may or may not have taken effect, and may be
  * repeated: each says why that does no harm.
  */

@@ -1,7 +1,7 @@
 package io.farheap.measure;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.latency.LatencySums;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.ConfigurationSpace;

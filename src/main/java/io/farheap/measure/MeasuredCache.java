@@ -2,9 +2,9 @@ package io.farheap.measure;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheBuilder;
-import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.latency.LatencyTracking;
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;

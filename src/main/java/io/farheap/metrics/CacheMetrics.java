@@ -1,8 +1,8 @@
 package io.farheap.metrics;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.CallCounts;
-import io.farheap.cache.SloReport;
+import io.farheap.cache.contract.CallCounts;
+import io.farheap.cache.contract.SloReport;
 import io.farheap.procedure.CallStatus;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;

@@ -1,8 +1,8 @@
 package io.farheap.metrics;
 
 import io.farheap.kv.FarMap;
-import io.farheap.kv.MapCounts;
-import io.farheap.kv.MapException;
+import io.farheap.kv.contract.MapCounts;
+import io.farheap.kv.contract.MapException;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,7 +1,7 @@
 package io.farheap.metrics;
 
 import io.farheap.cache.Cache;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -2,7 +2,7 @@ package io.farheap.metrics;
 
 import io.farheap.store.FarStore;
 import io.farheap.store.StoreBytes;
-import io.farheap.store.StoreCounts;
+import io.farheap.store.contract.StoreCounts;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,8 +1,8 @@
 package io.farheap.remote;
 
 import io.farheap.connection.WatermarkExchange;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;

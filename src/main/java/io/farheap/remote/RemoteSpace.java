@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.SpaceGrant;

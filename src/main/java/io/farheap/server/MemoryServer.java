@@ -9,6 +9,8 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
+import io.farheap.server.contract.ServedSpaces;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.verbs.VerbsException;
 import java.util.Map;
 import java.util.Set;

@@ -1,5 +1,9 @@
 package io.farheap.store;
 
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 

@@ -1,7 +1,19 @@
 package io.farheap.store;
 
 import io.farheap.posix.FileNames;
-import io.farheap.tier.Device;
+import io.farheap.store.checkpoint.Checkpoint;
+import io.farheap.store.checkpoint.CheckpointFiles;
+import io.farheap.store.checkpoint.CheckpointOptions;
+import io.farheap.store.checkpoint.DirectoryFiles;
+import io.farheap.store.checkpoint.StableFiles;
+import io.farheap.store.contract.CheckpointKind;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.format.Layout;
+import io.farheap.store.log.HybridLog;
+import io.farheap.store.maintain.Maintenance;
+import io.farheap.store.session.SessionOptions;
+import io.farheap.tier.device.Device;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

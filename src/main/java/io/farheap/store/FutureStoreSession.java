@@ -1,5 +1,10 @@
 package io.farheap.store;
 
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
+import io.farheap.store.format.Layout;
 import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.store.contract.Update;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;

@@ -1,6 +1,10 @@
 package io.farheap.store;
 
 import io.farheap.kv.Codec;
+import io.farheap.store.contract.RecordVisitor;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.format.Layout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Collection;

@@ -1,5 +1,27 @@
 package io.farheap.store;
 
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
+import io.farheap.store.format.Hashes;
+import io.farheap.store.format.Words;
+import io.farheap.store.index.HashIndex;
+import io.farheap.store.log.LogThread;
+import io.farheap.store.maintain.Compactor;
+import io.farheap.store.operation.Operations;
+import io.farheap.store.operation.SessionVersion;
+import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.Updates;
+import io.farheap.store.session.DeviceReads;
+import io.farheap.store.session.Draining;
+import io.farheap.store.session.GroupReads;
+import io.farheap.store.session.ListedSession;
+import io.farheap.store.session.SessionCounts;
+import io.farheap.store.session.SessionGate;
+import io.farheap.store.session.SessionKeys;
+import io.farheap.store.session.SessionOptions;
+import io.farheap.store.session.SessionSerials;
 import io.farheap.thread.Uninterrupted;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

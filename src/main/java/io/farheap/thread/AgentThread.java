@@ -1,5 +1,6 @@
 package io.farheap.thread;
 
+import io.farheap.thread.idle.Idle;
 import java.util.function.Consumer;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.AgentRunner;

@@ -1,5 +1,11 @@
 package io.farheap.tier;
 
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.handle.BaseHandle;
+import io.farheap.tier.handle.OpenParts;
+import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.MemorySegment;
 
 /** What devices have in common: their shape, and what is open of them. */

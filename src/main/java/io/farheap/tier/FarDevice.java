@@ -1,6 +1,9 @@
 package io.farheap.tier;
 
 import io.farheap.cache.Cache;
+import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BaseHandle;
+import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.MemorySegment;
 
 /**

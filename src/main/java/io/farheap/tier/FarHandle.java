@@ -1,10 +1,19 @@
 package io.farheap.tier;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import io.farheap.thread.Uninterrupted;
+import io.farheap.tier.device.AppendCompletion;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BaseHandle;
+import io.farheap.tier.handle.OwnedMemory;
+import io.farheap.tier.handle.PendingAppends;
+import io.farheap.tier.handle.RequestSlots;
+import io.farheap.tier.handle.SlotQueue;
 
 /** Requests of one thread to a {@link FarDevice}: a session of its cache. */
 final class FarHandle extends BaseHandle implements Completion {

@@ -1,5 +1,9 @@
 package io.farheap.tier;
 
+import io.farheap.tier.handle.AllPending;
+import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.PendingAppends;
+
 /**
  * Where the log of a {@link FarDevice} is in its cache: addresses modulo the capacity, so what is appended beyond that
  * takes the place of the oldest part. First {@link #begin} moves, then the place is written. Any thread.

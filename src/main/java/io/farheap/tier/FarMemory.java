@@ -1,6 +1,7 @@
 package io.farheap.tier;
 
 import io.farheap.cache.Buffer;
+import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.MemorySegment;
 
 /** Memory that is registered with a {@link FarDevice}, and so with its cache. */

@@ -1,5 +1,7 @@
 package io.farheap.tier;
 
+import io.farheap.tier.device.IoStatus;
+
 /** What goes wrong with a request to a {@link MemoryDevice}. */
 public enum Fault {
     /** Nothing does. */

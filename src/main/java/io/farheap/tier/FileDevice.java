@@ -1,7 +1,17 @@
 package io.farheap.tier;
 
 import io.farheap.lifetime.Closing;
-import io.farheap.tier.FileOptions.Engine;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.FileOptions;
+import io.farheap.tier.device.FileOptions.Engine;
+import io.farheap.tier.device.Storage;
+import io.farheap.tier.device.StorageException;
+import io.farheap.tier.file.FileEngine;
+import io.farheap.tier.file.FileLog;
+import io.farheap.tier.file.FileThreads;
+import io.farheap.tier.file.PollerEngine;
+import io.farheap.tier.file.UringEngine;
+import io.farheap.tier.handle.BaseHandle;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * A log in a directory, a file for each segment, with direct input and output: what it has
  * {@linkplain DeviceHandle#sync synced} survives a power cut. A directory that has a log is opened again:
  * {@link #begin} is the lowest segment's first address then, and {@link #end} where the last file ends, behind all that
- * was synced, and perhaps behind what was not and is not there. The format is {@link LogDirectory}'s.
+ * was synced, and perhaps behind what was not and is not there. The format is {@code LogDirectory}'s.
  *
  * <p>The first append to a segment makes its file, and those between it and the last, and waits for the disk, as
  * {@link #truncate} does; the last file is kept, as it says where the log ends. Who reads and writes is an

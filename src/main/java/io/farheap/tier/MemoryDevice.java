@@ -1,5 +1,8 @@
 package io.farheap.tier;
 
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.handle.BaseHandle;
+
 /**
  * A log in this process's own memory, which is allocated as it is appended to, a segment at a time: for tests, with
  * {@link #faults}, and as a tier that is nothing but fast. Requests take effect in the poll that calls them back.

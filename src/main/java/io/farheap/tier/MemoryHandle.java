@@ -1,6 +1,13 @@
 package io.farheap.tier;
 
 import io.farheap.thread.Uninterrupted;
+import io.farheap.tier.device.AppendCompletion;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BaseHandle;
+import io.farheap.tier.handle.OwnedMemory;
+import io.farheap.tier.handle.RequestSlots;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,8 @@
 package io.farheap.tier;
 
+import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.OwnedMemory;
+import io.farheap.tier.handle.SegmentTable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

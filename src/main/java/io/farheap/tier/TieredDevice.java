@@ -1,5 +1,16 @@
 package io.farheap.tier;
 
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.device.StorageException;
+import io.farheap.tier.handle.BaseHandle;
+import io.farheap.tier.handle.OwnedMemory;
+import io.farheap.tier.tiered.LastTierCopy;
+import io.farheap.tier.tiered.Tier;
+import io.farheap.tier.tiered.TierFill;
+import io.farheap.tier.tiered.TieredHandle;
+import io.farheap.tier.tiered.TieredLog;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Collectors;

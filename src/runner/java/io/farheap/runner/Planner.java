@@ -18,7 +18,7 @@ final class Planner {
 
     /** Those that a device which executes as late and in any order as the specification allows can break. */
     private static final List<String> WEAK = List.of(
-            "io.farheap.cache.MigrationHistoryTest",
+            "io.farheap.cache.batch.MigrationHistoryTest",
             "io.farheap.cache.SessionTest",
             "io.farheap.cache.SlowDeviceTest",
             "io.farheap.control.grpc.HostileRepliesTest",
@@ -33,7 +33,7 @@ final class Planner {
 
     private static final String CODED_TEST =
             "[engine:junit-jupiter]/[class:io.farheap.resilience.CodedHistoryTest]/[test-template:";
-    private static final String FIRST_CODE = "(io.farheap.resilience.Resilience)]/[test-template-invocation:#1]";
+    private static final String FIRST_CODE = "(io.farheap.resilience.contract.Resilience)]/[test-template-invocation:#1]";
     private static final String SESSION_TEST = "[engine:junit-jupiter]/[class-template:io.farheap.cache.SessionTest]";
 
     /** Of a piece, with some room below nine minutes. */

@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.LostServerListener;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.procedure.builtin.Chase;
 import java.util.ArrayList;
 import java.util.List;

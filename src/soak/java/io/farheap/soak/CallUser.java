@@ -3,8 +3,8 @@ package io.farheap.soak;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.procedure.CallStatus;
 import java.util.ArrayDeque;
 import java.util.Deque;

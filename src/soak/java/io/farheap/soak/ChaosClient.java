@@ -1,9 +1,9 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.Status;
 import io.farheap.command.ChildJvm;
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;

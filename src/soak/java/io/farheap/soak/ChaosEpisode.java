@@ -1,8 +1,8 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Status;
-import io.farheap.resilience.Health;
+import io.farheap.cache.contract.Status;
+import io.farheap.resilience.contract.Health;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.farheap.soak;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.farheap.soak;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.LostServerListener;
-import io.farheap.cache.Status;
-import io.farheap.resilience.Resilience;
+import io.farheap.cache.contract.Status;
+import io.farheap.resilience.contract.Resilience;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -2,7 +2,7 @@ package io.farheap.soak;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheBuilder;
-import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.latency.LatencyTracking;
 import java.time.Duration;
 import java.util.ArrayList;

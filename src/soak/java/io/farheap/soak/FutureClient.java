@@ -1,9 +1,9 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.FutureSession;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Status;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;

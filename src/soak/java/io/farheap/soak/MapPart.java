@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
-import io.farheap.kv.MapException;
+import io.farheap.kv.contract.MapException;
 import io.farheap.remote.RemoteMemory;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,9 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.KvStatus;
-import io.farheap.kv.MapException;
 import io.farheap.kv.Session;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.BitSet;

@@ -1,7 +1,7 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.farheap.soak;
 
-import io.farheap.cache.CacheConfiguration;
-import io.farheap.thread.Idle;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.thread.idle.Idle;
 import java.util.SplittableRandom;
 
 /** Ways for requests to travel: with client threads and without, one-sided and in batches. */

@@ -1,6 +1,6 @@
 package io.farheap.soak;
 
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.Status;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;

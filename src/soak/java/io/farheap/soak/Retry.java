@@ -1,6 +1,6 @@
 package io.farheap.soak;
 
-import io.farheap.cache.CacheException;
+import io.farheap.cache.contract.CacheException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;

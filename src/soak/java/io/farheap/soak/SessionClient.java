@@ -1,8 +1,8 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.Completion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ObjIntConsumer;

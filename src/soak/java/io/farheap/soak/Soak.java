@@ -1,6 +1,6 @@
 package io.farheap.soak;
 
-import io.farheap.cache.CacheException;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.time.TimeLimit;
 import java.io.PrintStream;
 import java.util.ArrayList;

@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CacheException;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;

@@ -1,7 +1,7 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.Status;
 import io.farheap.time.TimeLimit;
 import java.util.List;
 import java.util.SplittableRandom;

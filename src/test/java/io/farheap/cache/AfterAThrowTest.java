@@ -6,6 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.onesided.PartPoster;
+import io.farheap.cache.onesided.SessionEngine;
+import io.farheap.cache.order.RequestPath;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import io.farheap.posix.AsymmetricFence;

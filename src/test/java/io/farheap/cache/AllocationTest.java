@@ -3,6 +3,8 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.Completion;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.testing.Effort;

@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.contract.CallCompletion;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
 import io.farheap.procedure.CallStatus;
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;

@@ -3,8 +3,9 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CallCompletion;
 import io.farheap.procedure.CallStatus;
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

@@ -7,9 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallCounts;
+import io.farheap.cache.contract.CallResult;
 import io.farheap.metrics.CacheMetrics;
 import io.farheap.procedure.CallStatus;
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.cache.contract.Status;
 import io.farheap.procedure.CallStatus;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -3,9 +3,11 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -24,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Sessions call procedures and read and write beside that, many at a time, while regions move at random moments, in all
  * ways that there are, between servers that run procedures and one that does not, and while the cache is reconfigured.
  * Words are linearizable, each session's own order holds, each addition found another value, and logs have each record
- * once: nothing is lost, and nothing is done twice. Seeds are those of {@link MigrationHistoryTest}; {@code ./farheap
+ * once: nothing is lost, and nothing is done twice. Seeds are those of {@code MigrationHistoryTest}; {@code ./farheap
  * test --calls N [--weak]} runs many.
  */
 @ParameterizedClass(name = "{0}")

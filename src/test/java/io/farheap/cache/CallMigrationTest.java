@@ -4,9 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CallResult;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.procedure.CallStatus;
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.List;

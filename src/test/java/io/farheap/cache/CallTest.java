@@ -6,11 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.builtin.Chase;
 import io.farheap.procedure.builtin.CompareAndSetWords;
-import io.farheap.procedure.translate.RefusedProcedureException;
-import io.farheap.server.ServedCode;
+import io.farheap.procedure.translate.instruction.RefusedProcedureException;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.util.Arrays;

@@ -2,6 +2,8 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.cache.contract.CallResult;
+
 /** A session with a buffer: arguments at 0, results at 64, words to write at 128. */
 final class Caller implements AutoCloseable {
 

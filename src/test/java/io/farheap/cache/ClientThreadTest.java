@@ -2,6 +2,10 @@ package io.farheap.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.cache.handover.ClientThread;
+import io.farheap.cache.handover.HandOver;
+import io.farheap.cache.handover.HandedRequests;
+import io.farheap.cache.handover.TakenRequests;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CompletableFuture;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.cache.route.Links;
+import io.farheap.cache.session.DataPath;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.remote.ServerLinks;
 import io.farheap.remote.ServerRing;

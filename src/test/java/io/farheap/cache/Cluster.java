@@ -5,10 +5,10 @@ import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServedCode;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServedCode;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
-import io.farheap.thread.Idle;
+import io.farheap.thread.idle.Idle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -100,7 +100,7 @@ public final class Cluster implements AutoCloseable {
         return nodes.get(server).memory().describe();
     }
 
-    int freeRegions(int server) {
+    public int freeRegions(int server) {
         return nodes.get(server).memory().description().freeRegions();
     }
 

@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.cache.contract.SloReport;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.MeasurementPlan;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.ControlCable;
 import io.farheap.testing.TestDevice;
 import java.io.IOException;

@@ -1,15 +1,17 @@
 package io.farheap.cache;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
 /** The ways in which requests travel: tests of what they have in common run with each. */
-final class Configurations {
+public final class Configurations {
 
-    static final CacheConfiguration DIRECT = CacheConfiguration.DIRECT.withQueueDepth(8);
+    public static final CacheConfiguration DIRECT = CacheConfiguration.DIRECT.withQueueDepth(8);
     static final CacheConfiguration BATCHED = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
 
     static final CacheConfiguration HANDED_OVER = CacheConfiguration.DIRECT.with(1, 0, 1, 8);
@@ -22,7 +24,7 @@ final class Configurations {
         return Effort.variants(1, DIRECT, BATCHED);
     }
 
-    static Stream<CacheConfiguration> all() {
+    public static Stream<CacheConfiguration> all() {
         return Stream.of(DIRECT, BATCHED, HANDED_OVER, HANDED_OVER_BATCHED);
     }
 
@@ -40,7 +42,7 @@ final class Configurations {
      * For histories, which change between all ways by themselves: where many are asked for, they begin with any; in
      * short, on a device of weak order, with the way whose operations such a device reorders.
      */
-    static Stream<CacheConfiguration> begunWith() {
+    public static Stream<CacheConfiguration> begunWith() {
         if (Long.getLong("farheap.histories") != null) {
             return all();
         }
@@ -52,7 +54,7 @@ final class Configurations {
      * Reconfigures a cache whose sessions are polled by other threads. How long those are away depends on the machine,
      * as for every other time limit of tests.
      */
-    static void change(Cache cache, CacheConfiguration to) {
+    public static void change(Cache cache, CacheConfiguration to) {
         for (long left = TestDevice.patience(1); ; left--) {
             try {
                 cache.reconfigure(to);

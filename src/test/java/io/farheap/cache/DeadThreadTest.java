@@ -6,7 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.handover.ClientThread;
+import io.farheap.cache.order.RequestPath;
+import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.DataPath;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;

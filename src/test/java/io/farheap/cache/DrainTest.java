@@ -3,7 +3,11 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.migration.MigrationParticipant;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.route.SessionLinks;
+import io.farheap.cache.session.SessionCore;
+import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.onesided.SessionEngine;
+import io.farheap.cache.route.Routes;
 import io.farheap.connection.Connection;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.remote.QueueCompletions;

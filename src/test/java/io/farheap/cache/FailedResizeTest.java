@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

@@ -6,6 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.batch.SessionBatches;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.handover.HandedRequests;
+import io.farheap.cache.onesided.SessionEngine;
+import io.farheap.cache.order.RequestPath;
+import io.farheap.cache.route.Routes;
+import io.farheap.cache.session.BlockingRequests;
 import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
 import io.farheap.remote.RemoteServer;
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
 import io.farheap.testing.StoppedPlane;
 import io.farheap.testing.TestDevice;

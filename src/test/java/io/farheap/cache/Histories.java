@@ -8,17 +8,17 @@ import java.util.List;
  * Windows of a cache's address space in which every 8-byte word has a history. Windows lie at region boundaries and in
  * the middle of regions; requests stay within one.
  */
-final class Histories {
+public final class Histories {
 
     /** Values of {@link HistoryClient} have 4 bits for the word. */
     static final int WINDOW_WORDS = 16;
 
-    static final int WINDOW_BYTES = WINDOW_WORDS * Long.BYTES;
+    public static final int WINDOW_BYTES = WINDOW_WORDS * Long.BYTES;
 
     private final long[] windows;
     private final RegisterHistory[][] words;
 
-    Histories(long... windows) {
+    public Histories(long... windows) {
         this.windows = windows;
         this.words = new RegisterHistory[windows.length][WINDOW_WORDS];
         for (RegisterHistory[] window : words) {
@@ -44,7 +44,7 @@ final class Histories {
         words[window][word].read(value, invoked, responded);
     }
 
-    synchronized List<String> violations() {
+    public synchronized List<String> violations() {
         List<String> violations = new ArrayList<>();
         for (int window = 0; window < windows.length; window++) {
             for (int word = 0; word < WINDOW_WORDS; word++) {

@@ -2,6 +2,9 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,7 +17,7 @@ import java.util.function.BooleanSupplier;
  * checks its own order: overlapping requests are called back in the order of issue, and a read that returns one of its
  * session's own values returns the last one that was issued before it.
  */
-final class HistoryClient implements Runnable {
+public final class HistoryClient implements Runnable {
 
     private static final int IN_FLIGHT = 8;
     private static final int ID_SHIFT = 40;
@@ -168,7 +171,7 @@ final class HistoryClient implements Runnable {
      * @param enough whether what is done beside the sessions has happened; they go on until then
      * @param mayLose whether connections fail
      */
-    HistoryClient(
+    public HistoryClient(
             int id,
             Cache cache,
             Histories histories,
@@ -190,7 +193,7 @@ final class HistoryClient implements Runnable {
     }
 
     /** What went wrong; after the run. */
-    List<String> problems() {
+    public List<String> problems() {
         return problems;
     }
 

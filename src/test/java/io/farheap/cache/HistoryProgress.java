@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 /** How far a run of many histories is, for who waits for it: one line at each hundredth, and for each that is wrong. */
-final class HistoryProgress {
+public final class HistoryProgress {
 
     private final long seeds;
     private final long histories;
@@ -15,17 +15,17 @@ final class HistoryProgress {
     }
 
     /** @return null where the property, of the histories that are wanted, is not set */
-    static HistoryProgress where(String property, int ofASeed) {
+    public static HistoryProgress where(String property, int ofASeed) {
         Long wanted = Long.getLong(property);
         return wanted == null ? null : new HistoryProgress((wanted + ofASeed - 1) / ofASeed, ofASeed);
     }
 
-    long seeds() {
+    public long seeds() {
         return seeds;
     }
 
     /** @param fault what was wrong with it, or null */
-    synchronized void ended(String name, String fault) {
+    public synchronized void ended(String name, String fault) {
         ended++;
         if (fault != null) {
             wrong++;

@@ -3,9 +3,10 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CallCompletion;
 import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.procedure.CallStatus;
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;

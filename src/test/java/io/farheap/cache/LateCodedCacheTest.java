@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;

@@ -11,7 +11,7 @@ import io.farheap.control.plane.Lease;
 import io.farheap.lifetime.Closing;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

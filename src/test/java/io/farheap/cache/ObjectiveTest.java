@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.SloReport;
+import io.farheap.cache.contract.Status;
 import io.farheap.metrics.CacheMetrics;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.InfeasibleSloException;

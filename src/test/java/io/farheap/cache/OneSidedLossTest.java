@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.batch.SessionBatches;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.onesided.SessionEngine;
+import io.farheap.cache.route.Routes;
 import io.farheap.connection.Connection;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;

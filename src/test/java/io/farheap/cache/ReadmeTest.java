@@ -2,7 +2,7 @@ package io.farheap.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

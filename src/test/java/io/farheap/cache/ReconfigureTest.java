@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.order.RequestPath;
+import io.farheap.cache.session.QuiescingPath;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
@@ -17,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How requests travel changes while they do; histories of it are in {@link MigrationHistoryTest}. */
+/** How requests travel changes while they do; histories of it are in {@code MigrationHistoryTest}. */
 class ReconfigureTest {
 
     private Cluster cluster;

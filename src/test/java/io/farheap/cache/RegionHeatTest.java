@@ -3,6 +3,8 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.order.RegionHeat;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,7 +8,7 @@ import io.farheap.control.grpc.ControlServer;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

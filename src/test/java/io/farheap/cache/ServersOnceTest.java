@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.ControlCable;
 import io.farheap.testing.TestDevice;
 import java.util.List;

@@ -18,7 +18,7 @@ public final class SoftverbsFaults {
     }
 
     /** Every queue pair fails once it has executed that many operations from now on; 0 for none. */
-    static void failQueuePairsAfter(int operations) {
+    public static void failQueuePairsAfter(int operations) {
         Softverbs.set("qp_error_after=" + operations);
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.move.CacheServers;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.ControlCable;
 import io.farheap.testing.Need;
@@ -286,7 +287,7 @@ class WaitingTest {
             });
             boolean paused = false;
             while (!paused && !moved.isDone()) {
-                paused = pausesIn(moving.getStackTrace(), "io.farheap.migration.Participants");
+                paused = pausesIn(moving.getStackTrace(), "io.farheap.migration.region.Participants");
             }
             assertTrue(paused, "it looked without a pause until it was over");
             session.drain();

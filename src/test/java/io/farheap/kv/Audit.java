@@ -3,6 +3,12 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;

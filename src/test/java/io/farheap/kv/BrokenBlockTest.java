@@ -9,6 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.Slot;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.Counts;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;

@@ -9,6 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.Operations;
 import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

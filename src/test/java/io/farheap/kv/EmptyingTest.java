@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.farheap.kv.contract.MapException;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;

@@ -4,6 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.space.Counts;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

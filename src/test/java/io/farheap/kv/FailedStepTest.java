@@ -6,6 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.blocks.BlockAllocator;
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.OneBucket;
+import io.farheap.kv.format.Slot;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.Operations;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;

@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.format.SpaceShape;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

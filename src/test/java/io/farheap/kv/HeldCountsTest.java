@@ -3,6 +3,9 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.Slot;
+import io.farheap.kv.format.SpaceShape;
 import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;

@@ -7,6 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.operation.MoveSteps;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.TableReader;
 import io.farheap.testing.Effort;
 import io.farheap.testing.RegisterHistory;
 import io.farheap.testing.TestDevice;

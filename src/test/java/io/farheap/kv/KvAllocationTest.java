@@ -3,6 +3,7 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.kv.contract.KvHandler;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.foreign.Arena;

@@ -3,6 +3,9 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.TestKeys;
 import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;

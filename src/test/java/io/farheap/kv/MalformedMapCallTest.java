@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.SlotWord;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;

@@ -8,6 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.SizeClasses;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.session.KeyBatch;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.GrowingMemory;
+import io.farheap.kv.space.KeptBuffer;
 import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

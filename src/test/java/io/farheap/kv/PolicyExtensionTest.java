@@ -7,7 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Pieces;
 import io.farheap.kv.policy.Policies;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.Operations;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.Posting;
 import io.farheap.remote.QueueOptions;

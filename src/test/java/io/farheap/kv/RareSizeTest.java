@@ -4,6 +4,8 @@ import static io.farheap.kv.TestServers.key;
 import static io.farheap.kv.TestServers.value;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.format.SilentProcess;
+import io.farheap.kv.space.Counts;
 import org.junit.jupiter.api.Test;
 
 /** Objects of a size that few others have, while no memory can go from one size to another. */

@@ -6,6 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.Operations;
 import io.farheap.remote.RemoteServer;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

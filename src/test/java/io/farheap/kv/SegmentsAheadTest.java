@@ -3,6 +3,8 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.blocks.Mailbox;
+import io.farheap.kv.format.MapCalls;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.space.Counts;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.nio.charset.StandardCharsets;

@@ -5,6 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.OneBucket;
+import io.farheap.kv.format.Slot;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.Counts;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /** Memory servers in this process for maps that get and give back memory, and objects that say their key. */
-final class TestServers implements AutoCloseable {
+public final class TestServers implements AutoCloseable {
 
     static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
-    static final String TOKEN = "not a secret";
+    public static final String TOKEN = "not a secret";
     static final int VALUE_BYTES = 900;
 
     private final String name;

@@ -3,12 +3,22 @@ package io.farheap.kv;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.SpacePlane;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.Layout;
+import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.keeper.Keeper;
+import io.farheap.kv.keeper.MapServers;
+import io.farheap.kv.keeper.MapTime;
+import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.SpaceMemory;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,27 +26,27 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /** Memory servers in this process, and a map on all of their regions. */
-final class TestSpace implements AutoCloseable {
+public final class TestSpace implements AutoCloseable {
 
     private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
     private static final SpaceKey KEY = SpaceKey.of("map", "not a secret");
 
     private final List<MemoryServer> servers = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
-    final RemoteMemory memory;
-    final FarMap map;
+    public final RemoteMemory memory;
+    public final FarMap map;
     final List<RemoteSpace> spaces = new ArrayList<>();
-    final List<RemoteRegion> regions;
-    final SpaceShape shape;
+    public final List<RemoteRegion> regions;
+    public final SpaceShape shape;
     final SpaceMemory space;
     final TestClock clock = new TestClock();
 
     /** @param regionsOfEach regions of each server */
-    TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects) {
+    public TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects) {
         this(serverCount, regionsOfEach, regionBytes, objects, CachePolicy.ADAPTIVE);
     }
 
-    TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects, CachePolicy policy) {
+    public TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects, CachePolicy policy) {
         memory = RemoteMemory.open(TestDevice.client(), "kv");
         for (int i = 0; i < serverCount; i++) {
             startServer(regionsOfEach, regionBytes);

@@ -8,6 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.format.OneBucket;
+import io.farheap.kv.format.Slot;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.operation.MoveSteps;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.Operations;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

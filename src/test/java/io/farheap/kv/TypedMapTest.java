@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.Versioned;
 import io.farheap.testing.Interrupts;
 import io.farheap.testing.TestDevice;
 import java.time.Duration;

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.farheap.posix.PosixException;
-import io.farheap.server.FakeMachine;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.FakeMachine;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.RefusedCalls;

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.SpaceInfo;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.SpacePlane;
 import io.farheap.rpc.RpcHandler;
-import io.farheap.server.ServedSpace;
+import io.farheap.server.contract.ServedSpace;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;

@@ -3,15 +3,15 @@ package io.farheap.remote;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.SpacePlane;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;

@@ -3,6 +3,8 @@ package io.farheap.resilience;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.resilience.contract.CodedCompletion;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Effort;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

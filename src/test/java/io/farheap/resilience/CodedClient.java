@@ -3,6 +3,8 @@ package io.farheap.resilience;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Resilience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;

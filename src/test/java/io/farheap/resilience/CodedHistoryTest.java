@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Effort;
 import java.time.Duration;
 import java.util.ArrayList;

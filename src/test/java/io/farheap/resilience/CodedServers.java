@@ -4,10 +4,12 @@ import io.farheap.control.ServerStatus;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
-import io.farheap.server.FakeMachine;
+import io.farheap.resilience.contract.Health;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.FakeMachine;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
@@ -17,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Memory servers in this process, each a failure domain, and a client that is attached to all of them. */
-final class CodedServers implements AutoCloseable {
+public final class CodedServers implements AutoCloseable {
 
     static final long REGION_BYTES = 64 * 1024;
     /** Longer than a busy machine keeps any thread waiting: a server that was not killed is not to be lost. */
@@ -28,13 +30,13 @@ final class CodedServers implements AutoCloseable {
     private final List<ControlServer> controls = new ArrayList<>();
     private final List<Integer> dead = new ArrayList<>();
     final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "test");
-    final List<RemoteServer> attached = new ArrayList<>();
+    public final List<RemoteServer> attached = new ArrayList<>();
 
     private final long leaseNanos;
     private final boolean headroom;
     private boolean onDevices;
 
-    CodedServers(int count, int regions) {
+    public CodedServers(int count, int regions) {
         this(count, regions, LEASE_NANOS);
     }
 

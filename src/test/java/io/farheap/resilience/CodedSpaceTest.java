@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Health;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.table.Slab;
 import io.farheap.testing.CutFile;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;

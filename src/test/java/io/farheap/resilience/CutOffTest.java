@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.foreign.MemorySegment;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.table.Slab;
 import io.farheap.thread.Joining;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

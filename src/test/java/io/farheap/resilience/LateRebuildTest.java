@@ -5,6 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Health;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.table.Slab;
+import io.farheap.resilience.table.StripeWords;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

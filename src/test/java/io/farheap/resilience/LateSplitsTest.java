@@ -7,6 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.SoftverbsFaults;
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.CodedCompletion;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Health;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.session.Layouts;
+import io.farheap.resilience.table.Slab;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.keeper.Placement;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;

@@ -3,6 +3,8 @@ package io.farheap.resilience;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Resilience;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

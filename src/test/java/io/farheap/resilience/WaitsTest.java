@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.VerbCounts;
+import io.farheap.resilience.contract.CodedCompletion;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.session.Layouts;
+import io.farheap.resilience.table.Slab;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;

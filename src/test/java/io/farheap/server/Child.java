@@ -14,16 +14,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A JVM of its own on this JVM's class path. Killed when it is closed. */
-final class Child implements AutoCloseable {
+public final class Child implements AutoCloseable {
 
     private static final long TIMEOUT_SECONDS = TestDevice.patience(20);
 
-    final Process process;
+    public final Process process;
     private final BufferedReader output;
     private final Path errors;
 
     /** @param mainAndArguments may begin with more flags of the JVM */
-    Child(String... mainAndArguments) throws IOException {
+    public Child(String... mainAndArguments) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(TestDevice.aheadOfTimeFlags());
@@ -46,7 +46,7 @@ final class Child implements AutoCloseable {
     }
 
     /** The next line of its standard output; fails where it ends before. */
-    String line() throws IOException {
+    public String line() throws IOException {
         String line = output.readLine();
         if (line == null) {
             throw new AssertionError("the child ended: " + errors());
@@ -55,7 +55,7 @@ final class Child implements AutoCloseable {
     }
 
     /** What it wrote to standard error, without softverbs' notices of the modes that tests turn on. */
-    String errors() throws IOException {
+    public String errors() throws IOException {
         try (Stream<String> lines = Files.lines(errors)) {
             return lines.filter(line -> !line.startsWith("softverbs: ")).collect(Collectors.joining("\n"));
         }
@@ -70,7 +70,7 @@ final class Child implements AutoCloseable {
     }
 
     /** SIGKILL. */
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         process.destroyForcibly();
         await();
     }

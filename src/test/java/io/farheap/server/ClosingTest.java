@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
+import io.farheap.server.contract.ServerOptions;
+import io.farheap.server.pool.RegionPool;
+import io.farheap.server.pull.RegionCopy;
+import io.farheap.server.thread.ServerThreads;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Held;
 import io.farheap.testing.TestDevice;
-import io.farheap.thread.Idle;
+import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;

@@ -6,6 +6,7 @@ import io.farheap.control.CacheGrant;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;

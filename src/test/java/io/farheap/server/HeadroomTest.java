@@ -4,13 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RegionUse;
 import io.farheap.control.ServerStatus;
 import io.farheap.control.WantedRegions;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.server.contract.FakeMachine;
+import io.farheap.server.contract.Headroom;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.ValueLayout;
 import java.util.Collections;

@@ -1,5 +1,6 @@
 package io.farheap.server;
 
+import io.farheap.server.lease.ClientLease;
 import io.farheap.testing.Fields;
 
 /** The end of a lease that nobody renews, for tests of what comes with it: that it comes in time others say. */

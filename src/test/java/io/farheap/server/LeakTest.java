@@ -8,6 +8,7 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.SpacePlane;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Files;

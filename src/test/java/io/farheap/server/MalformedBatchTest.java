@@ -7,15 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.RingShape;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
-import io.farheap.thread.Idle;
+import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.WcStatus;
 import java.util.LinkedHashMap;
 import java.util.Map;

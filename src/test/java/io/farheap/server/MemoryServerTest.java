@@ -5,14 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.lease.LeaseKeeper;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.WcStatus;

@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.farheap.rpc.BatchFormat;
+import io.farheap.server.contract.ServerOptions;
+import io.farheap.server.thread.ServerThread;
 import io.farheap.testing.TestDevice;
-import io.farheap.thread.Idle;
+import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.WcStatus;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;

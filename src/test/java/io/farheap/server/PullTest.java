@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.Ticket;
@@ -16,6 +16,8 @@ import io.farheap.control.lease.LeaseKeeper;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.PullSource;
 import io.farheap.memory.SharedMemory;
+import io.farheap.server.contract.ServerOptions;
+import io.farheap.server.pull.RegionCopy;
 import io.farheap.testing.ControlCable;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;

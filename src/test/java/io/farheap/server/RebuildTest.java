@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.coding.Coder;
 import io.farheap.coding.ErasureCode;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
@@ -15,6 +15,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
 import java.lang.foreign.Arena;

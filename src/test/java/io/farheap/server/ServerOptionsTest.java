@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.server.contract.ServerLimits;
+import io.farheap.server.contract.ServerOptions;
 import org.junit.jupiter.api.Test;
 
 class ServerOptionsTest {

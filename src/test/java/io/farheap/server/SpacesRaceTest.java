@@ -3,13 +3,16 @@ package io.farheap.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.SpaceGrant;
 import io.farheap.control.plane.SpacePlane;
+import io.farheap.server.contract.ServerOptions;
+import io.farheap.server.contract.SpaceListener;
+import io.farheap.server.contract.SpaceUse;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;

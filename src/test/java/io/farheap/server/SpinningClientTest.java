@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
-import io.farheap.thread.Idle;
+import io.farheap.thread.idle.Idle;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

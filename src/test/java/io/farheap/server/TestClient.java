@@ -19,13 +19,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** A client with one lease, one queue pair and a page to read into and write from, one operation at a time. */
-final class TestClient implements AutoCloseable {
+public final class TestClient implements AutoCloseable {
 
-    static final int PAGE = 4096;
+    public static final int PAGE = 4096;
     private static final long TIMEOUT_NANOS = 60_000_000_000L;
 
     final ControlPlane server;
-    final Lease lease;
+    public final Lease lease;
     private final Context context = Devices.open("");
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionQueue completions = context.createCompletionQueue(1, 1, null);
@@ -34,14 +34,14 @@ final class TestClient implements AutoCloseable {
     private QueuePair queuePair;
     private Connected connected;
 
-    TestClient(ControlPlane server) {
+    public TestClient(ControlPlane server) {
         this.server = server;
         lease = server.openLease("test");
         connect();
     }
 
     /** Connects a new queue pair; the old one, if any, is destroyed at this end alone. */
-    void connect() {
+    public void connect() {
         if (queuePair != null) {
             queuePair.close();
         }
@@ -58,12 +58,12 @@ final class TestClient implements AutoCloseable {
         return server.allocate(lease.id(), 1).getFirst();
     }
 
-    MemorySegment page() {
+    public MemorySegment page() {
         return page.segment();
     }
 
     /** @return one of {@link WcStatus} */
-    int read(RegionGrant region, long at) {
+    public int read(RegionGrant region, long at) {
         return run(SendRequests.READ, region, at);
     }
 
@@ -94,7 +94,7 @@ final class TestClient implements AutoCloseable {
     }
 
     /** Writes a pattern that differs in every 8 bytes of the region. */
-    void fill(RegionGrant region, long seed) {
+    public void fill(RegionGrant region, long seed) {
         for (long at = 0; at < region.length(); at += PAGE) {
             for (int i = 0; i < PAGE; i += 8) {
                 page().set(ValueLayout.JAVA_LONG, i, pattern(seed, at + i));
@@ -103,7 +103,7 @@ final class TestClient implements AutoCloseable {
         }
     }
 
-    void assertFilled(RegionGrant region, long seed) {
+    public void assertFilled(RegionGrant region, long seed) {
         assertFilled(region, seed, 0, region.length());
     }
 
@@ -117,7 +117,7 @@ final class TestClient implements AutoCloseable {
         }
     }
 
-    void assertZero(RegionGrant region) {
+    public void assertZero(RegionGrant region) {
         assertZero(region, 0, region.length());
     }
 

@@ -7,13 +7,15 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.posix.AsymmetricFence;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreStatus;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.tier.Device;
 import io.farheap.tier.FileDevice;
-import io.farheap.tier.FileOptions;
 import io.farheap.tier.MemoryDevice;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.FileOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;

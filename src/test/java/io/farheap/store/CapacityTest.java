@@ -6,6 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.store.checkpoint.MemoryFiles;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.log.HybridLog;
+import io.farheap.store.log.LogThread;
+import io.farheap.store.operation.StoreParts;
+import io.farheap.store.session.SessionOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;

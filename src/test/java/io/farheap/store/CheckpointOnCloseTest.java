@@ -7,6 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.Codec;
+import io.farheap.store.checkpoint.MemoryFiles;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
 import io.farheap.tier.FileDevice;

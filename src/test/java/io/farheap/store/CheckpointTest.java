@@ -6,6 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.store.checkpoint.MemoryFiles;
+import io.farheap.store.checkpoint.StableFiles;
+import io.farheap.store.contract.CheckpointKind;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
+import io.farheap.store.format.Hashes;
+import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreVersion;
 import io.farheap.testing.Effort;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.format.Hashes;
+import io.farheap.store.index.HashIndex;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;

@@ -3,6 +3,8 @@ package io.farheap.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreStatus;
 import io.farheap.testing.CutFile;
 import io.farheap.tier.MemoryDevice;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.store.contract.Update;
 import java.lang.foreign.MemorySegment;
 
 /** An addition to a value that is there, which does something else before it ends. */

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.Cluster;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreStatus;
 import io.farheap.testing.Effort;
 import io.farheap.tier.FarDevice;
 import java.lang.foreign.Arena;

@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.kv.Codec;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
+import io.farheap.store.index.HashIndex;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;

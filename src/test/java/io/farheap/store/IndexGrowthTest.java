@@ -6,6 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.store.checkpoint.MemoryFiles;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.format.Words;
+import io.farheap.store.index.Chains;
+import io.farheap.store.index.HashIndex;
+import io.farheap.store.index.IndexTable;
+import io.farheap.store.maintain.IndexGrowth;
+import io.farheap.store.operation.StoreParts;
 import io.farheap.testing.Effort;
 import io.farheap.testing.FailingLog;
 import io.farheap.testing.TestDevice;
@@ -327,7 +335,7 @@ class IndexGrowthTest {
         }
 
         @Override
-        long allocate(int moreBuckets) {
+        public long allocate(int moreBuckets) {
             if (refuses.getAsBoolean()) {
                 throw new OutOfMemoryError("of the test");
             }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.store.checkpoint.MemoryFiles;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;

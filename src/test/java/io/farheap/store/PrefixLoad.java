@@ -3,6 +3,8 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.format.Hashes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -3,6 +3,8 @@ package io.farheap.store;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
 import io.farheap.testing.Effort;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;

@@ -4,9 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.tier.Device;
+import io.farheap.store.checkpoint.MemoryFiles;
+import io.farheap.store.contract.StoreException;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
+import io.farheap.tier.device.Device;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.store.checkpoint.MemoryFiles;
+import io.farheap.store.checkpoint.SnapshotFiles;
+import io.farheap.store.checkpoint.StableFiles;
+import io.farheap.store.contract.CheckpointKind;
+import io.farheap.store.format.Record;
+import io.farheap.store.log.HybridLog;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.io.IOException;

@@ -1,7 +1,8 @@
 package io.farheap.store;
 
+import io.farheap.store.contract.CheckpointKind;
 import io.farheap.tier.FileDevice;
-import io.farheap.tier.FileOptions;
+import io.farheap.tier.device.FileOptions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,14 +2,17 @@ package io.farheap.store;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.store.checkpoint.StorageFiles;
+import io.farheap.store.contract.CheckpointKind;
+import io.farheap.store.contract.StoreException;
 import io.farheap.testing.Effort;
-import io.farheap.tier.Device;
 import io.farheap.tier.FileDevice;
-import io.farheap.tier.FileOptions;
 import io.farheap.tier.MemoryDevice;
-import io.farheap.tier.RecordingStorage;
-import io.farheap.tier.StorageException;
 import io.farheap.tier.TieredDevice;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.FileOptions;
+import io.farheap.tier.device.RecordingStorage;
+import io.farheap.tier.device.StorageException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

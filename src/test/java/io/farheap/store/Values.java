@@ -2,6 +2,7 @@ package io.farheap.store;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.store.contract.Update;
 import java.lang.foreign.MemorySegment;
 
 /** Updates for tests: a counter of 8 bytes, and bytes that grow. */

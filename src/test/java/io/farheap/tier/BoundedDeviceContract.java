@@ -3,6 +3,8 @@ package io.farheap.tier;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.IoStatus;
 import org.junit.jupiter.api.Test;
 
 /** What a {@link Device} of bounded size promises beside. */

@@ -3,6 +3,10 @@ package io.farheap.tier;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.testing.TestDevice;
+import io.farheap.tier.device.AppendCompletion;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
 import java.util.ArrayList;
 import java.util.List;
 

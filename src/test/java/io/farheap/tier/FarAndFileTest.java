@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Cluster;
 import io.farheap.testing.TestDevice;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.IoStatus;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.Cluster;
+import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.IoStatus;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.memory.SharedMemory;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.device.FileOptions;
+import io.farheap.tier.device.RecordingStorage;
+import io.farheap.tier.device.StorageException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

@@ -7,6 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.LongStream;

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.IoStatus;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;

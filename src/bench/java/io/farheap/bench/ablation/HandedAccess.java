@@ -1,6 +1,6 @@
 package io.farheap.bench.ablation;
 
-import io.farheap.cache.Completion;
+import io.farheap.cache.contract.Completion;
 import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +27,7 @@ final class HandedAccess implements Access {
      * @param records which the other thread issues and closes
      * @param requests to the other thread
      * @param ended from it
-     * @param core that it keeps to, or {@link Pinning#ANY}
+     * @param core that it keeps to, or {@link io.farheap.thread.Pinning#ANY}
      */
     HandedAccess(Records records, HandOver requests, HandOver ended, int core) {
         this.records = records;

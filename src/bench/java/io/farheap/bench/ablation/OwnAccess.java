@@ -1,6 +1,6 @@
 package io.farheap.bench.ablation;
 
-import io.farheap.cache.Completion;
+import io.farheap.cache.contract.Completion;
 
 /** The application's thread calls the session by itself; with client threads of the library's, that hands over. */
 final class OwnAccess implements Access {

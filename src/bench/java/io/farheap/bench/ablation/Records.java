@@ -2,9 +2,9 @@ package io.farheap.bench.ablation;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 
 /** Requests of one record each, by slots; what a slot's is about is set before it is begun. */
 final class Records implements AutoCloseable {

@@ -1,6 +1,6 @@
 package io.farheap.bench.ablation;
 
-import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.contract.CacheConfiguration;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package io.farheap.bench.kv;
 
-import io.farheap.bench.Samples;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.VerbCounts;
 import java.lang.management.ManagementFactory;

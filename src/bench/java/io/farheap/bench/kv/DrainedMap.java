@@ -5,7 +5,7 @@ import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.MapDrain;
+import io.farheap.kv.contract.MapDrain;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Objects;

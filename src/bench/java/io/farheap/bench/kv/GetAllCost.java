@@ -2,11 +2,11 @@ package io.farheap.bench.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.bench.Samples;
+import io.farheap.bench.report.Samples;
 import io.farheap.kv.Batch;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.KvHandler;
 import io.farheap.kv.Session;
+import io.farheap.kv.contract.KvHandler;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,9 +2,9 @@ package io.farheap.bench.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.kv.KvHandler;
-import io.farheap.kv.KvStatus;
 import io.farheap.kv.Session;
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

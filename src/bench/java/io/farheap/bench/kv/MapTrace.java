@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.KvStatus;
 import io.farheap.kv.Session;
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

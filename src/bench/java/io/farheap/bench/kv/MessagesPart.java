@@ -1,7 +1,7 @@
 package io.farheap.bench.kv;
 
-import io.farheap.bench.Samples;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
 import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;

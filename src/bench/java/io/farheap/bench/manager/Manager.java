@@ -1,14 +1,14 @@
 package io.farheap.bench.manager;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.manager.service.Cluster;
-import io.farheap.manager.service.GrantClock;
-import io.farheap.manager.service.GrantSigner;
 import io.farheap.manager.service.ManagerOptions;
+import io.farheap.manager.service.grant.GrantClock;
+import io.farheap.manager.service.grant.GrantSigner;
 import io.farheap.manager.service.grpc.ManagerServer;
 import io.farheap.manager.state.ZooKeeperStore;
 import java.security.GeneralSecurityException;

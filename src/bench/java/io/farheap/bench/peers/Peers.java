@@ -1,6 +1,6 @@
 package io.farheap.bench.peers;
 
-import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.machine.ScratchDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,15 +1,15 @@
 package io.farheap.bench.procedure;
 
-import io.farheap.bench.ComparedRows;
-import io.farheap.bench.FirstCore;
-import io.farheap.bench.Samples;
 import io.farheap.bench.against.AgainstOptions;
+import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.FirstCore;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
+import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;

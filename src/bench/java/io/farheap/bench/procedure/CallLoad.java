@@ -2,13 +2,13 @@ package io.farheap.bench.procedure;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.bench.FirstCore;
+import io.farheap.bench.machine.FirstCore;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CallCompletion;
-import io.farheap.cache.Completion;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.Completion;
 import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 

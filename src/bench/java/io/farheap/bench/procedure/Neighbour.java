@@ -2,10 +2,10 @@ package io.farheap.bench.procedure;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CallCompletion;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CallCompletion;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 

@@ -1,10 +1,10 @@
 package io.farheap.bench.procedure;
 
-import io.farheap.bench.Samples;
-import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.peers.AbsentException;
 import io.farheap.bench.peers.RedisChase;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;

@@ -2,14 +2,14 @@ package io.farheap.bench.procedure;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.bench.Samples;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CallCompletion;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CallCompletion;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.procedure.CallStatus;
 import java.util.Map;

@@ -1,14 +1,14 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.bench.ComparedRows;
 import io.farheap.bench.against.AgainstOptions;
+import io.farheap.bench.against.ComparedRows;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.CodeOptions;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Sizes;
-import io.farheap.resilience.Resilience;
-import io.farheap.resilience.Resilience.Mode;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.contract.Resilience.Mode;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;

@@ -13,7 +13,7 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.VerbCounts;
-import io.farheap.resilience.CodedStatus;
+import io.farheap.resilience.contract.CodedStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 

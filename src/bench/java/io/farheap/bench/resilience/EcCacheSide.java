@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.remote.RemoteMemory;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import org.jspecify.annotations.Nullable;
 
 /**

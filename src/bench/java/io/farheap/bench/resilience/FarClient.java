@@ -25,7 +25,7 @@ interface FarClient extends AutoCloseable {
         return System.nanoTime();
     }
 
-    /** Of the request that has ended: one of {@link io.farheap.resilience.CodedStatus}. */
+    /** Of the request that has ended: one of {@link io.farheap.resilience.contract.CodedStatus}. */
     int status();
 
     /** Operations since it was opened; of those that share a session one has them all, and the others none. */

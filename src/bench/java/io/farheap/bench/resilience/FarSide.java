@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;

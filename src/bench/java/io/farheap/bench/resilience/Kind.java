@@ -2,7 +2,7 @@ package io.farheap.bench.resilience;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 
 /**
  * Where a page is.

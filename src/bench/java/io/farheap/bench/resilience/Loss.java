@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;

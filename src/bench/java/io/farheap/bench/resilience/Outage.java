@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import io.farheap.thread.Joining;
 import io.farheap.time.TimeLimit;
 import org.jspecify.annotations.Nullable;

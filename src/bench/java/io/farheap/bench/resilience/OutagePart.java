@@ -1,8 +1,8 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.bench.Samples;
+import io.farheap.bench.report.Samples;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

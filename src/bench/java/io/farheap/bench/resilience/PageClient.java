@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.resilience.CodedStatus;
+import io.farheap.resilience.contract.CodedStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

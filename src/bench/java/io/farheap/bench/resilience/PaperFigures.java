@@ -1,8 +1,8 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.bench.report.BenchReport;
-import io.farheap.resilience.Resilience;
-import io.farheap.resilience.Resilience.Mode;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.contract.Resilience.Mode;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.command.ServerFaults;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 
 /**
  * Cuts the first server off for a while: nothing reaches its device and nothing comes from it, but its control plane

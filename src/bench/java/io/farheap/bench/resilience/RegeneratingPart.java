@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.bench.Memcpy;
+import io.farheap.bench.machine.Memcpy;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.thread.Joining;

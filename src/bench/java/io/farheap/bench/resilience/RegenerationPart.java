@@ -1,10 +1,10 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.bench.FirstMemcpy;
-import io.farheap.bench.Memcpy;
-import io.farheap.bench.Samples;
+import io.farheap.bench.machine.FirstMemcpy;
+import io.farheap.bench.machine.Memcpy;
+import io.farheap.bench.report.Samples;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import java.util.Locale;
 
 /**

@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.remote.VerbCounts;
-import io.farheap.resilience.CodedStatus;
+import io.farheap.resilience.contract.CodedStatus;
 import java.util.SplittableRandom;
 
 /**

@@ -2,7 +2,7 @@ package io.farheap.bench.resilience;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.Plot;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;

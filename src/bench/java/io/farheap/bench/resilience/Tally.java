@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.bench.Samples;
-import io.farheap.resilience.CodedStatus;
+import io.farheap.bench.report.Samples;
+import io.farheap.resilience.contract.CodedStatus;
 import java.util.ArrayList;
 import java.util.List;
 import org.HdrHistogram.Histogram;

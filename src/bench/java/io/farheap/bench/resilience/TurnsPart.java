@@ -5,7 +5,7 @@ import io.farheap.command.Sizes;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.measure.SoftverbsModel;
-import io.farheap.resilience.Health;
+import io.farheap.resilience.contract.Health;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.util.ArrayList;

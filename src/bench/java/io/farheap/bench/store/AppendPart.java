@@ -1,18 +1,18 @@
 package io.farheap.bench.store;
 
-import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.ycsb.FarMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.SharedMemory;
-import io.farheap.tier.AppendCompletion;
-import io.farheap.tier.DeviceHandle;
-import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.FarDevice;
 import io.farheap.tier.FileDevice;
-import io.farheap.tier.IoCompletion;
-import io.farheap.tier.IoStatus;
 import io.farheap.tier.TieredDevice;
+import io.farheap.tier.device.AppendCompletion;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;

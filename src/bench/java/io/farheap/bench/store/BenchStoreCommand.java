@@ -1,7 +1,7 @@
 package io.farheap.bench.store;
 
-import io.farheap.bench.ComparedRows;
 import io.farheap.bench.against.AgainstOptions;
+import io.farheap.bench.against.ComparedRows;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.ycsb.DataSet;

@@ -1,10 +1,10 @@
 package io.farheap.bench.store;
 
-import io.farheap.bench.Samples;
-import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.store.CheckpointKind;
+import io.farheap.bench.report.Samples;
 import io.farheap.store.FarStore;
+import io.farheap.store.contract.CheckpointKind;
 import io.farheap.tier.FileDevice;
 import java.io.IOException;
 import java.io.PrintStream;

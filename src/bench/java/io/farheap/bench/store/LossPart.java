@@ -1,6 +1,6 @@
 package io.farheap.bench.store;
 
-import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.ycsb.FarMemory;
 import io.farheap.lifetime.CloseStack;

@@ -1,16 +1,16 @@
 package io.farheap.bench.store;
 
-import io.farheap.bench.Samples;
-import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
 import io.farheap.memory.SharedMemory;
 import io.farheap.store.FarStore;
 import io.farheap.store.FarStoreBuilder;
-import io.farheap.tier.DeviceHandle;
-import io.farheap.tier.DeviceMemory;
 import io.farheap.tier.FileDevice;
-import io.farheap.tier.IoCompletion;
-import io.farheap.tier.IoStatus;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

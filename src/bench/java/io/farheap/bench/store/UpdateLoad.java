@@ -3,7 +3,7 @@ package io.farheap.bench.store;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.store.FarStore;
 import io.farheap.store.StoreSession;
-import io.farheap.store.StoreStatus;
+import io.farheap.store.contract.StoreStatus;
 import io.farheap.thread.Joining;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,9 +1,9 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.bench.ScratchDirectory;
+import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.peers.AbsentException;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.tier.Device;
+import io.farheap.tier.device.Device;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

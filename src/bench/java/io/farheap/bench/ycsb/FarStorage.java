@@ -1,7 +1,7 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.tier.Device;
 import io.farheap.tier.FarDevice;
+import io.farheap.tier.device.Device;
 
 /** Far memory that has room for all of the log. */
 final class FarStorage implements Storage {

@@ -1,9 +1,9 @@
 package io.farheap.bench.ycsb;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.tier.Device;
 import io.farheap.tier.FileDevice;
-import io.farheap.tier.FileOptions;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.FileOptions;
 import java.nio.file.Path;
 
 /** Files past the page cache. */

@@ -1,7 +1,7 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.tier.Device;
 import io.farheap.tier.MemoryDevice;
+import io.farheap.tier.device.Device;
 
 /** This process's own memory: under a store that keeps all of its log local anyway. */
 final class MemoryStorage implements Storage {

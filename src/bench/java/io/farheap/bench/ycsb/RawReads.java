@@ -2,9 +2,9 @@ package io.farheap.bench.ycsb;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import io.farheap.lifetime.Closing;
 
 /**

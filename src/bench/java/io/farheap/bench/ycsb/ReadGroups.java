@@ -1,8 +1,8 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.store.StoreCompletion;
 import io.farheap.store.StoreSession;
-import io.farheap.store.StoreStatus;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,7 +1,7 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.bench.Samples;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
 import java.io.PrintStream;
 import java.util.Objects;
 import org.HdrHistogram.Histogram;

@@ -1,6 +1,6 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.tier.Device;
+import io.farheap.tier.device.Device;
 
 /** What a store's log goes to that local memory has no room for, with all that this needs. */
 interface Storage extends AutoCloseable {

@@ -2,10 +2,10 @@ package io.farheap.bench.ycsb;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.farheap.store.StoreCompletion;
 import io.farheap.store.StoreSession;
-import io.farheap.store.StoreStatus;
-import io.farheap.store.Update;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,10 +1,10 @@
 package io.farheap.bench.ycsb;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.tier.Device;
 import io.farheap.tier.FarDevice;
 import io.farheap.tier.FileDevice;
 import io.farheap.tier.TieredDevice;
+import io.farheap.tier.device.Device;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,6 +5,8 @@ import io.farheap.procedure.Call;
 import io.farheap.procedure.builtin.ChaseToKey;
 import io.farheap.procedure.builtin.Filter;
 import io.farheap.procedure.builtin.TreeGet;
+import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.TranslatedCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;

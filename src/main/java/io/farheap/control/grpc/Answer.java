@@ -1,7 +1,7 @@
 package io.farheap.control.grpc;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.Caller;
 import io.farheap.control.server.CallKind;
 import io.farheap.control.server.CallThreads;

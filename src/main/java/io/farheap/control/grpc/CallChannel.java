@@ -1,7 +1,7 @@
 package io.farheap.control.grpc;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.HostPort;
 import io.farheap.control.text.Printable;
 import io.farheap.time.TimeLimit;

@@ -1,8 +1,8 @@
 package io.farheap.control.grpc;
 
 import com.google.protobuf.ByteString;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.Mark;
 import io.farheap.control.RegionUse;
 import io.farheap.control.SignedGrant;

@@ -1,7 +1,7 @@
 package io.farheap.control.grpc;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 
 /**
  * Whether protobuf works in this JVM. It needs {@code sun.misc.Unsafe}'s memory access, which a JVM may deny; gRPC

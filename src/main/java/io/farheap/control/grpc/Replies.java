@@ -1,14 +1,14 @@
 package io.farheap.control.grpc;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.Mark;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.ServerDescription;
+import io.farheap.control.ServerStatus;
 import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.control.ServerStatus.LeaseStatus;
-import io.farheap.control.ServerStatus;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
 import io.farheap.control.plane.Connected;

@@ -1,9 +1,9 @@
 package io.farheap.control.grpc;
 
 import io.farheap.control.ServerDescription;
+import io.farheap.control.ServerStatus;
 import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.control.ServerStatus.LeaseStatus;
-import io.farheap.control.ServerStatus;
 import io.farheap.control.wire.DescribeReply;
 import io.farheap.control.wire.DescribedLease;
 import io.farheap.control.wire.Headroom;

@@ -1,8 +1,8 @@
 package io.farheap.control.grpc;
 
 import com.google.protobuf.ByteString;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.SpaceInfo;
 import io.farheap.control.SpaceKey;
@@ -17,8 +17,8 @@ import io.farheap.control.wire.ExtendSpaceRequest;
 import io.farheap.control.wire.GrowSpaceRequest;
 import io.farheap.control.wire.ListSpacesRequest;
 import io.farheap.control.wire.OpenSpaceRequest;
-import io.farheap.control.wire.SpacesGrpc.SpacesBlockingStub;
 import io.farheap.control.wire.SpacesGrpc;
+import io.farheap.control.wire.SpacesGrpc.SpacesBlockingStub;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntToLongFunction;

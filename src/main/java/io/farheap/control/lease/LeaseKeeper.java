@@ -8,7 +8,7 @@ import io.farheap.control.plane.LeaseListener;
 /**
  * Keeps a lease alive: a daemon thread renews it every third of its duration, and a listener is told when it is lost. A
  * renewal that fails is repeated, for as long as the lease lasts; it waits for no longer than that. The thread is the
- * lease's own, or renews all leases that a process has on one server ({@link ControlClient#keep}).
+ * lease's own, or renews all leases that a process has on one server ({@code ControlClient.keep}).
  *
  * <p>The lease is lost when the server says so, or when no renewal has succeeded for the lease's duration, counted from
  * the moment the last good one was sent: then the server has taken everything back, or will have by the time it can be

@@ -1,7 +1,7 @@
 package io.farheap.control.lease;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -17,7 +17,7 @@ import io.farheap.verbs.Endpoint;
 import java.util.List;
 
 /**
- * What a memory server does for its clients. A memory server implements it, and {@link ControlClient} does over gRPC,
+ * What a memory server does for its clients. A memory server implements it, and {@code ControlClient} does over gRPC,
  * so callers and tests need not know which one they hold.
  *
  * <p>Everything a client holds hangs on its lease: queue pairs, registrations and regions go back when the lease is

@@ -1,7 +1,7 @@
 package io.farheap.control.plane;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.time.TimeLimit;
 import java.io.IOException;
 import java.net.InetAddress;

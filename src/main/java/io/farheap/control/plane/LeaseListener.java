@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.lease.LeaseKeeper;
 
 /**
- * Told of a lease that a {@link LeaseKeeper} keeps, on a thread that is there for that call alone, so it may take its
+ * Told of a lease that a {@code LeaseKeeper} keeps, on a thread that is there for that call alone, so it may take its
  * time; of one lease never two calls at once.
  */
 @FunctionalInterface
@@ -18,6 +18,6 @@ public interface LeaseListener {
      */
     void leaseLost(Lease lease, ControlException cause);
 
-    /** The lease was renewed just now, the first time since {@link LeaseKeeper#tellNextRenewal}. */
+    /** The lease was renewed just now, the first time since {@code LeaseKeeper.tellNextRenewal}. */
     default void renewed(Lease lease) {}
 }

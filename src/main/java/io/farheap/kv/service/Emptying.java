@@ -1,9 +1,9 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.BlockFormat;
-import io.farheap.kv.MapCalls;
-import io.farheap.kv.SizeClasses;
-import io.farheap.kv.SpaceShape;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.SizeClasses;
+import io.farheap.kv.format.SpaceShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;

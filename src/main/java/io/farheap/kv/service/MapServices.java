@@ -1,18 +1,18 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.MapCalls;
-import io.farheap.kv.MapDescriptor;
-import io.farheap.kv.MapException;
-import io.farheap.kv.Texts;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.Texts;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandlers;
-import io.farheap.server.ServedSpace;
-import io.farheap.server.ServedSpaces;
-import io.farheap.server.ServerOptions;
-import io.farheap.server.ServerService;
-import io.farheap.server.SpaceListener;
+import io.farheap.server.contract.ServedSpace;
+import io.farheap.server.contract.ServedSpaces;
+import io.farheap.server.contract.ServerOptions;
+import io.farheap.server.contract.ServerService;
+import io.farheap.server.contract.SpaceListener;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;

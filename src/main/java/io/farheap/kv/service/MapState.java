@@ -1,13 +1,13 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.Account;
-import io.farheap.kv.Layout;
-import io.farheap.kv.MapCalls;
-import io.farheap.kv.MapDescriptor;
-import io.farheap.kv.Texts;
+import io.farheap.kv.contract.Account;
+import io.farheap.kv.format.Layout;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.Texts;
 import io.farheap.kv.policy.Controller;
 import io.farheap.kv.policy.Replacements;
-import io.farheap.server.ServedSpace;
+import io.farheap.server.contract.ServedSpace;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;

@@ -1,6 +1,6 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.MapCalls;
+import io.farheap.kv.format.MapCalls;
 
 /** A process that has the map open and has registered. */
 final class Member {

@@ -1,9 +1,9 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.BlockFormat;
-import io.farheap.kv.SizeClasses;
-import io.farheap.kv.SlotWord;
-import io.farheap.kv.SpaceShape;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.SizeClasses;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;

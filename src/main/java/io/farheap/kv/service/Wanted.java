@@ -1,7 +1,7 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.MapCalls;
-import io.farheap.kv.SizeClasses;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.SizeClasses;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 package io.farheap.manager.client;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;

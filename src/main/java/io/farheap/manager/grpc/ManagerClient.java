@@ -1,8 +1,8 @@
 package io.farheap.manager.grpc;
 
 import com.google.protobuf.ByteString;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.grpc.CallChannel;
 import io.farheap.control.plane.HostPort;
@@ -25,9 +25,9 @@ import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ListTenants;
+import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerGrpc.ManagerBlockingStub;
 import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
-import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ModelKey;
 import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.MovedRegions;

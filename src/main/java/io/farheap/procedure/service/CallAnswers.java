@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.Context;
+import io.farheap.procedure.translate.running.Context;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import java.lang.foreign.Arena;

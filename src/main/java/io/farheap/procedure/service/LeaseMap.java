@@ -2,7 +2,7 @@ package io.farheap.procedure.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.procedure.translate.Context;
+import io.farheap.procedure.translate.running.Context;
 import io.farheap.rpc.HeldRegions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

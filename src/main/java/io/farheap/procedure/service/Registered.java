@@ -1,6 +1,6 @@
 package io.farheap.procedure.service;
 
-import io.farheap.procedure.translate.Translation;
+import io.farheap.procedure.translate.running.Translation;
 
 /** A procedure that a lease may call, and how fast it has been lately. */
 final class Registered {

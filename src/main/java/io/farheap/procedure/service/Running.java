@@ -1,6 +1,6 @@
 package io.farheap.procedure.service;
 
-import io.farheap.procedure.translate.Context;
+import io.farheap.procedure.translate.running.Context;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.PendingCall;
 import java.lang.foreign.Arena;

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.posix.AsymmetricFence;
-import io.farheap.procedure.translate.Context;
+import io.farheap.procedure.translate.running.Context;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;

@@ -1,7 +1,7 @@
 package io.farheap.procedure.service;
 
-import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.procedure.translate.Translator;
+import io.farheap.procedure.translate.instruction.RefusedProcedureException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;

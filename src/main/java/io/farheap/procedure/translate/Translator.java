@@ -1,5 +1,18 @@
 package io.farheap.procedure.translate;
 
+import io.farheap.procedure.translate.flow.Inliner;
+import io.farheap.procedure.translate.flow.TypeFlow;
+import io.farheap.procedure.translate.instruction.Operands;
+import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusedProcedureException;
+import io.farheap.procedure.translate.reading.ClassReader;
+import io.farheap.procedure.translate.reading.OwnMethod;
+import io.farheap.procedure.translate.reading.ProcedureClass;
+import io.farheap.procedure.translate.running.CodeShape;
+import io.farheap.procedure.translate.running.TranslatedCode;
+import io.farheap.procedure.translate.running.Translation;
+import io.farheap.procedure.translate.weaving.Program;
+import io.farheap.procedure.translate.weaving.Weaver;
 import org.jspecify.annotations.Nullable;
 
 /** Makes {@link TranslatedCode} of users' classes. Stateless; any thread. */

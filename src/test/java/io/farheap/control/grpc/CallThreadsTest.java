@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.verbs.Endpoint;

@@ -3,8 +3,8 @@ package io.farheap.control.lease;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.grpc.InMemoryPlane;
 import java.util.List;
 import java.util.Set;

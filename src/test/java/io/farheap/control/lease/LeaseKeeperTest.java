@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.grpc.InMemoryPlane;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.farheap.kv.FakeMap;
-import io.farheap.kv.SlotWord;
-import io.farheap.kv.SpaceShape;
+import io.farheap.kv.format.FakeMap;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;

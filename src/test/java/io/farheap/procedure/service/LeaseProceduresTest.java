@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallFormat;
-import io.farheap.procedure.translate.Translation;
+import io.farheap.procedure.translate.running.Translation;
 import org.junit.jupiter.api.Test;
 
 /** What a lease may have. */

@@ -1,8 +1,8 @@
 package io.farheap.procedure.service;
 
 import io.farheap.procedure.Call;
-import io.farheap.procedure.translate.Translation;
 import io.farheap.procedure.translate.Translator;
+import io.farheap.procedure.translate.running.Translation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.Context;
-import io.farheap.procedure.translate.TranslatedCode;
+import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.TranslatedCode;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import io.farheap.time.TimeLimit;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.Context;
-import io.farheap.procedure.translate.Translation;
+import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.Translation;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.RegionHolders;
 import java.lang.foreign.Arena;

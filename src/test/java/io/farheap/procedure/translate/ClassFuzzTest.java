@@ -3,6 +3,10 @@ package io.farheap.procedure.translate;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.translate.instruction.ProcedureCode;
+import io.farheap.procedure.translate.instruction.RefusedProcedureException;
+import io.farheap.procedure.translate.running.Stage;
+import io.farheap.procedure.translate.running.Translation;
 import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package io.farheap.procedure.translate;
 
 import io.farheap.procedure.Call;
+import io.farheap.procedure.translate.running.Translation;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
@@ -26,7 +27,7 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /** A class as javac makes it: for the translator as bytes, and loaded as the plain Java that it is. */
-final class Compiled {
+public final class Compiled {
 
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
     /** All compilations': to open the JDK's modules takes longer than to compile a class. */
@@ -51,7 +52,7 @@ final class Compiled {
     }
 
     /** A class {@code P} whose {@code run(Call call)} has this body. */
-    static Compiled body(String body) {
+    public static Compiled body(String body) {
         return members("public static int run(Call call) {" + body + "}");
     }
 
@@ -89,7 +90,7 @@ final class Compiled {
     }
 
     /** A class of this class path. */
-    static Compiled of(Class<?> type) {
+    public static Compiled of(Class<?> type) {
         String file = type.getName().substring(type.getPackageName().length() + 1) + ".class";
         try (InputStream in = type.getResourceAsStream(file)) {
             return new Compiled(
@@ -134,7 +135,7 @@ final class Compiled {
         return made.get(name).toByteArray();
     }
 
-    int run(Call call) {
+    public int run(Call call) {
         try {
             return (int) run.invokeExact(call);
         } catch (Error | RuntimeException e) {
@@ -144,7 +145,7 @@ final class Compiled {
         }
     }
 
-    Translation translated() {
+    public Translation translated() {
         return Translator.translate(bytes, Translator.Limits.DEFAULT);
     }
 }

@@ -4,6 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.translate.instruction.PureMethod;
+import io.farheap.procedure.translate.instruction.RefusedProcedureException;
+import io.farheap.procedure.translate.running.Stage;
+import io.farheap.procedure.translate.running.TranslatedCode;
+import io.farheap.procedure.translate.running.Translation;
 import io.farheap.testing.Effort;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

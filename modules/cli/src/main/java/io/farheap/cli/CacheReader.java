@@ -2,10 +2,10 @@ package io.farheap.cli;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
-import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
 import java.lang.foreign.MemorySegment;
 
 /** Reads a cache from its first byte on, in order, some parts ahead. */

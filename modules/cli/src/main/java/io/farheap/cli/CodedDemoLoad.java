@@ -2,10 +2,10 @@ package io.farheap.cli;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.resilience.CodedCompletion;
 import io.farheap.resilience.CodedSession;
 import io.farheap.resilience.CodedSpace;
-import io.farheap.resilience.CodedStatus;
+import io.farheap.resilience.contract.CodedCompletion;
+import io.farheap.resilience.contract.CodedStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package io.farheap.cli;
 
 import io.farheap.command.Sizes;
-import io.farheap.resilience.Resilience;
-import io.farheap.server.ServerOptions;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.server.contract.ServerOptions;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;

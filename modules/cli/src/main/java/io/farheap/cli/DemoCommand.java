@@ -14,7 +14,7 @@ import io.farheap.latency.LatencyInterval;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.migration.MigrationResult;
-import io.farheap.server.ServerOptions;
+import io.farheap.server.contract.ServerOptions;
 import io.farheap.time.TimeLimit;
 import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;

@@ -3,7 +3,7 @@ package io.farheap.cli;
 import io.farheap.command.Durations;
 import io.farheap.command.Progress;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.MapDrain;
+import io.farheap.kv.contract.MapDrain;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import me.tongfei.progressbar.ProgressBar;

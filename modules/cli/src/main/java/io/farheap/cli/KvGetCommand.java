@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.command.ProcessText;
-import io.farheap.kv.Versioned;
+import io.farheap.kv.contract.Versioned;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;

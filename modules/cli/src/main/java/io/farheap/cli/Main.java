@@ -1,16 +1,16 @@
 package io.farheap.cli;
 
 import io.farheap.bench.child.BenchRunException;
-import io.farheap.cache.CacheException;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.command.ProcessText;
 import io.farheap.command.StandardOutput;
 import io.farheap.command.Subcommand;
 import io.farheap.control.ControlException;
-import io.farheap.kv.MapException;
+import io.farheap.kv.contract.MapException;
 import io.farheap.manager.state.StateException;
 import io.farheap.posix.FileNames;
 import io.farheap.posix.PosixException;
-import io.farheap.procedure.translate.RefusedProcedureException;
+import io.farheap.procedure.translate.instruction.RefusedProcedureException;
 import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.ModelFileException;
 import io.farheap.verbs.VerbsException;

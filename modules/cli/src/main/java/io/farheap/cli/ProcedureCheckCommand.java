@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
-import io.farheap.procedure.translate.Translation;
 import io.farheap.procedure.translate.Translator;
+import io.farheap.procedure.translate.running.Translation;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.farheap.cli;
 
-import io.farheap.server.ServedCode;
+import io.farheap.server.contract.ServedCode;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

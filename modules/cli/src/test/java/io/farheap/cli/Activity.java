@@ -1,6 +1,6 @@
 package io.farheap.cli;
 
-import io.farheap.cache.CacheException;
+import io.farheap.cache.contract.CacheException;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.bench.ComparedRows;
+import io.farheap.bench.against.ComparedRows;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.PrintWriter;

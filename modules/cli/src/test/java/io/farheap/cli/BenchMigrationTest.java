@@ -3,7 +3,7 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.bench.ComparedRows;
+import io.farheap.bench.against.ComparedRows;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.cache.SoftverbsFaults;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Status;
 import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.TestDevice;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.testing.TestDevice;

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheConfiguration;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.manager.Allocation;

@@ -1,8 +1,8 @@
 package io.farheap.cli;
 
 import io.farheap.kv.FarMap;
-import io.farheap.kv.MapException;
 import io.farheap.kv.Session;
+import io.farheap.kv.contract.MapException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

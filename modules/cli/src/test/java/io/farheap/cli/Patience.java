@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
+import io.farheap.cache.contract.CacheException;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;

@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheConfiguration;
-import io.farheap.cache.CacheException;
 import io.farheap.cache.FutureSession;
 import io.farheap.cache.Session;
-import io.farheap.cache.Status;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.Status;
 import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.TestDevice;

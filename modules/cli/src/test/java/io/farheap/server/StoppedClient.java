@@ -23,7 +23,7 @@ import java.util.List;
  * so, and says when its operations begin to fail; then it ends. The server knows it by its process's number. Arguments:
  * HOST:PORT, regions, WRITE or READ; for those of a shared space, its name and token.
  */
-final class StoppedClient {
+public final class StoppedClient {
 
     private StoppedClient() {}
 

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.resilience.Resilience;
-import io.farheap.resilience.Resilience.Mode;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.contract.Resilience.Mode;
 import io.farheap.soak.ChaosPlan.Corruption;
 import io.farheap.soak.ChaosPlan.Fault;
 import io.farheap.soak.ChaosPlan.Step;

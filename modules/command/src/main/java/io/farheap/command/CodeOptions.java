@@ -1,7 +1,7 @@
 package io.farheap.command;
 
-import io.farheap.resilience.Resilience;
-import io.farheap.resilience.Resilience.Mode;
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.contract.Resilience.Mode;
 import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

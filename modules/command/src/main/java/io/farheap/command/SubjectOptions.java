@@ -2,7 +2,7 @@ package io.farheap.command;
 
 import io.farheap.measure.ModelStore;
 import io.farheap.measure.Subjects;
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
 import java.nio.file.Path;

@@ -2,9 +2,9 @@ package io.farheap.ycsb;
 
 import io.farheap.lifetime.Closing;
 import io.farheap.store.BlockingSession;
-import io.farheap.store.StoreException;
 import io.farheap.store.StoreSession;
-import io.farheap.store.StoreStatus;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

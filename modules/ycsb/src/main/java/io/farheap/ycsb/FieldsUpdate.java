@@ -1,6 +1,6 @@
 package io.farheap.ycsb;
 
-import io.farheap.store.Update;
+import io.farheap.store.contract.Update;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.farheap.bench.kv.worth;
 
-import io.farheap.kv.SlotWord;
+import io.farheap.kv.format.SlotWord;
 
 /**
  * One client's changes of LRU lists in far memory, each under a lock that is a word there (Ditto, section 3.1): CAS

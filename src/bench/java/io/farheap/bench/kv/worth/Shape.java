@@ -1,6 +1,6 @@
 package io.farheap.bench.kv.worth;
 
-import io.farheap.kv.SlotWord;
+import io.farheap.kv.format.SlotWord;
 
 /**
  * Where a map's parts lie in its region.

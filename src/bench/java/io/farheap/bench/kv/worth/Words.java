@@ -1,6 +1,6 @@
 package io.farheap.bench.kv.worth;
 
-import io.farheap.kv.SlotWord;
+import io.farheap.kv.format.SlotWord;
 
 /** Words of slots: as a map's, 0 empty. */
 final class Words {

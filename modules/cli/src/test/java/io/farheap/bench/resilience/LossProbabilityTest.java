@@ -3,7 +3,7 @@ package io.farheap.bench.resilience;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.Resilience;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.command.Plot;
-import io.farheap.resilience.CodedStatus;
-import io.farheap.resilience.Resilience;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Resilience;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -18,6 +18,30 @@ import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.allocation.Reallocator;
 import io.farheap.manager.provider.ServerProvider;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.caches.Clients;
+import io.farheap.manager.service.caches.Endings;
+import io.farheap.manager.service.caches.Expiry;
+import io.farheap.manager.service.caches.Losses;
+import io.farheap.manager.service.caches.Models;
+import io.farheap.manager.service.caches.Tenants;
+import io.farheap.manager.service.journal.Inbox;
+import io.farheap.manager.service.journal.Journal;
+import io.farheap.manager.service.journal.ManagerLock;
+import io.farheap.manager.service.moves.Moves;
+import io.farheap.manager.service.moves.Thrift;
+import io.farheap.manager.service.requests.Admission;
+import io.farheap.manager.service.requests.Answers;
+import io.farheap.manager.service.requests.Reallocations;
+import io.farheap.manager.service.requests.Removals;
+import io.farheap.manager.service.requests.RoomFinder;
+import io.farheap.manager.service.servers.Rates;
+import io.farheap.manager.service.servers.Roll;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.supply.Fleet;
+import io.farheap.manager.service.supply.Recruits;
+import io.farheap.manager.service.supply.Shopping;
+import io.farheap.manager.service.supply.Spares;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
 import io.farheap.manager.state.State;
@@ -90,7 +114,7 @@ public final class Cluster implements CacheManager {
     }
 
     /** @param callNanos for how long a call waits for room before it is to be repeated */
-    Cluster(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
+    public Cluster(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
         this.store = store;
         this.options = options;
         this.nanos = nanos;
@@ -419,7 +443,7 @@ public final class Cluster implements CacheManager {
      * @return what its user closes, when this serves nobody any more
      * @throws IllegalArgumentException a setting makes no sense
      */
-    ServerProvider use(ServerProvider.Factory factory, Map<String, String> settings, String managers) {
+    public ServerProvider use(ServerProvider.Factory factory, Map<String, String> settings, String managers) {
         ServerProvider provider = factory.open(settings, prices::menu, managers, fleet);
         if (provider.startsServers()) {
             lock.locked(() -> fleet.use(provider));

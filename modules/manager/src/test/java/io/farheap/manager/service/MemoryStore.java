@@ -14,15 +14,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** A store that forgets everything with its process. */
-final class MemoryStore implements StateStore {
+public final class MemoryStore implements StateStore {
 
     final Map<Long, ServerRecord> servers = new TreeMap<>();
     final Map<Long, CacheRecord> caches = new TreeMap<>();
-    final Map<String, ModelRecord> models = new TreeMap<>();
-    final Map<String, TenantRecord> tenants = new TreeMap<>();
+    public final Map<String, ModelRecord> models = new TreeMap<>();
+    public final Map<String, TenantRecord> tenants = new TreeMap<>();
     final Map<String, LifeRecord> lives = new TreeMap<>();
     String menu = "";
-    boolean failing;
+    public boolean failing;
 
     @Override
     public long epoch() {

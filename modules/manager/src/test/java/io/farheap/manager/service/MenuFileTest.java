@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.service.commands.MenuWatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

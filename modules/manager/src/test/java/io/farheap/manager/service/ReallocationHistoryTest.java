@@ -10,6 +10,7 @@ import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
+import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.testing.Effort;
 import java.util.ArrayList;

@@ -5,7 +5,7 @@ import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 
 /** A client that does nothing about what it hears. */
-final class Unheard implements CacheManager.Listener {
+public final class Unheard implements CacheManager.Listener {
 
     @Override
     public void reclaim(Reclaim alert) {}

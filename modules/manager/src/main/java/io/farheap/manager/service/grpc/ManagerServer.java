@@ -5,7 +5,7 @@ import io.farheap.control.grpc.EventLoop;
 import io.farheap.control.grpc.ProtobufRuntime;
 import io.farheap.control.plane.HostPort;
 import io.farheap.manager.service.Cluster;
-import io.farheap.manager.service.GrantSigner;
+import io.farheap.manager.service.grant.GrantSigner;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;

@@ -1,15 +1,15 @@
 package io.farheap.manager.service.grpc;
 
-import io.farheap.control.ControlException.Code;
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.grpc.Codes;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Orders;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.grpc.ManagerMessages;
-import io.farheap.manager.service.GrantSigner;
+import io.farheap.manager.service.grant.GrantSigner;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.AllocateCache;
 import io.farheap.manager.wire.AllocatedCache;

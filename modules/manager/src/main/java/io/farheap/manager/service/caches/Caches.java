@@ -1,0 +1,208 @@
+package io.farheap.manager.service.caches;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Candidate;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.service.journal.Journal;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.Terms;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The caches that a manager knows, and what they take of its servers. Its user has a lock around it. */
+public final class Caches {
+
+    /** So that a cache which has outlived its time still has a price. */
+    private static final double LEAST_HOURS = 1 / 60.0;
+
+    /** What becomes of a cache whose time is over. */
+    static final String WHY = "its time was over, and others needed its room; extend a cache in time to keep it";
+
+    private static final double MILLIS_AN_HOUR = 3_600_000;
+
+    private final Servers servers;
+    private final Journal journal;
+    private final Tenants tenants;
+    private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
+    /** Those of {@link #caches} whose time ends. */
+    private final TreeMap<Long, CacheRecord> timed = new TreeMap<>(Long::compareUnsigned);
+    /** Those that were ended, until their servers have taken back what they had. */
+    private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
+    /** Those of which nobody may hear yet. */
+    private final Set<Long> unwritten = new HashSet<>();
+
+    public Caches(Servers servers, Journal journal, Tenants tenants) {
+        this.servers = servers;
+        this.journal = journal;
+        this.tenants = tenants;
+    }
+
+    /** Replaces all, by what is on disk. */
+    public void load(List<CacheRecord> stored) {
+        caches.clear();
+        timed.clear();
+        ended.clear();
+        unwritten.clear();
+        servers.forgetPromises();
+        for (CacheRecord cache : stored) {
+            if (cache.ended()) {
+                ended.put(cache.id(), cache);
+            } else {
+                keep(cache);
+            }
+            servers.promise(null, cache);
+            if (!cache.ended()) {
+                tenants.count(null, cache);
+            }
+        }
+    }
+
+    /** @return what it replaces, or null */
+    private @Nullable CacheRecord keep(CacheRecord cache) {
+        if (cache.terms().expiresAtMillis() == 0) {
+            timed.remove(cache.id());
+        } else {
+            timed.put(cache.id(), cache);
+        }
+        return caches.put(cache.id(), cache);
+    }
+
+    private void drop(long id) {
+        caches.remove(id);
+        timed.remove(id);
+    }
+
+    public @Nullable
+    CacheRecord find(long id) {
+        return caches.get(id);
+    }
+
+    public CacheRecord require(long id) {
+        requireNotEnded(id);
+        CacheRecord cache = caches.get(id);
+        if (cache == null) {
+            throw new ControlException(Code.NOT_FOUND, "there is no cache " + hex(id));
+        }
+        return cache;
+    }
+
+    /** @throws io.farheap.control.ControlException NOT_FOUND */
+    public void requireNotEnded(long id) {
+        if (ended.containsKey(id)) {
+            throw new ControlException(Code.NOT_FOUND, "cache " + hex(id) + " has ended: " + WHY);
+        }
+    }
+
+    /** But for those that were ended. */
+    public Collection<CacheRecord> all() {
+        return caches.values();
+    }
+
+    /** Those of {@link #all} whose time ends. */
+    Collection<CacheRecord> timed() {
+        return timed.values();
+    }
+
+    public NavigableMap<Long, CacheRecord> after(long id) {
+        return caches.tailMap(id, false);
+    }
+
+    public void put(CacheRecord cache) {
+        journal.add(new Change.PutCache(cache));
+        unwritten.add(cache.id());
+        CacheRecord before = keep(cache);
+        servers.promise(before, cache);
+        tenants.count(before, cache);
+    }
+
+    public void remove(CacheRecord cache) {
+        journal.add(new Change.RemoveCache(cache.id()));
+        drop(cache.id());
+        servers.promise(cache, null);
+        tenants.count(cache, null);
+    }
+
+    /** Its servers are to take back what it has, which is promised to it until they have. */
+    void end(CacheRecord cache) {
+        CacheRecord over = cache.end();
+        journal.add(new Change.PutCache(over));
+        unwritten.add(over.id());
+        drop(over.id());
+        ended.put(over.id(), over);
+        tenants.count(cache, null);
+    }
+
+    /** The servers have taken back what one had that was ended. */
+    void freed(CacheRecord over) {
+        journal.add(new Change.RemoveCache(over.id()));
+        ended.remove(over.id());
+        servers.promise(over, null);
+    }
+
+    /** Those that were ended, until they are {@link #freed}. */
+    public Collection<CacheRecord> ended() {
+        return ended.values();
+    }
+
+    /** A change is on disk. */
+    @SuppressWarnings("ReferenceEquality")
+    public void written(Change change) {
+        if (change instanceof Change.PutCache put
+                && (put.cache().ended() ? ended : caches).get(put.cache().id()) == put.cache()) {
+            unwritten.remove(put.cache().id());
+        }
+    }
+
+    public boolean isWritten(long id) {
+        return !unwritten.contains(id);
+    }
+
+    public static long regions(Map<Long, Integer> shares) {
+        return shares.values().stream().mapToLong(Integer::longValue).sum();
+    }
+
+    public static long regions(long capacity, long regionBytes) {
+        return (capacity - 1) / regionBytes + 1;
+    }
+
+    /** What more regions of a cache, or those that move, need for the rest of its time. */
+    public static Need need(CacheRecord cache, long millis) {
+        Terms terms = cache.terms();
+        return new Need(
+                bytes(terms.threadRegions() == 0 ? cache.count() : terms.threadRegions(), cache.regionBytes()),
+                hoursLeft(terms, millis),
+                Place.parse(terms.place()),
+                List.of(new Candidate(terms.switches(), terms.serverThreads())),
+                Set.of(),
+                Set.of());
+    }
+
+    /** At least 1, and no more than there are. */
+    public static long bytes(long regions, long regionBytes) {
+        return regions > Long.MAX_VALUE / regionBytes ? Long.MAX_VALUE : Math.max(1, regions) * regionBytes;
+    }
+
+    static double hoursLeft(Terms terms, long millis) {
+        return terms.expiresAtMillis() == 0
+                ? Double.POSITIVE_INFINITY
+                : Math.max(LEAST_HOURS, (terms.expiresAtMillis() - millis) / MILLIS_AN_HOUR);
+    }
+
+    public static double hours(long lifetimeMillis) {
+        return lifetimeMillis == 0 ? Double.POSITIVE_INFINITY : lifetimeMillis / MILLIS_AN_HOUR;
+    }
+
+    public static String hex(long id) {
+        return "%016x".formatted(id);
+    }
+}

@@ -1,0 +1,142 @@
+package io.farheap.manager.service.caches;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Quota;
+import io.farheap.manager.Tenant;
+import io.farheap.manager.service.journal.Journal;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.TenantRecord;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What tenants may have, and what they have: a cache counts with its capacity, or with what it grows to, from when it
+ * is put among the {@link Caches} until it is removed there. Its user has a lock around it.
+ */
+public final class Tenants {
+
+    private record Use(long bytes, long caches) {
+        static final Use NOTHING = new Use(0, 0);
+
+        Use plus(long moreBytes, long moreCaches) {
+            return new Use(bytes + moreBytes, caches + moreCaches);
+        }
+    }
+
+    private final Journal journal;
+    private final Map<String, Quota> quotas = new TreeMap<>();
+    private final Map<String, Use> uses = new HashMap<>();
+
+    public Tenants(Journal journal) {
+        this.journal = journal;
+    }
+
+    /** Replaces all, by what is on disk; caches are counted anew. */
+    public void load(List<TenantRecord> stored) {
+        quotas.clear();
+        uses.clear();
+        stored.forEach(tenant -> quotas.put(tenant.name(), new Quota(tenant.bytes(), tenant.caches())));
+    }
+
+    /**
+     * A cache is other than it was.
+     *
+     * @param before null: it was not there
+     * @param after null: it is not there
+     */
+    void count(@Nullable CacheRecord before, @Nullable CacheRecord after) {
+        add(before, -1);
+        add(after, 1);
+    }
+
+    private void add(@Nullable CacheRecord cache, int times) {
+        if (cache != null) {
+            Use use = use(cache.terms().tenant()).plus(times * bytes(cache), times);
+            if (use.equals(Use.NOTHING)) {
+                uses.remove(cache.terms().tenant());
+            } else {
+                uses.put(cache.terms().tenant(), use);
+            }
+        }
+    }
+
+    private Use use(String tenant) {
+        return uses.getOrDefault(tenant, Use.NOTHING);
+    }
+
+    private static long bytes(CacheRecord cache) {
+        return Math.max(cache.capacity(), cache.wanted());
+    }
+
+    /** @throws io.farheap.control.ControlException OUT_OF_MEMORY where a tenant must not have one more cache of so many bytes */
+    public void requireNew(String tenant, long bytes) {
+        Quota quota = quotas.getOrDefault(tenant, Quota.NONE);
+        Use use = use(tenant);
+        if (quota.caches() <= use.caches()) {
+            throw refusal(
+                    "tenant " + tenant + " has " + use.caches() + " caches, and its quota is " + quota.caches()
+                            + "; close some of them, or raise the quota",
+                    tenant);
+        }
+        requireBytes(tenant, bytes);
+    }
+
+    /** @throws io.farheap.control.ControlException OUT_OF_MEMORY where a cache is to be larger, and its tenant must not have so much */
+    public void requireLarger(CacheRecord cache, long bytes) {
+        long more = bytes - bytes(cache);
+        if (more > 0) {
+            requireBytes(cache.terms().tenant(), more);
+        }
+    }
+
+    private void requireBytes(String tenant, long more) {
+        Quota quota = quotas.getOrDefault(tenant, Quota.NONE);
+        Use use = use(tenant);
+        if (quota.bytes() != Quota.UNLIMITED && more > quota.bytes() - use.bytes()) {
+            throw refusal(
+                    "tenant " + tenant + " has " + use.bytes() + " bytes and asks for " + more
+                            + " more, and its quota is " + quota.bytes()
+                            + "; ask for less, close or shrink some of its caches, or raise the quota",
+                    tenant);
+        }
+    }
+
+    private static ControlException refusal(String why, String tenant) {
+        return new ControlException(Code.OUT_OF_MEMORY, why + " with 'farheap manager tenant " + tenant + "'");
+    }
+
+    public Tenant set(String tenant, Quota quota) {
+        String name = Tenant.name(tenant);
+        if (!quota.equals(quotas.getOrDefault(name, Quota.NONE))) {
+            if (quota.equals(Quota.NONE)) {
+                quotas.remove(name);
+                journal.add(new Change.RemoveTenant(name));
+            } else {
+                quotas.put(name, quota);
+                journal.add(new Change.PutTenant(new TenantRecord(name, quota.bytes(), quota.caches())));
+            }
+        }
+        return describe(name);
+    }
+
+    private Tenant describe(String name) {
+        Use use = use(name);
+        return new Tenant(name, quotas.getOrDefault(name, Quota.NONE), use.bytes(), use.caches());
+    }
+
+    /** Those with caches or a quota, in the order of their names. */
+    public List<Tenant> after(String name, int most) {
+        TreeSet<String> names = new TreeSet<>(quotas.keySet());
+        names.addAll(uses.keySet());
+        return names.tailSet(name, false).stream()
+                .limit(most)
+                .map(this::describe)
+                .toList();
+    }
+}

@@ -1,0 +1,108 @@
+package io.farheap.manager.service.commands;
+
+import io.farheap.manager.state.Contents;
+import io.farheap.manager.state.Ensemble;
+import io.farheap.manager.state.Place;
+import io.farheap.manager.state.StateCopy;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap manager copy}: a state goes from one kind of ZooKeeper to another. */
+@Command(
+        name = "copy",
+        description = {
+            "Bring what managers have to remember from one place to another: a manager's own directory, an ensemble, "
+                    + "another ZooKeeper.",
+            "Stop the managers at the old place first; the new one is empty. In an ensemble, the copy takes the place of "
+                    + "one manager, with its directory and id, while the others run. Afterwards no manager leads at the "
+                    + "old place. A copy that was interrupted is run once more."
+        },
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+final class CopyCommand implements Callable<Integer> {
+
+    @Option(names = "--from-data", paramLabel = "DIR", description = "The manager's --data.")
+    private @Nullable Path fromData;
+
+    @Option(
+            names = "--from-ensemble",
+            paramLabel = "ID@HOST:PORT",
+            description = "Its --ensemble, if it was one of several; with the others that run it is more than half.")
+    private @Nullable String fromEnsemble;
+
+    @Option(names = "--from-id", paramLabel = "ID", description = "Its --id in there.")
+    private int fromId;
+
+    @Option(
+            names = "--from-zookeeper",
+            paramLabel = "HOST:PORT",
+            description = "In place of --from-data: the managers' --zookeeper.")
+    private @Nullable String fromZooKeeper;
+
+    @Option(names = "--to-data", paramLabel = "DIR", description = "The --data of the manager that is to be.")
+    private @Nullable Path toData;
+
+    @Option(
+            names = "--to-ensemble",
+            paramLabel = "ID@HOST:PORT",
+            description =
+                    "Its --ensemble, if it is to be one of several; with the others that run it is more than half.")
+    private @Nullable String toEnsemble;
+
+    @Option(names = "--to-id", paramLabel = "ID", description = "Its --id in there.")
+    private int toId;
+
+    @Option(
+            names = "--to-zookeeper",
+            paramLabel = "HOST:PORT",
+            description = "In place of --to-data: the --zookeeper of the managers that are to be.")
+    private @Nullable String toZooKeeper;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        Place from = place("from", fromData, fromEnsemble, fromId, fromZooKeeper);
+        Place to = place("to", toData, toEnsemble, toId, toZooKeeper);
+        Contents copied = StateCopy.run(from, to);
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("copied " + copied + " from " + from + " to " + to);
+        out.println("Start managers there; at the old place none starts any more.");
+        out.flush();
+        return 0;
+    }
+
+    private Place place(
+            String side, @Nullable Path data, @Nullable String ensemble, int id, @Nullable String zooKeeper) {
+        String options = "--" + side + "-";
+        if ((data == null) == (zooKeeper == null)) {
+            throw wrong("name one place: " + options + "data DIR, or " + options + "zookeeper HOST:PORT");
+        }
+        if ((ensemble == null) != (id == 0)) {
+            throw wrong(options + "id and " + options + "ensemble belong together: name both, or neither");
+        }
+        if (zooKeeper != null) {
+            if (ensemble != null) {
+                throw wrong(options + "zookeeper is a ZooKeeper of its own, and has no " + options + "ensemble");
+            }
+            return new Place.Other(zooKeeper);
+        }
+        Path directory = Objects.requireNonNull(data);
+        return ensemble == null
+                ? new Place.Alone(directory)
+                : new Place.Member(directory, id, Ensemble.parse(ensemble));
+    }
+
+    private ParameterException wrong(String why) {
+        return new ParameterException(spec.commandLine(), why);
+    }
+}

@@ -1,0 +1,83 @@
+package io.farheap.manager.service.commands;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ServerStatus;
+import io.farheap.control.grpc.ControlClient;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/** Memory servers, each asked itself what it has and who has it. One thread. */
+final class ServersView implements AutoCloseable {
+
+    /**
+     * One server.
+     *
+     * @param status null where it did not answer
+     * @param trouble why it did not; empty where it did
+     */
+    record Seen(String address, @Nullable ServerStatus status, String trouble) {}
+
+    private final Map<String, ControlClient> clients = new ConcurrentHashMap<>();
+
+    /**
+     * Asks all of them at once: one that does not answer delays no other, and all of them together by a call's
+     * deadline.
+     *
+     * @throws ControlException INVALID_ARGUMENT where an address is none
+     */
+    List<Seen> look(List<String> addresses) throws InterruptedException {
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Seen>> asked = threads.invokeAll(addresses.stream()
+                    .map(address -> (Callable<Seen>) () -> ask(address))
+                    .toList());
+            return asked.stream().map(ServersView::seen).toList();
+        }
+    }
+
+    private static Seen seen(Future<Seen> asked) {
+        try {
+            return asked.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted", e);
+        }
+    }
+
+    private Seen ask(String address) {
+        try {
+            return new Seen(
+                    address,
+                    clients.computeIfAbsent(address, ControlClient::connect).describe(),
+                    "");
+        } catch (ControlException e) {
+            if (e.code() == Code.INVALID_ARGUMENT) {
+                throw e;
+            }
+            // It may be another server there by the next look.
+            ControlClient client = clients.remove(address);
+            if (client != null) {
+                client.close();
+            }
+            return new Seen(address, null, String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Override
+    public void close() {
+        clients.values().forEach(ControlClient::close);
+        clients.clear();
+    }
+}

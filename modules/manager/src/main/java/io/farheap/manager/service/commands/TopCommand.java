@@ -1,0 +1,152 @@
+package io.farheap.manager.service.commands;
+
+import com.google.gson.JsonObject;
+import io.farheap.command.Subcommand;
+import io.farheap.command.Termination;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.grpc.ManagerClient;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap top}: what a manager knows, or memory servers do, once a second, until SIGTERM or SIGINT. */
+@Command(
+        name = "top",
+        description = "Show a manager's servers and caches, or what memory servers have and who has it, every second, "
+                + "until SIGTERM or Ctrl-C.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+public final class TopCommand implements Subcommand, Callable<Integer> {
+
+    private static final long PERIOD_MILLIS = 1_000;
+    /** Home, and nothing below it. */
+    private static final String CLEAR = "\033[H\033[J";
+
+    @Option(
+            names = "--manager",
+            split = ",",
+            paramLabel = "HOST:PORT",
+            description = "The cache managers, with commas between; the first that answers is asked.")
+    private List<String> managers = List.of();
+
+    @Option(
+            names = "--servers",
+            description = "Ask each of the manager's servers itself, too: its leases, its headroom.")
+    private boolean detailed;
+
+    @Parameters(
+            paramLabel = "HOST:PORT",
+            arity = "0..*",
+            description = "Memory servers, which are asked themselves; no manager is.")
+    private List<String> servers = List.of();
+
+    @Option(names = "--once", description = "Show it once, and end.")
+    private boolean once;
+
+    @Option(names = "--json", description = "As JSON, one line each time.")
+    private boolean json;
+
+    @Spec
+    private CommandSpec spec;
+
+    private @Nullable ManagerClient manager;
+    private final ServersView view = new ServersView();
+    /** A server did not answer when it was last asked. */
+    private boolean missing;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (managers.isEmpty() == servers.isEmpty() || detailed && managers.isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "name either managers (--manager HOST:PORT, and --servers for their servers' own view) or memory "
+                            + "servers (HOST:PORT ...)");
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        try {
+            if (once) {
+                out.print(text());
+                out.flush();
+                return missing ? 1 : 0;
+            }
+            // What is mistyped ends it; a manager that ends later does not.
+            if (servers.isEmpty()) {
+                connected();
+            }
+            Termination termination = Termination.watch(false);
+            do {
+                look(out);
+            } while (!termination.await(PERIOD_MILLIS) && !out.checkError());
+            return 0;
+        } finally {
+            disconnect();
+        }
+    }
+
+    private void look(PrintWriter out) throws InterruptedException {
+        try {
+            String text = text();
+            out.print(json ? text : CLEAR + text);
+        } catch (ControlException e) {
+            if (e.code() != Code.UNAVAILABLE && e.code() != Code.DEADLINE_EXCEEDED) {
+                throw e;
+            }
+            disconnect();
+            spec.commandLine().getErr().println("farheap: " + e.getMessage());
+        }
+    }
+
+    private ManagerClient connected() {
+        if (manager == null) {
+            manager = ManagerClient.connectFirst(managers);
+        }
+        return manager;
+    }
+
+    private void disconnect() {
+        view.close();
+        if (manager != null) {
+            manager.close();
+            manager = null;
+        }
+    }
+
+    private String text() throws InterruptedException {
+        if (managers.isEmpty()) {
+            List<ServersView.Seen> seen = ask(servers);
+            if (!json) {
+                return ServersText.table(seen);
+            }
+            JsonObject all = new JsonObject();
+            all.add("servers", ServersText.json(seen));
+            return all + "\n";
+        }
+        Overview overview = Overview.of(connected());
+        if (!detailed) {
+            return json ? overview.json() + "\n" : overview.table();
+        }
+        List<ServersView.Seen> seen =
+                ask(overview.servers().stream().map(ServerReport::address).toList());
+        if (!json) {
+            return overview.table() + "\n" + ServersText.table(seen);
+        }
+        JsonObject all = overview.json();
+        all.add("described", ServersText.json(seen));
+        return all + "\n";
+    }
+
+    private List<ServersView.Seen> ask(List<String> addresses) throws InterruptedException {
+        List<ServersView.Seen> seen = view.look(addresses);
+        missing = seen.stream().anyMatch(one -> one.status() == null);
+        return seen;
+    }
+}

@@ -1,0 +1,48 @@
+package io.farheap.manager.service.leadership;
+
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.StaleEpochException;
+import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateStore;
+import java.util.List;
+
+/** A store that remembers whether another manager has followed. Thread-safe, as the store is. */
+final class FencedStore implements StateStore {
+
+    private final StateStore store;
+    private volatile boolean stale;
+
+    FencedStore(StateStore store) {
+        this.store = store;
+    }
+
+    /** Another manager leads; this one has to stop. Once true it stays. */
+    boolean stale() {
+        return stale;
+    }
+
+    @Override
+    public long epoch() {
+        return store.epoch();
+    }
+
+    @Override
+    public State load() {
+        try {
+            return store.load();
+        } catch (StaleEpochException e) {
+            stale = true;
+            throw e;
+        }
+    }
+
+    @Override
+    public void write(List<Change> changes) {
+        try {
+            store.write(changes);
+        } catch (StaleEpochException e) {
+            stale = true;
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.farheap.manager.service.requests;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.NoRoomException;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.Placement;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.caches.Tenants;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.supply.Spares;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.Terms;
+import java.util.Collections;
+import java.util.Set;
+import java.util.function.LongSupplier;
+
+/** Finds servers for new caches. Its user has a lock around it. */
+public final class Admission {
+
+    private final Servers servers;
+    private final Spares spares;
+    private final Tenants tenants;
+    private final Allocator allocator;
+    private final LongSupplier nanos;
+    private final LongSupplier millis;
+
+    public Admission(
+            Servers servers,
+            Spares spares,
+            Tenants tenants,
+            Allocator allocator,
+            LongSupplier nanos,
+            LongSupplier millis) {
+        this.servers = servers;
+        this.spares = spares;
+        this.tenants = tenants;
+        this.allocator = allocator;
+        this.nanos = nanos;
+        this.millis = millis;
+    }
+
+    /** A request is repeated with the same values. */
+    public static void requireSame(CacheRecord known, CacheRequest request) {
+        if (known.capacity() != request.capacity()) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + Caches.hex(known.id()) + " has " + known.capacity() + " bytes, not " + request.capacity()
+                            + "; choose another id for another cache");
+        }
+        if (!known.terms().tenant().equals(request.tenant())) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + Caches.hex(known.id()) + " belongs to tenant "
+                            + known.terms().tenant() + ", not " + request.tenant()
+                            + "; choose another id for another cache");
+        }
+    }
+
+    /** With its servers. Nobody else knows of it yet. */
+    public CacheRecord place(CacheRequest request) {
+        tenants.requireNew(request.tenant(), request.capacity());
+        servers.stock(nanos.getAsLong());
+        spares.refresh(nanos.getAsLong());
+        Need need = need(request);
+        try {
+            Placement placement = allocator.place(need);
+            Terms terms = new Terms(
+                    request.place(),
+                    placement.candidate().switches(),
+                    placement.candidate().serverThreads(),
+                    Caches.regions(request.capacity(), placement.regionBytes()),
+                    expiry(request.lifetimeMillis()),
+                    request.tenant());
+            return new CacheRecord(
+                    request.cacheId(),
+                    request.name(),
+                    request.capacity(),
+                    0,
+                    placement.regionBytes(),
+                    terms,
+                    1,
+                    placement.regions(),
+                    Collections.emptySortedMap());
+        } catch (NoRoomException e) {
+            throw new ControlException(Code.OUT_OF_MEMORY, Refusal.of(allocator, need, e) + servers.sayHeldBack(), e);
+        }
+    }
+
+    /** Whether a new cache would get what it needs. */
+    public boolean fits(CacheRequest request) {
+        try {
+            place(request);
+            return true;
+        } catch (ControlException e) {
+            if (e.getCause() instanceof NoRoomException) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    public static Need need(CacheRequest request) {
+        return new Need(
+                request.capacity(),
+                Caches.hours(request.lifetimeMillis()),
+                Place.parse(request.place()),
+                request.candidates(),
+                Set.of(),
+                Set.of());
+    }
+
+    /** The time of day when that is over; 0 for never. */
+    public long expiry(long lifetimeMillis) {
+        return lifetimeMillis == 0 ? 0 : Math.addExact(millis.getAsLong(), lifetimeMillis);
+    }
+}

@@ -1,0 +1,333 @@
+package io.farheap.manager.service.requests;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
+import io.farheap.manager.Share;
+import io.farheap.manager.allocation.Holding;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.NoRoomException;
+import io.farheap.manager.allocation.Reallocation;
+import io.farheap.manager.allocation.Reallocator;
+import io.farheap.manager.provider.Quote;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.caches.Tenants;
+import io.farheap.manager.service.moves.Moves;
+import io.farheap.manager.service.servers.Roll;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.supply.Shopping;
+import io.farheap.manager.service.supply.Spares;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.Plan;
+import io.farheap.manager.state.Terms;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a client changes of a cache that is there: room is reserved for it, and then the client says what it has. Its
+ * user has a lock around it.
+ */
+public final class Reallocations {
+
+    private final Caches caches;
+    private final Servers servers;
+    private final Tenants tenants;
+    private final Moves moves;
+    private final Roll roll;
+    private final Spares spares;
+    private final Reallocator reallocator;
+    private final Shopping shopping;
+    private final boolean cheaper;
+    private final LongSupplier nanos;
+    private final LongSupplier millis;
+
+    /** @param cheaper whether caches may move to servers that cost less */
+    public Reallocations(
+            Caches caches,
+            Servers servers,
+            Tenants tenants,
+            Moves moves,
+            Roll roll,
+            Spares spares,
+            Reallocator reallocator,
+            Shopping shopping,
+            boolean cheaper,
+            LongSupplier nanos,
+            LongSupplier millis) {
+        this.caches = caches;
+        this.servers = servers;
+        this.tenants = tenants;
+        this.moves = moves;
+        this.roll = roll;
+        this.spares = spares;
+        this.reallocator = reallocator;
+        this.shopping = shopping;
+        this.cheaper = cheaper;
+        this.nanos = nanos;
+        this.millis = millis;
+    }
+
+    public static Candidate candidate(Terms terms) {
+        return new Candidate(terms.switches(), terms.serverThreads());
+    }
+
+    static Candidate candidate(Plan plan) {
+        return new Candidate(plan.switches(), plan.serverThreads());
+    }
+
+    /** What a client asks for. */
+    private record Wish(CacheRecord cache, long capacity, List<Candidate> candidates) {
+
+        /** Whether it is to have another objective, or the same anew. */
+        boolean configures() {
+            return !candidates.isEmpty();
+        }
+
+        List<Candidate> any() {
+            return configures() ? candidates : List.of(candidate(cache.terms()));
+        }
+
+        long missing() {
+            return Caches.regions(capacity, cache.regionBytes()) - cache.count();
+        }
+
+        boolean isPlanned() {
+            Plan plan = cache.plan();
+            return cache.wanted() == capacity && plan != null && any().contains(candidate(plan));
+        }
+
+        /** For how many regions the threads of its configuration are. */
+        long threadRegions() {
+            if (configures()) {
+                return Caches.regions(capacity, cache.regionBytes());
+            }
+            long before = cache.terms().threadRegions();
+            return before == 0 ? cache.count() : before;
+        }
+
+        Need need(long millis) {
+            Need before = Caches.need(cache, millis);
+            return new Need(
+                    Caches.bytes(threadRegions(), cache.regionBytes()),
+                    before.hours(),
+                    before.place(),
+                    any(),
+                    before.avoidServers(),
+                    before.avoidRacks());
+        }
+
+        Holding held() {
+            return new Holding(
+                    cache.regionBytes(), cache.regions(), cache.terms().switches(), cache.threadsOfRegion());
+        }
+
+        int more() {
+            return Math.clamp(missing(), 0, Integer.MAX_VALUE);
+        }
+    }
+
+    /** All of them are tried with the lock. */
+    public static void requireFew(List<Candidate> candidates) {
+        if (candidates.size() > CacheRequest.MAX_CANDIDATES) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    candidates.size() + " configurations of a cache; there are at most " + CacheRequest.MAX_CANDIDATES);
+        }
+    }
+
+    /** As {@code CacheManager.reallocate}. */
+    public CacheRecord reallocate(long cacheId, long capacity, List<Candidate> candidates) {
+        CacheRecord cache = caches.require(cacheId);
+        if (capacity < 1) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
+        }
+        tenants.requireLarger(cache, capacity);
+        Wish wish = new Wish(cache, capacity, candidates);
+        if (!wish.configures() && wish.missing() <= 0 || wish.isPlanned()) {
+            return cache;
+        }
+        if (moves.isMoving(cacheId) || cache.wanted() != 0) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "cache " + Caches.hex(cacheId)
+                            + (cache.wanted() == 0
+                                    ? " is leaving a server"
+                                    : " is becoming one of " + cache.wanted() + " bytes")
+                            + "; ask again in a moment");
+        }
+        return plan(wish);
+    }
+
+    private CacheRecord plan(Wish wish) {
+        CacheRecord cache = wish.cache();
+        long now = nanos.getAsLong();
+        servers.stock(now);
+        spares.refresh(now);
+        try {
+            Reallocation found = reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
+            Plan plan = new Plan(
+                    found.candidate().switches(),
+                    found.candidate().serverThreads(),
+                    wish.threadRegions(),
+                    new TreeSet<>(found.left()));
+            CacheRecord planned =
+                    cache.planning(wish.capacity(), plan, found.more().regions());
+            caches.put(planned);
+            moves.grows(cache.id(), now);
+            return planned;
+        } catch (NoRoomException e) {
+            throw new ControlException(Code.OUT_OF_MEMORY, refusal(wish, e) + servers.sayHeldBack(), e);
+        }
+    }
+
+    /** Whether a cache would get what it needs to be another. */
+    public boolean fits(long cacheId, long capacity, List<Candidate> candidates) {
+        Wish wish = new Wish(caches.require(cacheId), capacity, candidates);
+        servers.stock(nanos.getAsLong());
+        spares.refresh(nanos.getAsLong());
+        try {
+            reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
+            return true;
+        } catch (NoRoomException e) {
+            return false;
+        }
+    }
+
+    private static String refusal(Wish wish, NoRoomException refused) {
+        CacheRecord cache = wish.cache();
+        String which = "cache " + Caches.hex(cache.id()) + " cannot have " + wish.capacity() + " bytes";
+        if (wish.configures()) {
+            return which + " with that objective: of what it needs on other servers there is room for " + refused.most()
+                    + "; ask for less, or start servers with --manager";
+        }
+        long most = cache.regionBytes() * cache.count() + refused.most();
+        return which + ", but " + most + "; ask for less, or start servers with --manager";
+    }
+
+    /** Servers to start for what is asked for, where there is no room; empty where none would do. */
+    public Optional<Quote> quote(long cacheId, long capacity, List<Candidate> candidates) {
+        CacheRecord cache = caches.require(cacheId);
+        Wish wish = new Wish(cache, capacity, candidates);
+        Need need = wish.need(millis.getAsLong());
+        return shopping.forChange(
+                need, cache.regionBytes(), candidate -> reallocator.lacking(need, candidate, wish.held(), wish.more()));
+    }
+
+    public CacheRecord reserve(long cacheId, String address, int regions) {
+        CacheRecord cache = caches.require(cacheId);
+        if (regions < 1) {
+            throw new ControlException(Code.INVALID_ARGUMENT, "room for " + regions + " regions; that is at least 1");
+        }
+        if (moves.isMoving(cacheId) || cache.wanted() != 0) {
+            throw new ControlException(
+                    Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
+        }
+        long now = nanos.getAsLong();
+        Servers.Known server = roll.staying(address, now);
+        if (server.record.regionBytes() != cache.regionBytes()) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "memory server " + address + " has regions of " + server.record.regionBytes() + " bytes, cache "
+                            + Caches.hex(cacheId) + " of " + cache.regionBytes());
+        }
+        SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
+        int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
+        if (free < regions) {
+            throw new ControlException(
+                    Code.OUT_OF_MEMORY, "memory server " + address + " has " + free + " free regions, not " + regions);
+        }
+        reserved.put(server.record.id(), regions);
+        CacheRecord reserving = cache.reserving(reserved);
+        caches.put(reserving);
+        moves.grows(cacheId, now);
+        return reserving;
+    }
+
+    /** As {@code CacheManager.moved}. */
+    public CacheRecord moved(long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+        CacheRecord cache = caches.require(cacheId);
+        SortedMap<Long, Integer> regions = regions(cache, shares);
+        requireSensible(cache, capacity, regions);
+        boolean becomes = becomes(cache, capacity, candidate);
+        if (regions.equals(cache.regions())
+                && capacity == cache.capacity()
+                && cache.reserved().isEmpty()
+                && cache.wanted() == 0) {
+            return cache;
+        }
+        if (generation != cache.generation()) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "cache " + Caches.hex(cacheId) + " is at generation " + cache.generation() + ", not " + generation
+                            + "; another alert is on its way");
+        }
+        tenants.requireLarger(cache, capacity);
+        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions);
+        // What is left is planned by the next tick: a target that does not work is not asked at once again.
+        moves.settled(cache, regions, nanos.getAsLong());
+        caches.put(after);
+        return after;
+    }
+
+    /** Whether a cache has become what it was planned to be; else it stays what it was. */
+    private static boolean becomes(CacheRecord cache, long capacity, @Nullable Candidate candidate) {
+        Candidate before = candidate(cache.terms());
+        Candidate now = candidate == null ? before : candidate;
+        Plan plan = cache.plan();
+        if (plan != null && now.equals(candidate(plan)) && capacity == cache.wanted()) {
+            return true;
+        }
+        if (!now.equals(before)) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + Caches.hex(cache.id()) + " has " + before + " and not " + now
+                            + "; it asks before it has another objective");
+        }
+        return false;
+    }
+
+    private SortedMap<Long, Integer> regions(CacheRecord cache, List<Share> shares) {
+        SortedMap<Long, Integer> regions = new TreeMap<>();
+        for (Share share : shares) {
+            Map<Long, Integer> split = servers.split(cache, share);
+            if (split.isEmpty()) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "cache " + Caches.hex(cache.id()) + " was not told of server " + share.address() + "; it has "
+                                + addresses(cache.regions()) + " and " + addresses(cache.reserved()));
+            }
+            split.forEach((server, count) -> regions.merge(server, count, Integer::sum));
+        }
+        return regions;
+    }
+
+    private static void requireSensible(CacheRecord cache, long capacity, SortedMap<Long, Integer> regions) {
+        boolean fits =
+                capacity >= 1 && Caches.regions(capacity, cache.regionBytes()) == Caches.regions(cache.regions());
+        if (capacity < 1 || capacity > cache.capacity() && capacity != cache.wanted() && !fits) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + Caches.hex(cache.id()) + " has " + cache.capacity() + " bytes, not " + capacity
+                            + "; it asks before it grows");
+        }
+        if (Caches.regions(regions) != Caches.regions(capacity, cache.regionBytes())) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + Caches.hex(cache.id()) + " of " + capacity + " bytes has "
+                            + Caches.regions(capacity, cache.regionBytes()) + " regions, not "
+                            + Caches.regions(regions));
+        }
+    }
+
+    private List<String> addresses(SortedMap<Long, Integer> regions) {
+        return regions.keySet().stream().map(servers::address).toList();
+    }
+}

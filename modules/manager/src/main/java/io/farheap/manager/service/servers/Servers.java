@@ -1,0 +1,500 @@
+package io.farheap.manager.service.servers;
+
+import io.farheap.control.CacheGrant;
+import io.farheap.control.SignedGrant;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.Share;
+import io.farheap.manager.allocation.MachineType;
+import io.farheap.manager.allocation.Offer;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.Stock;
+import io.farheap.manager.service.journal.Inbox;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.ServerRecord;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The servers that a manager knows: what they last reported, what of them is caches', and so what they have to give.
+ * Its user has a lock around it.
+ */
+public final class Servers {
+
+    /** What a cache has on a server, or has reserved there. */
+    private record Promise(int regions, double threads) {}
+
+    /** One of them. */
+    public static final class Known {
+        public ServerRecord record;
+        /** Null until it reports to this manager. */
+        public @Nullable
+        ServerReport report;
+
+        public long reportedAt;
+        /** For how long servers had been heard when this one was heard last. */
+        private long heardNanos;
+        /** It has reported to this manager, and {@link #reportedAt} says when it did last. */
+        boolean wasHeard;
+        /** Its machine has ended, as the provider says. */
+        public boolean ended;
+
+        private final Map<Long, Promise> promised = new HashMap<>();
+
+        Known(ServerRecord record) {
+            this.record = record;
+        }
+
+        /** Caches that have something there. */
+        public Collection<Long> caches() {
+            return promised.keySet();
+        }
+
+        /** Caches that have something there, and their regions. */
+        public int promised() {
+            return promised.values().stream().mapToInt(Promise::regions).sum();
+        }
+    }
+
+    /** A machine that has gone without a word is not waited for any longer, while others are heard. */
+    static final long GONE_NANOS = 3_600_000_000_000L;
+
+    private final Map<Long, Known> servers = new HashMap<>();
+    /** Which has reported last from an address. */
+    private final Map<String, Long> reporting = new HashMap<>();
+    /** For how long this manager has listened and heard at least one of them. */
+    private long heardNanos;
+    /** Those that are not silent, by their last report, the oldest first. */
+    private final LinkedHashMap<Long, Known> heard = new LinkedHashMap<>(16, 0.75f, true);
+
+    private final Stock stock = new Stock();
+    /** With what is held back; the same where nothing ever is. */
+    private final Stock whole;
+    /** Regions of servers that are held back for caches on servers that leave. */
+    private Map<Long, Integer> heldBack = Map.of();
+
+    /** Caches whose regions count as free. */
+    private Set<Long> without = Set.of();
+
+    private final Prices prices;
+    private final Rates rates;
+    private final Inbox inbox;
+    private final long silentNanos;
+
+    /**
+     * @param inbox told of each server that is other than it was
+     * @param holdsBack whether {@link #holdBack} will be called
+     */
+    public Servers(Prices prices, Rates rates, Inbox inbox, long silentNanos, boolean holdsBack) {
+        this.whole = holdsBack ? new Stock() : stock;
+        this.prices = prices;
+        this.rates = rates;
+        this.inbox = inbox;
+        this.silentNanos = silentNanos;
+    }
+
+    public Stream<Known> all() {
+        return servers.values().stream();
+    }
+
+    public @Nullable
+    Known find(long id) {
+        return servers.get(id);
+    }
+
+    /**
+     * Of which servers the regions are that a cache has at an address: of one that it was told of, or of one that says
+     * that the cache has a lease there. What was on a server stays that one's when another replaces it there: a server
+     * that leaves is to be left by what is on itself.
+     *
+     * @return empty where there is no such server
+     */
+    public Map<Long, Integer> split(CacheRecord cache, Share share) {
+        List<Known> at = at(cache, share.address());
+        Map<Long, Integer> split = new LinkedHashMap<>();
+        if (at.isEmpty()) {
+            return split;
+        }
+        int others = 0;
+        for (Known gone : at.subList(1, at.size())) {
+            int had = allowed(cache, gone.record.id());
+            others = Math.addExact(others, had);
+            split.put(gone.record.id(), had);
+        }
+        Known current = at.getFirst();
+        int has = allowed(cache, current.record.id());
+        if (current.report != null) {
+            has = Math.max(has, current.report.held().getOrDefault(cache.id(), 0));
+        }
+        // No more can have come to those that are gone.
+        has = Math.max(Math.min(has, share.regions()), share.regions() - others);
+        int rest = share.regions() - has;
+        for (Map.Entry<Long, Integer> gone : split.entrySet()) {
+            int part = Math.min(rest, gone.getValue());
+            gone.setValue(part);
+            rest -= part;
+        }
+        split.put(current.record.id(), has);
+        split.values().removeIf(regions -> regions == 0);
+        return split;
+    }
+
+    /** The one that is there now comes first, before those that it has replaced. */
+    private List<Known> at(CacheRecord cache, String address) {
+        List<Known> at = of(cache)
+                .filter(one -> one.record.address().equals(address))
+                .distinct()
+                .sorted(Comparator.comparing((Known one) -> one.report == null)
+                        .thenComparing(one -> one.record.sinceMillis(), Comparator.reverseOrder()))
+                .collect(Collectors.toCollection(ArrayList::new));
+        if (at.isEmpty() || at.getFirst().report == null) {
+            servers.values().stream()
+                    .filter(one -> one.record.address().equals(address)
+                            && one.report != null
+                            && one.report.held().containsKey(cache.id()))
+                    .findFirst()
+                    .ifPresent(at::addFirst);
+        }
+        return at;
+    }
+
+    /**
+     * With what the cache may have there in all, for whoever signs it: where a server has replaced another, on the one
+     * that is there now.
+     *
+     * @param regions the cache's, or what is reserved for it
+     */
+    public List<Share> shares(CacheRecord cache, SortedMap<Long, Integer> regions) {
+        Map<String, Share> shares = new LinkedHashMap<>();
+        regions.forEach((id, count) -> {
+            String address = address(id);
+            Share before = shares.get(address);
+            if (before == null) {
+                shares.put(address, new Share(address, count, SignedGrant.unsigned(grant(cache, id))));
+            } else {
+                List<Known> at = at(cache, address);
+                long current = at.isEmpty() ? id : at.getFirst().record.id();
+                shares.put(
+                        address,
+                        new Share(address, before.regions() + count, SignedGrant.unsigned(grant(cache, current))));
+            }
+        });
+        return List.copyOf(shares.values());
+    }
+
+    /** What a cache may have on a server in all. */
+    private static int allowed(CacheRecord cache, long serverId) {
+        return cache.regions().getOrDefault(serverId, 0) + cache.reserved().getOrDefault(serverId, 0);
+    }
+
+    private static CacheGrant grant(CacheRecord cache, long serverId) {
+        return new CacheGrant(
+                cache.id(),
+                serverId,
+                allowed(cache, serverId),
+                CacheGrant.READ | CacheGrant.WRITE,
+                0,
+                0,
+                cache.generation());
+    }
+
+    public String address(long serverId) {
+        Known server = servers.get(serverId);
+        return server == null ? "(forgotten)" : server.record.address();
+    }
+
+    /** A server is new at its address: others that were there are there no more. */
+    void replaces(ServerRecord server) {
+        for (Known one : servers.values()) {
+            if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
+                one.report = null;
+                heard.remove(one.record.id());
+                unlist(one.record.id());
+            }
+        }
+    }
+
+    void put(ServerRecord record) {
+        Known known = servers.computeIfAbsent(record.id(), _ -> new Known(record));
+        known.record = record;
+        inbox.forget(record.id());
+        offer(known);
+    }
+
+    /** Those that are on disk, and no others: one that could not be written is new when it reports again. */
+    public void load(List<ServerRecord> stored) {
+        Set<Long> ids = stored.stream().map(ServerRecord::id).collect(Collectors.toUnmodifiableSet());
+        List.copyOf(servers.keySet()).stream().filter(id -> !ids.contains(id)).forEach(this::remove);
+        stored.forEach(this::put);
+    }
+
+    void remove(long id) {
+        inbox.forget(id);
+        Known removed = servers.remove(id);
+        if (removed != null) {
+            reporting.remove(removed.record.address(), id);
+        }
+        heard.remove(id);
+        unlist(id);
+    }
+
+    private void unlist(long id) {
+        stock.remove(id);
+        whole.remove(id);
+    }
+
+    /** Of one that is known. */
+    void report(Known server, ServerReport report, long now) {
+        server.report = report;
+        server.reportedAt = now;
+        server.heardNanos = heardNanos;
+        server.wasHeard = true;
+        server.ended = false;
+        reporting.put(server.record.address(), server.record.id());
+        heard.put(server.record.id(), server);
+        offer(server);
+    }
+
+    /** A cache has changed. */
+    public void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
+        if (before != null) {
+            of(before).forEach(server -> {
+                if (server.promised.remove(before.id()) != null) {
+                    offer(server);
+                }
+            });
+        }
+        if (after != null) {
+            sharesOf(after).forEach(share -> {
+                Known server = servers.get(share.getKey());
+                if (server != null) {
+                    double threads = after.threadsOfRegion() * share.getValue();
+                    server.promised.merge(
+                            after.id(),
+                            new Promise(share.getValue(), threads),
+                            (one, other) ->
+                                    new Promise(one.regions() + other.regions(), one.threads() + other.threads()));
+                    offer(server);
+                }
+            });
+        }
+    }
+
+    private static Stream<Map.Entry<Long, Integer>> sharesOf(CacheRecord cache) {
+        return Stream.concat(cache.regions().entrySet().stream(), cache.reserved().entrySet().stream());
+    }
+
+    /** Those that have something of a cache, or room for it, and are not forgotten. */
+    public Stream<Known> of(CacheRecord cache) {
+        return sharesOf(cache).map(share -> servers.get(share.getKey())).filter(Objects::nonNull);
+    }
+
+    /** All caches are other ones. */
+    public void forgetPromises() {
+        servers.values().forEach(server -> server.promised.clear());
+    }
+
+    private void offer(Known server) {
+        ServerReport report = server.report;
+        if (report == null || server.record.leaving() || !heard.containsKey(server.record.id())) {
+            unlist(server.record.id());
+            return;
+        }
+        MachineType type = prices.menu().find(report.type());
+        double cores = type == null ? Double.POSITIVE_INFINITY : type.cores();
+        double threads =
+                server.promised.values().stream().mapToDouble(Promise::threads).sum();
+        Offer all = new Offer(
+                server.record.id(),
+                new Offer.Kind(report.type(), report.spot(), report.regionBytes()),
+                Place.parse(report.place()),
+                free(server, report),
+                Math.max(0, cores - threads));
+        whole.put(all);
+        int held = heldBack.getOrDefault(all.serverId(), 0);
+        if (held > 0) {
+            stock.put(new Offer(
+                    all.serverId(), all.kind(), all.place(), Math.max(0, all.free() - held), all.freeCores()));
+        } else if (whole != stock) {
+            stock.put(all);
+        }
+    }
+
+    /**
+     * Holds room back from all but caches on servers that leave.
+     *
+     * @param regions of each server; in place of what was held back before
+     */
+    public void holdBack(Map<Long, Integer> regions) {
+        Set<Long> changed = new HashSet<>(regions.keySet());
+        changed.addAll(heldBack.keySet());
+        Map<Long, Integer> before = heldBack;
+        heldBack = Map.copyOf(regions);
+        for (long id : changed) {
+            Known server = servers.get(id);
+            if (server != null && !before.getOrDefault(id, 0).equals(regions.getOrDefault(id, 0))) {
+                offer(server);
+            }
+        }
+    }
+
+    /** For whoever is refused: empty, or the rest of a sentence. */
+    public String sayHeldBack() {
+        long bytes = heldBack.entrySet().stream()
+                .mapToLong(held -> {
+                    Known server = servers.get(held.getKey());
+                    return server == null ? 0 : held.getValue() * server.record.regionBytes();
+                })
+                .sum();
+        return bytes == 0 ? "" : "; " + bytes + " bytes are held back for servers that leave (--spares)";
+    }
+
+    public Map<Long, Integer> heldBack() {
+        return heldBack;
+    }
+
+    /**
+     * Regions that it could give to others. Of what is promised and not taken yet it does not know; of what caches
+     * without a manager take, this does not know.
+     */
+    private int free(Known server, ServerReport report) {
+        long untaken = 0;
+        long all = 0;
+        for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
+            int regions = cache.getValue().regions();
+            all += regions;
+            untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
+        }
+        return (int) Math.max(0, Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken));
+    }
+
+    private long given(ServerReport report) {
+        return without.isEmpty()
+                ? 0
+                : report.held().entrySet().stream()
+                        .filter(cache -> without.contains(cache.getKey()))
+                        .mapToLong(Map.Entry::getValue)
+                        .sum();
+    }
+
+    /** Whether something would be so if some caches had nothing, and their servers had it to give. */
+    public boolean without(List<CacheRecord> gone, BooleanSupplier test) {
+        without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
+        gone.forEach(cache -> promise(cache, null));
+        try {
+            return test.getAsBoolean();
+        } finally {
+            without = Set.of();
+            gone.forEach(cache -> promise(null, cache));
+        }
+    }
+
+    /** Whether a cache has something that others could get. */
+    public boolean gives(CacheRecord cache, long now) {
+        return cache.regions().keySet().stream()
+                .map(servers::get)
+                .anyMatch(server -> server != null && !server.record.leaving() && !isSilent(server, now));
+    }
+
+    /** Regions that caches may have of a server: of a spot server those that can leave it in time. */
+    public int usable(ServerReport report) {
+        long regions = report.totalRegions();
+        return (int) (report.spot() ? Math.min(regions, rates.leavable(report, prices.menu())) : regions);
+    }
+
+    /**
+     * Regions that a server has to give, what is held back included.
+     *
+     * @param threads that each of them takes of it
+     */
+    public int free(Known server, double threads) {
+        Offer offer = whole.find(server.record.id());
+        if (offer == null || threads == 0 || offer.freeCores() == Double.POSITIVE_INFINITY) {
+            return offer == null ? 0 : offer.free();
+        }
+        return (int) Math.min(offer.free(), offer.freeCores() / threads);
+    }
+
+    /**
+     * Regions that are promised to nobody, and are not held back: a server that has given some back says so a moment
+     * later.
+     */
+    public int unpromised(Known server) {
+        return server.record.regions() - server.promised() - heldBack.getOrDefault(server.record.id(), 0);
+    }
+
+    /** Prices or rates have changed, and so what servers have to give. */
+    public void offerAnew() {
+        List.copyOf(heard.values()).forEach(this::offer);
+    }
+
+    public boolean isSilent(Known server, long now) {
+        return server.report == null || now - server.reportedAt > silentNanos;
+    }
+
+    /** Of those that report and stay. */
+    public Stock stock(long now) {
+        Iterator<Known> oldest = heard.values().iterator();
+        while (oldest.hasNext()) {
+            Known server = oldest.next();
+            if (!isSilent(server, now)) {
+                break;
+            }
+            oldest.remove();
+            unlist(server.record.id());
+        }
+        return stock;
+    }
+
+    /** As {@link #stock}, with what is held back. */
+    public Stock whole(long now) {
+        stock(now);
+        return whole;
+    }
+
+    /** This manager has listened for some more time, in which it has run all along. */
+    public void listened(long nanos, long now) {
+        if (anyHeard(now)) {
+            heardNanos += nanos;
+        }
+    }
+
+    /**
+     * Whether a server has ended. Silence alone does not say so: another may be at its address, its machine may have
+     * ended as the provider says, or it is silent for an hour in which others were heard.
+     */
+    public boolean isGone(Known server) {
+        return server.ended || isReplaced(server) || heardNanos - server.heardNanos > GONE_NANOS;
+    }
+
+    private boolean isReplaced(Known server) {
+        if (server.report != null) {
+            return false;
+        }
+        String address = server.record.address();
+        Known other = servers.get(reporting.getOrDefault(address, server.record.id()));
+        return other != null
+                && other != server
+                && other.report != null
+                && other.record.address().equals(address);
+    }
+
+    /** While no server at all is heard, it may be this process that is cut off. */
+    public boolean anyHeard(long now) {
+        return servers.values().stream().anyMatch(server -> !isSilent(server, now));
+    }
+}

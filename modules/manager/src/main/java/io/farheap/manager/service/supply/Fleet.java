@@ -1,0 +1,391 @@
+package io.farheap.manager.service.supply;
+
+import io.farheap.command.Durations;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.provider.Lot;
+import io.farheap.manager.provider.Machine;
+import io.farheap.manager.provider.Quote;
+import io.farheap.manager.provider.ServerProvider;
+import io.farheap.manager.provider.Wish;
+import io.farheap.manager.service.servers.Servers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The machines that a manager has started: which of them have become servers, which do nothing, and which are taken
+ * back. Its user calls it with the lock; it takes that itself where the provider tells it something.
+ */
+public final class Fleet implements ServerProvider.Listener {
+
+    private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
+    /** A machine whose server has not registered after so long will not. */
+    private static final long LOST_NANOS = 600_000_000_000L;
+
+    /** A machine. */
+    static final class Hired {
+        private final Machine machine;
+        /** The cache that waits for it, while it does; null: spare. */
+        private @Nullable Long cacheId;
+
+        private final long since;
+        private @Nullable String address;
+        private @Nullable String failure;
+        /** Of its server, where that reports. */
+        private Servers.@Nullable Known server;
+        /** Since when nothing is on it; null while something is. */
+        private @Nullable Long emptySince;
+
+        private boolean stopped;
+        /** Until when it is there, where it was taken back before its server was known. */
+        private @Nullable Long reclaimedUntil;
+
+        private Hired(Machine machine, @Nullable Long cacheId, long since) {
+            this.machine = machine;
+            this.cacheId = cacheId;
+            this.since = since;
+        }
+
+        Lot lot() {
+            return machine.lot();
+        }
+
+        /** It will be a server. */
+        boolean isComing() {
+            return failure == null && server == null && !stopped && reclaimedUntil == null;
+        }
+
+        /** Why it does not start; null where it does, or may. */
+        @Nullable
+        String failure() {
+            return failure;
+        }
+    }
+
+    private final Servers servers;
+    private final ReentrantLock lock;
+    private final Condition changed;
+    private final LongSupplier nanos;
+    private final long idleNanos;
+    private final Consumer<ServerReport> reports;
+    private final Map<Machine, Hired> machines = new LinkedHashMap<>();
+    /** Until when a server serves that was taken back and does not know it. */
+    private final Map<Long, Long> reclaimed = new HashMap<>();
+
+    /** Machines that were taken back before their servers were known. */
+    private final Set<Hired> reclaimedEarly = new HashSet<>();
+
+    private @Nullable ServerProvider provider;
+    /** Written with the lock. */
+    private volatile long news;
+
+    /** The provider may have what it had not. */
+    private boolean marketChanged;
+
+    private @Nullable Long failedAt;
+
+    /**
+     * @param changed with {@code lock}, signalled where something may go now that did not
+     * @param reports takes what a server would say of itself, without the lock
+     */
+    public Fleet(
+            Servers servers,
+            ReentrantLock lock,
+            Condition changed,
+            LongSupplier nanos,
+            long idleNanos,
+            Consumer<ServerReport> reports) {
+        this.servers = servers;
+        this.lock = lock;
+        this.changed = changed;
+        this.nanos = nanos;
+        this.idleNanos = idleNanos;
+        this.reports = reports;
+    }
+
+    /** From now on; it owns none of it. */
+    public void use(ServerProvider from) {
+        provider = from;
+    }
+
+    boolean canStart() {
+        return provider != null;
+    }
+
+    List<Lot> menu() {
+        return provider == null ? List.of() : provider.menu();
+    }
+
+    Optional<Quote> cheapest(Wish wish) {
+        return provider == null ? Optional.empty() : provider.cheapest(wish);
+    }
+
+    /** Has {@link #marketChanged} say so when something of these can be had again. */
+    void watch(Collection<Lot> lots) {
+        if (provider != null) {
+            for (Lot lot : lots) {
+                provider.tellWhenAvailable(lot.type(), lot.spot());
+            }
+        }
+    }
+
+    /** Whether the provider may have what it had not when this was asked last. */
+    boolean marketChanged() {
+        boolean was = marketChanged;
+        marketChanged = false;
+        return was;
+    }
+
+    /**
+     * Starts machines.
+     *
+     * @param cacheId the cache that waits for them, null for spares
+     */
+    List<Hired> start(Quote quote, @Nullable Long cacheId) {
+        List<Hired> started = new ArrayList<>();
+        if (provider != null) {
+            for (Lot lot : quote.machines()) {
+                Machine machine = provider.start(lot);
+                Hired hired = new Hired(machine, cacheId, nanos.getAsLong());
+                machines.put(machine, hired);
+                started.add(hired);
+                LOG.log(System.Logger.Level.INFO, "starting a server of type " + lot);
+                machine.address().whenComplete((address, failure) -> serves(hired, address, failure));
+            }
+        }
+        return started;
+    }
+
+    /** Something has changed that may help. */
+    @SuppressWarnings("NonAtomicVolatileUpdate")
+    public void news() {
+        news++;
+        changed.signalAll();
+    }
+
+    /** Changes with everything that may help a cache that waits for servers. Any thread. */
+    public long latest() {
+        return news;
+    }
+
+    private void serves(Hired hired, @Nullable String address, @Nullable Throwable failure) {
+        ServerReport last = null;
+        lock.lock();
+        try {
+            hired.address = address;
+            // It may have reported before.
+            servers.all()
+                    .filter(server ->
+                            server.report != null && server.record.address().equals(address))
+                    .findFirst()
+                    .ifPresent(server -> hired.server = server);
+            if (hired.server != null && reclaimedEarly.contains(hired)) {
+                becomesKnown(hired, hired.server.record.id());
+                last = hired.server.report;
+            }
+            if (failure != null) {
+                Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
+                hired.failure = String.valueOf(why == null ? failure.getMessage() : why.getMessage());
+                machines.remove(hired.machine);
+                reclaimedEarly.remove(hired);
+                failedAt = nanos.getAsLong();
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "a server of type " + hired.lot() + " does not start: " + hired.failure);
+            }
+            news();
+        } finally {
+            lock.unlock();
+        }
+        if (last != null) {
+            reports.accept(last);
+        }
+    }
+
+    private void becomesKnown(Hired hired, long serverId) {
+        if (hired.reclaimedUntil != null) {
+            reclaimed.put(serverId, hired.reclaimedUntil);
+        }
+        reclaimedEarly.remove(hired);
+    }
+
+    /** Whether a machine has failed to start after that time. */
+    boolean failedSince(long then) {
+        return failedAt != null && failedAt - then > 0;
+    }
+
+    /** Machines that are to be spare servers and are not there yet. */
+    List<Hired> comingSpares() {
+        return machines.values().stream()
+                .filter(hired -> hired.isComing() && hired.cacheId == null)
+                .toList();
+    }
+
+    /** A cache has got its servers, or never will: what was started for it is anybody's. */
+    void release(long cacheId) {
+        for (Hired hired : machines.values()) {
+            if (hired.cacheId != null && hired.cacheId == cacheId) {
+                hired.cacheId = null;
+            }
+        }
+    }
+
+    /** Servers for which caches wait. */
+    Set<Servers.Known> meant() {
+        Set<Servers.Known> meant = new HashSet<>();
+        for (Hired hired : machines.values()) {
+            if (hired.server != null && hired.cacheId != null) {
+                meant.add(hired.server);
+            }
+        }
+        return meant;
+    }
+
+    /** A server that is new has reported. */
+    public void reported(Servers.Known server) {
+        for (Hired hired : machines.values()) {
+            if (server.record.address().equals(hired.address)) {
+                hired.server = server;
+                LOG.log(
+                        System.Logger.Level.INFO,
+                        "server " + hired.address + " of type " + hired.lot() + " has started");
+            }
+        }
+        news();
+    }
+
+    /** Whether a server leaves because nobody needs it. */
+    public boolean isStopped(long serverId) {
+        return machines.values().stream()
+                .anyMatch(hired -> hired.stopped && hired.server != null && hired.server.record.id() == serverId);
+    }
+
+    /**
+     * Stops servers with nothing on them that nobody waits for.
+     *
+     * @return those that were stopped, and do not say yet that they leave
+     */
+    public List<Servers.Known> stopIdle(long now) {
+        List<Servers.Known> staying = new ArrayList<>();
+        for (Hired hired : machines.values()) {
+            Servers.Known server = hired.server;
+            boolean lost = server == null && now - hired.since > LOST_NANOS;
+            boolean idle = server != null
+                    && hired.cacheId == null
+                    && server.caches().isEmpty()
+                    && (server.report == null || server.report.held().isEmpty())
+                    && !servers.heldBack().containsKey(server.record.id());
+            if (!idle) {
+                hired.emptySince = null;
+            } else if (hired.emptySince == null) {
+                hired.emptySince = now;
+            }
+            if (!hired.stopped && (lost || hired.emptySince != null && now - hired.emptySince > idleNanos)) {
+                hired.stopped = true;
+                LOG.log(
+                        System.Logger.Level.INFO,
+                        "stopping a server of type " + hired.lot()
+                                + (lost ? ", which has not registered" : ", which is empty: " + hired.address));
+                hired.machine.stop();
+            }
+            if (hired.stopped && server != null && server.report != null && !server.record.leaving()) {
+                staying.add(server);
+            }
+        }
+        return staying;
+    }
+
+    /** What a server says, and what it does not know: that it is taken back. */
+    public ServerReport told(ServerReport report, long now) {
+        // Nearly always there are none.
+        reclaimedEarly.stream()
+                .filter(hired -> report.address().equals(hired.address))
+                .findFirst()
+                .ifPresent(hired -> becomesKnown(hired, report.serverId()));
+        Long until = reclaimed.get(report.serverId());
+        return until == null || report.leaving()
+                ? report
+                : report.leavingWithin(Math.max(0, (until - now) / 1_000_000));
+    }
+
+    @Override
+    public void reclaimed(Machine machine, Duration notice) {
+        ServerReport last = null;
+        lock.lock();
+        try {
+            Hired hired = machines.get(machine);
+            long until = nanos.getAsLong() + Durations.capped(notice).toNanos();
+            if (hired != null && hired.server != null) {
+                LOG.log(System.Logger.Level.INFO, "server " + hired.address + " is taken back in " + notice);
+                reclaimed.put(hired.server.record.id(), until);
+                last = hired.server.report;
+            } else if (hired != null) {
+                LOG.log(
+                        System.Logger.Level.INFO,
+                        "a server of type " + hired.lot() + ", which has not registered, is taken back in " + notice);
+                hired.reclaimedUntil = until;
+                reclaimedEarly.add(hired);
+                news();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (last != null) {
+            reports.accept(last);
+        }
+    }
+
+    @Override
+    public void ended(Machine machine) {
+        gone(machine);
+    }
+
+    @Override
+    public void failed(Machine machine, String why) {
+        LOG.log(System.Logger.Level.WARNING, "a server of type " + machine.lot() + " is gone: " + why);
+        gone(machine);
+    }
+
+    private void gone(Machine machine) {
+        lock.lock();
+        try {
+            Hired hired = machines.remove(machine);
+            if (hired != null && hired.server == null) {
+                reclaimedEarly.remove(hired);
+                hired.failure = "it has ended before it registered";
+            }
+            if (hired != null && hired.server != null) {
+                reclaimed.remove(hired.server.record.id());
+                hired.server.ended = true;
+            }
+            marketChanged = true;
+            news();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void available(String type, boolean spot) {
+        lock.lock();
+        try {
+            marketChanged = true;
+            news();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

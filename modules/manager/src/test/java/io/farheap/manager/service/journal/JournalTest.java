@@ -1,0 +1,239 @@
+package io.farheap.manager.service.journal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.StaleEpochException;
+import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateException;
+import io.farheap.manager.state.StateStore;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** With a store that writes when it is let. */
+@Timeout(60)
+class JournalTest {
+
+    private final List<List<Change>> written = Collections.synchronizedList(new ArrayList<>());
+    private volatile CountDownLatch gate = new CountDownLatch(0);
+    private volatile RuntimeException failure;
+    private int recoveries;
+    private final List<Change> onDisk = new ArrayList<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Journal journal = new Journal(
+            new StateStore() {
+                @Override
+                public long epoch() {
+                    return 1;
+                }
+
+                @Override
+                public State load() {
+                    throw new AssertionError();
+                }
+
+                @Override
+                public void write(List<Change> changes) {
+                    assertTrue(!lock.isHeldByCurrentThread());
+                    written.add(List.copyOf(changes));
+                    try {
+                        gate.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    if (failure != null) {
+                        throw failure;
+                    }
+                }
+            },
+            lock,
+            onDisk::add,
+            () -> recoveries++,
+            this::thread);
+
+    private boolean noThreads;
+
+    private Thread thread(Runnable task) {
+        if (noThreads) {
+            throw new OutOfMemoryError("no native thread, on purpose");
+        }
+        return Thread.ofPlatform().daemon().unstarted(task);
+    }
+
+    private final AtomicInteger made = new AtomicInteger();
+
+    private void change(long id) {
+        Journal.Group changes;
+        lock.lock();
+        try {
+            journal.recover();
+            journal.add(new Change.RemoveCache(id));
+            changes = journal.latest();
+        } finally {
+            lock.unlock();
+        }
+        made.incrementAndGet();
+        Journal.await(changes);
+    }
+
+    /** @return those that write at once: the first alone, all others behind it */
+    private List<Future<?>> together(ExecutorService threads, int count) throws InterruptedException {
+        gate = new CountDownLatch(1);
+        List<Future<?>> calls = new ArrayList<>();
+        calls.add(threads.submit(() -> change(0)));
+        while (written.isEmpty()) {
+            Thread.sleep(1);
+        }
+        for (int i = 1; i < count; i++) {
+            long id = i;
+            calls.add(threads.submit(() -> change(id)));
+        }
+        while (made.get() < count) {
+            Thread.sleep(1);
+        }
+        return calls;
+    }
+
+    @Test
+    void whatComesMeanwhileIsWrittenTogether() throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<?>> calls = together(threads, 20);
+            assertTrue(calls.stream().noneMatch(Future::isDone));
+            gate.countDown();
+            for (Future<?> call : calls) {
+                call.get(30, TimeUnit.SECONDS);
+            }
+        }
+        assertEquals(List.of(1, 19), written.stream().map(List::size).toList());
+        assertEquals(20, onDisk.size());
+        assertEquals(0, recoveries);
+    }
+
+    @Test
+    void whatWasBuiltOnAFailureFailsToo() throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<?>> calls = together(threads, 20);
+            failure = new StateException("the disk is full");
+            gate.countDown();
+            for (Future<?> call : calls) {
+                Throwable why = assertThrows(Exception.class, () -> call.get(30, TimeUnit.SECONDS))
+                        .getCause();
+                assertEquals(Code.INTERNAL, ((ControlException) why).code());
+                assertTrue(why.getMessage().contains("the disk is full"), why.getMessage());
+            }
+            assertEquals(1, written.size(), "nothing else was tried");
+            assertEquals(List.of(), onDisk);
+        }
+        failure = null;
+        change(7);
+        assertEquals(1, recoveries);
+        assertEquals(List.of(new Change.RemoveCache(7)), onDisk);
+        change(8);
+        assertEquals(1, recoveries);
+    }
+
+    @Test
+    void whoeverSawAChangeWaitsForItTooAndNobodyElse() throws Exception {
+        assertNull(latest());
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<?>> calls = together(threads, 2);
+            Future<?> reader = threads.submit(() -> Journal.await(latest()));
+            assertThrows(TimeoutException.class, () -> reader.get(50, TimeUnit.MILLISECONDS));
+            gate.countDown();
+            reader.get(30, TimeUnit.SECONDS);
+            assertEquals(2, onDisk.size());
+            for (Future<?> call : calls) {
+                call.get(30, TimeUnit.SECONDS);
+            }
+        }
+        assertNull(latest());
+    }
+
+    private Journal.@Nullable Group latest() {
+        lock.lock();
+        try {
+            return journal.latest();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What is added without anybody who waits is written with what somebody waits for. */
+    @Test
+    void whatNobodyWaitsForIsWrittenWithTheNext() {
+        lock.lock();
+        try {
+            journal.add(new Change.RemoveCache(1));
+        } finally {
+            lock.unlock();
+        }
+        assertEquals(List.of(), written);
+        change(2);
+        assertEquals(List.of(List.of(new Change.RemoveCache(1), new Change.RemoveCache(2))), written);
+    }
+
+    @Test
+    void whereNoThreadCanBeStartedTheNextTriesAgain() throws Exception {
+        noThreads = true;
+        assertThrows(OutOfMemoryError.class, () -> change(1));
+        noThreads = false;
+        CompletableFuture.runAsync(() -> change(2)).get(30, TimeUnit.SECONDS);
+        assertEquals(List.of(new Change.RemoveCache(1), new Change.RemoveCache(2)), onDisk);
+    }
+
+    @Test
+    void aManagerThatLeadsNoMoreSaysSo() {
+        failure = new StaleEpochException("another one");
+        ControlException refused = assertThrows(ControlException.class, () -> change(1));
+        assertEquals(Code.UNAVAILABLE, refused.code());
+    }
+
+    @Test
+    void groupsFitIntoOneWrite() throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<?>> calls = together(threads, 3);
+            lock.lock();
+            try {
+                for (int i = 0; i < 3_000; i++) {
+                    journal.add(new Change.RemoveCache(i));
+                }
+            } finally {
+                lock.unlock();
+            }
+            gate.countDown();
+            for (Future<?> call : calls) {
+                call.get(30, TimeUnit.SECONDS);
+            }
+            change(9);
+        }
+        assertEquals(3_004, onDisk.size());
+        assertTrue(written.stream().allMatch(group -> group.size() <= 1_000));
+        assertEquals(
+                onDisk.stream()
+                        .map(change -> ((Change.RemoveCache) change).id())
+                        .toList(),
+                written.stream()
+                        .flatMap(List::stream)
+                        .map(change -> ((Change.RemoveCache) change).id())
+                        .toList(),
+                "in order");
+    }
+}

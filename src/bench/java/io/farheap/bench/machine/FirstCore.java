@@ -1,0 +1,59 @@
+package io.farheap.bench.machine;
+
+import io.farheap.thread.Cores;
+import io.farheap.thread.Pinning;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * A thread on the first core, for what is measured: servers' threads begin with the last. Where both spin, and the
+ * scheduler puts a client on the server's core, each operation takes as long as a time slice. What this thread starts
+ * keeps to that core, too: threads and processes are to be started elsewhere.
+ */
+public final class FirstCore implements AutoCloseable {
+
+    private final ExecutorService thread;
+
+    /** @param device whose cores these are; {@link io.farheap.thread.Cores#near} */
+    public FirstCore(String device) {
+        List<Integer> cores = Cores.near(device);
+        int core = cores.size() > 1 ? cores.getFirst() : Pinning.ANY;
+        thread = Executors.newSingleThreadExecutor(
+                work -> Thread.ofPlatform().daemon().name("bench").unstarted(() -> {
+                    Pinning.pin(core);
+                    work.run();
+                }));
+    }
+
+    /** @return what the work returns, which throws what the work throws where that is unchecked */
+    public <T> T run(Callable<T> work) {
+        try {
+            return thread.submit(work).get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            if (e.getCause() instanceof Error cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            thread.shutdownNow();
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while it was measured", e);
+        }
+    }
+
+    /** As {@link #run(Callable)}. */
+    public void run(Runnable work) {
+        run(Executors.callable(work));
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}

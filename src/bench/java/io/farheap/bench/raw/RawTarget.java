@@ -1,0 +1,185 @@
+package io.farheap.bench.raw;
+
+import io.farheap.control.RegionGrant;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.QueuePair;
+import io.farheap.verbs.RawLoop;
+import io.farheap.verbs.SendRequests;
+import io.farheap.verbs.VerbsException;
+
+/** A queue pair to a region of a memory server, for the sides of {@code bench raw} that use verbs themselves. */
+final class RawTarget implements AutoCloseable {
+
+    static final int INLINE_BYTES = 172;
+    private static final int POLL_BATCH = 16;
+
+    private final ControlClient control;
+    private final Lease lease;
+    private final LeaseKeeper keeper;
+    private final RegionGrant region;
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final QueuePair queuePair;
+    private final RegisteredMemory local;
+
+    /** @param depth of the queue pair; a list has as many records at most, each with local memory of its own */
+    RawTarget(String server, int maxBytes, int depth) {
+        control = ControlClient.connect(server);
+        control.hello(ControlPlane.PROTOCOL_VERSION);
+        lease = control.openLease("bench-raw");
+        keeper = new LeaseKeeper(control, lease, (lost, cause) -> {
+            // What is under way then ends with an error.
+        });
+        region = control.allocate(lease.id(), 1).getFirst();
+        context = Devices.open();
+        domain = context.allocateProtectionDomain();
+        completions = context.createCompletionQueue(2 * depth, POLL_BATCH, null);
+        queuePair = domain.createQueuePair(completions, depth, INLINE_BYTES);
+        Connected connected = control.connect(lease.id(), queuePair.endpoint());
+        queuePair.connect(connected.server());
+        local = RegisteredMemory.allocate(domain, "bench-raw", (long) maxBytes * depth, Access.LOCAL_WRITE);
+    }
+
+    Context context() {
+        return context;
+    }
+
+    /** The C loop. */
+    RawLoop loop(RawOperation operation, int bytes, int depth, int list) {
+        RawLoop loop = new RawLoop(queuePair, completions, depth, list);
+        loop.aim(
+                operation.opcode,
+                operation.flags(bytes, queuePair.inlineBytes()),
+                local.address(),
+                bytes,
+                local.localKey(),
+                region.remoteAddress(),
+                region.rkey());
+        return loop;
+    }
+
+    /** The same in Java, on {@code io.farheap.verbs}: each work request filled in anew, lists posted by one call. */
+    Verbs verbs(RawOperation operation, int bytes, int depth, int list) {
+        return new Verbs(operation, bytes, depth, list);
+    }
+
+    @Override
+    public void close() {
+        queuePair.close();
+        completions.close();
+        local.close();
+        domain.close();
+        context.close();
+        keeper.close();
+        control.closeLease(lease.id());
+        control.close();
+    }
+
+    final class Verbs implements RawSide, AutoCloseable {
+
+        private final RawOperation operation;
+        private final int bytes;
+        private final int flags;
+        private final int depth;
+        private final int list;
+        private final SendRequests requests;
+
+        private Verbs(RawOperation operation, int bytes, int depth, int list) {
+            this.operation = operation;
+            this.bytes = bytes;
+            this.flags = operation.flags(bytes, queuePair.inlineBytes());
+            this.depth = depth;
+            this.list = list;
+            this.requests = new SendRequests(depth);
+            for (int i = 0; i < depth; i++) {
+                if ((i + 1) % list != 0) {
+                    requests.link(i, i + 1);
+                }
+            }
+        }
+
+        @Override
+        public long run(int operations) {
+            int inFlight = 0;
+            int next = 0;
+            long start = System.nanoTime();
+            for (int posted = 0; posted < operations || inFlight > 0; ) {
+                if (posted < operations && inFlight < depth) {
+                    post(next);
+                    posted += list;
+                    inFlight += list;
+                    next = next + list == depth ? 0 : next + list;
+                    if (inFlight < depth && posted < operations) {
+                        continue;
+                    }
+                }
+                int polled = completions.poll();
+                for (int i = 0; i < polled; i++) {
+                    if (completions.status(i) != 0) {
+                        throw new VerbsException("an operation failed");
+                    }
+                }
+                inFlight -= polled * list;
+            }
+            return System.nanoTime() - start;
+        }
+
+        private void post(int first) {
+            int last = first + list - 1;
+            // The links stay, as the C loop's do; what an operation is made of is written anew.
+            for (int i = first; i <= last; i++) {
+                int requestFlags = i == last ? flags | SendRequests.SIGNALED : flags;
+                long to = local.address() + (long) (i - first) * bytes;
+                if (operation.atomic()) {
+                    requests.aimAtomic(
+                            i,
+                            operation.opcode,
+                            requestFlags,
+                            to,
+                            local.localKey(),
+                            region.remoteAddress(),
+                            region.rkey(),
+                            0,
+                            0);
+                } else {
+                    requests.aim(
+                            i,
+                            operation.opcode,
+                            requestFlags,
+                            to,
+                            bytes,
+                            local.localKey(),
+                            region.remoteAddress(),
+                            region.rkey());
+                }
+            }
+            if (queuePair.post(requests, first, (long) list * bytes) != 0) {
+                throw new VerbsException("the device refused a request");
+            }
+        }
+
+        @Override
+        public void sample(int every, long[] nanos) {
+            for (int i = 0; i < nanos.length; i++) {
+                run(every - 1);
+                nanos[i] = run(1);
+            }
+        }
+
+        @Override
+        public void close() {
+            requests.close();
+        }
+    }
+}

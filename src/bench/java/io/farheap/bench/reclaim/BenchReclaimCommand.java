@@ -1,0 +1,216 @@
+package io.farheap.bench.reclaim;
+
+import io.farheap.bench.machine.Memcpy;
+import io.farheap.bench.move.MoveCase;
+import io.farheap.bench.move.MoveFigures;
+import io.farheap.bench.move.MoveOptions;
+import io.farheap.bench.move.MovePlots;
+import io.farheap.bench.move.RecordContent;
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Durations;
+import io.farheap.command.ManagerProcess;
+import io.farheap.command.Plot;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.manager.grpc.ManagerClient;
+import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code farheap bench reclaim}: memory servers that leave, and what a load notices of it (Redy, figures 15 and 16).
+ */
+@Command(
+        name = "reclaim",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Let memory servers leave a cache under load: SIGTERM, the manager's alert, the move, and the server's end.",
+            "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes, a bare "
+                    + "migration of the same regions between the same two servers, and the reclaim; then every byte is checked. GiB/s is from the "
+                    + "signal to the last release; the bare migration's is as in 'bench migration', of the copy alone. Medians over turns."
+        })
+public final class BenchReclaimCommand implements Callable<Integer> {
+
+    private static final int REPEAT = 5;
+    private static final int DEADLINE_REPEAT = 100;
+    private static final Duration NOTICE = Duration.ofSeconds(30);
+
+    @Mixin
+    private MoveOptions move;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            description = "reclaims of each case (default: " + REPEAT + ", with --deadline " + DEADLINE_REPEAT + ")")
+    private @Nullable Integer repeat;
+
+    @Option(
+            names = "--notice",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description = "notice of the servers, after which they are killed (default: 30s)")
+    private @Nullable Duration notice;
+
+    @Option(
+            names = "--deadline",
+            description =
+                    "SIGKILL to each server at the end of its notice, under writes, without the bare migrations; says "
+                            + "how many reclaims have lost something. One case: the library's own way, of as many regions as --move names last")
+    private boolean deadline;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    private final PrintStream out = System.out;
+
+    @Override
+    public Integer call() throws IOException {
+        output.check();
+        move.check();
+        if (repeat != null && repeat < 1) {
+            throw new IllegalArgumentException("--repeat " + repeat + ": it must be at least 1");
+        }
+        if (notice != null && notice.toMillis() < 1) {
+            throw new IllegalArgumentException("--notice " + notice.toMillis() + "ms: it must be at least 1ms");
+        }
+        DeviceNotice.print(spec.commandLine().getErr());
+        try (CloseStack opened = new CloseStack()) {
+            ManagerProcess manager = opened.add(ManagerProcess.start(Devices.library(), "127.0.0.1:0", "--temporary"));
+            ManagerClient asked = opened.add(ManagerClient.connect(manager.address()));
+            RecordContent content = opened.add(new RecordContent(move.bytes()));
+            BenchReport report = deadline
+                    ? deadlines(manager, asked, content)
+                    : cases(manager, asked, content, opened.add(new Memcpy(move.regionBytes())));
+            output.write(report, output.plots() ? plots.plots("reclaim", "servers leave") : new Plot[0]);
+        }
+        return lost == 0 ? 0 : 1;
+    }
+
+    private final MovePlots plots = new MovePlots();
+    private long lost;
+
+    private BenchReport cases(ManagerProcess manager, ManagerClient asked, RecordContent content, Memcpy memcpy) {
+        BenchReport report = null;
+        int warmUps = 1;
+        for (MoveCase how : move.cases()) {
+            try (ReclaimRig rig = new ReclaimRig(manager, asked, move, how, notice == null ? NOTICE : notice)) {
+                if (report == null) {
+                    report = output.report(spec, rig.cache().context());
+                    report.origin().forEach(out::println);
+                    printTitles();
+                }
+                content.fill(rig.cache());
+                ReclaimBench bench = new ReclaimBench(rig, how, content, memcpy);
+                int turns = repeat == null ? REPEAT : repeat;
+                ReclaimFigures reads = bench.run(false, how.move() == 0 ? 0 : warmUps, turns);
+                ReclaimFigures writes = bench.run(true, how.move() == 0 ? 0 : warmUps, turns);
+                if (how.move() > 0) {
+                    // The first case alone: what is loaded and compiled once.
+                    warmUps = 0;
+                }
+                MoveFigures readMoves = reads.turns().figures();
+                MoveFigures writeMoves = writes.turns().figures();
+                print(how, reads, writes, readMoves, writeMoves);
+                plots.add(how, readMoves, writeMoves);
+                ReclaimFigures.put(
+                        MoveFigures.row(report, how, move.regionBytes(), readMoves, writeMoves), reads, writes);
+                lost += reads.lost() + writes.lost();
+            }
+        }
+        return Objects.requireNonNull(report);
+    }
+
+    private void printTitles() {
+        out.printf(
+                "%n%-8s%-8s%-9s%32s%32s%8s%8s%8s%10s  | ms, reads, writes:%7s%8s%8s%8s%9s%8s%9s%n",
+                "regions",
+                "pause",
+                "reads",
+                "read drop % (bare, memcpy)",
+                "write drop % (bare, memcpy)",
+                "GiB/s",
+                "bare",
+                "ratio",
+                "lost",
+                "notice",
+                "alert",
+                "move",
+                "(copy)",
+                "release",
+                "in all",
+                "then end");
+    }
+
+    private void print(
+            MoveCase how, ReclaimFigures reads, ReclaimFigures writes, MoveFigures readMoves, MoveFigures writeMoves) {
+        boolean none = how.move() == 0;
+        out.printf(
+                "%-8d%-8s%-9s%32s%32s%8s%8s%8s%10d  |%n",
+                how.move(),
+                how.name(),
+                how.reads(),
+                drop(readMoves, reads, none),
+                drop(writeMoves, writes, none),
+                none ? "" : "%.2f".formatted(MoveFigures.gib(readMoves, writeMoves)),
+                none ? "" : "%.2f".formatted(ReclaimFigures.mean(reads.bareGib(), writes.bareGib())),
+                none ? "" : "%.2f".formatted(ReclaimFigures.mean(reads.ratio(), writes.ratio())),
+                reads.lost() + writes.lost());
+        if (!none) {
+            out.printf(
+                    "%153s%s%n%153s%s%n",
+                    "| under reads:      ", reads.phases(), "| under writes:     ", writes.phases());
+        }
+    }
+
+    private static String drop(MoveFigures moves, ReclaimFigures reclaims, boolean none) {
+        return none
+                ? "%.1f (%.1f)".formatted(moves.dropPercent(), moves.memcpyDropPercent())
+                : "%.1f (%.1f, %.1f)"
+                        .formatted(moves.dropPercent(), reclaims.bareDropPercent(), moves.memcpyDropPercent());
+    }
+
+    private BenchReport deadlines(ManagerProcess manager, ManagerClient asked, RecordContent content) {
+        Duration within = notice == null ? NOTICE : notice;
+        int count = repeat == null ? DEADLINE_REPEAT : repeat;
+        MoveCase how = move.usual();
+        DeadlineReclaims reclaims = new DeadlineReclaims(manager, asked, move, how, within, content);
+        ReclaimFigures figures = reclaims.run(count);
+        BenchReport report = output.report(spec, reclaims.device());
+        report.origin().forEach(out::println);
+        out.printf(
+                "%n%d reclaims of %d regions of %,d bytes, SIGKILL %d ms after SIGTERM: %d lost something (%,d bytes), %d "
+                        + "servers had to be killed; the longest took %.1f ms%n",
+                figures.reclaims(),
+                how.move(),
+                move.regionBytes(),
+                within.toMillis(),
+                figures.lossy(),
+                figures.lost(),
+                figures.killed(),
+                figures.longestMillis());
+        out.printf("ms:%7s%8s%8s%8s%9s%8s%9s%n", "notice", "alert", "move", "(copy)", "release", "in all", "then end");
+        out.println("  " + figures.phases());
+        BenchReport.Row row = report.row()
+                .put("regions", (long) how.move())
+                .put("unpaused_reads", how.options().unpausedReads())
+                .put("pause", how.name())
+                .put("region_bytes", move.regionBytes())
+                .put("notice_limit_ms", within.toMillis());
+        figures.putDeadline(row);
+        lost = figures.lost();
+        return report;
+    }
+}

@@ -1,0 +1,90 @@
+package io.farheap.bench.reclaim;
+
+import io.farheap.bench.move.MigrationLoad;
+import io.farheap.bench.move.MoveCase;
+import io.farheap.bench.move.MoveOptions;
+import io.farheap.bench.move.RecordContent;
+import io.farheap.command.ManagerProcess;
+import io.farheap.manager.grpc.ManagerClient;
+import io.farheap.verbs.Context;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Servers that leave under writes, and are killed at the end of their notice as a spot machine is, each with room for
+ * what it has on another. Every byte of the cache is checked after each. A cache that has lost something is made anew.
+ */
+final class DeadlineReclaims {
+
+    private static final long SETTLE_NANOS = 20_000_000;
+
+    private final ManagerProcess manager;
+    private final ManagerClient asked;
+    private final MoveOptions options;
+    private final MoveCase how;
+    private final Duration notice;
+    private final RecordContent content;
+    private @Nullable Context device;
+
+    DeadlineReclaims(
+            ManagerProcess manager,
+            ManagerClient asked,
+            MoveOptions options,
+            MoveCase how,
+            Duration notice,
+            RecordContent content) {
+        this.manager = manager;
+        this.asked = asked;
+        this.options = options;
+        this.how = how;
+        this.notice = notice;
+        this.content = content;
+    }
+
+    ReclaimFigures run(int count) {
+        ReclaimFigures figures = new ReclaimFigures();
+        while (figures.reclaims() < count) {
+            try (ReclaimRig rig = new ReclaimRig(manager, asked, options, how, notice)) {
+                device = rig.cache().context();
+                content.fill(rig.cache());
+                untilLoss(rig, figures, count);
+            }
+        }
+        return figures;
+    }
+
+    private void untilLoss(ReclaimRig rig, ReclaimFigures figures, int count) {
+        MigrationLoad load = new MigrationLoad(rig.cache(), true, figures.reclaims(), content);
+        boolean whole = true;
+        long failures;
+        try {
+            while (whole && figures.reclaims() < count) {
+                load.pause();
+                rig.startSpare();
+                load.resume();
+                LockSupport.parkNanos(SETTLE_NANOS);
+                ReclaimTimes times = rig.reclaim(() -> {});
+                load.pause();
+                long lost = content.lost(rig.cache());
+                figures.addReclaim(times);
+                figures.addLost(lost);
+                whole = lost == 0 && times.stayed() == 0 && load.running();
+                if (whole) {
+                    rig.awaitTold();
+                }
+            }
+        } finally {
+            failures = load.end();
+        }
+        if (whole && failures > 0) {
+            throw new IllegalStateException(failures + " requests of the load failed, and nothing was lost");
+        }
+    }
+
+    /** Of the last cache, which is closed: for a report. */
+    Context device() {
+        return Objects.requireNonNull(device);
+    }
+}

@@ -1,0 +1,160 @@
+package io.farheap.bench.reclaim;
+
+import io.farheap.bench.move.MoveTurns;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
+import io.farheap.migration.MigrationResult;
+
+/** Reclaims of a case under one load. */
+final class ReclaimFigures {
+
+    private static final double GIB = 1L << 30;
+
+    private final MoveTurns turns = new MoveTurns();
+    private final Samples notice = new Samples();
+    private final Samples alert = new Samples();
+    private final Samples copy = new Samples();
+    private final Samples move = new Samples();
+    private final Samples release = new Samples();
+    private final Samples end = new Samples();
+    private final Samples total = new Samples();
+    private final Samples gib = new Samples();
+    private final Samples bareDrop = new Samples();
+    private final Samples bareGib = new Samples();
+    private final Samples bareCallGib = new Samples();
+    private final Samples ratio = new Samples();
+    private final Samples callRatio = new Samples();
+    private int reclaims;
+    private int lossy;
+    private int killed;
+    private long lost;
+
+    MoveTurns turns() {
+        return turns;
+    }
+
+    void addBare(MigrationResult bare, double dropPercent) {
+        bareDrop.add(dropPercent);
+        bareGib.add(rate(bare.bytes(), bare.copyNanos()));
+        bareCallGib.add(rate(bare.bytes(), bare.totalNanos()));
+    }
+
+    void addReclaim(ReclaimTimes times) {
+        reclaims++;
+        killed += times.killed() ? 1 : 0;
+        notice.add(times.noticeMillis());
+        alert.add(times.alertMillis());
+        copy.add(times.copyMillis());
+        move.add(times.moveMillis());
+        release.add(times.releaseMillis());
+        end.add(times.endMillis());
+        total.add(times.totalMillis());
+        gib.add(times.gibPerSecond());
+    }
+
+    /** @param bare of the same turn */
+    void addReclaim(ReclaimTimes times, MigrationResult bare) {
+        addReclaim(times);
+        ratio.add(times.gibPerSecond() / rate(bare.bytes(), bare.copyNanos()));
+        callRatio.add(times.gibPerSecond() / rate(bare.bytes(), bare.totalNanos()));
+    }
+
+    /** @param bytes that one reclaim has lost */
+    void addLost(long bytes) {
+        lost += bytes;
+        lossy += bytes > 0 ? 1 : 0;
+    }
+
+    long lost() {
+        return lost;
+    }
+
+    int reclaims() {
+        return reclaims;
+    }
+
+    /** Reclaims that have lost anything. */
+    int lossy() {
+        return lossy;
+    }
+
+    int killed() {
+        return killed;
+    }
+
+    double bareDropPercent() {
+        return bareDrop.median();
+    }
+
+    double bareGib() {
+        return bareGib.median();
+    }
+
+    double ratio() {
+        return ratio.median();
+    }
+
+    double longestMillis() {
+        return total.most();
+    }
+
+    private static double rate(long bytes, long nanos) {
+        return bytes / GIB / (nanos / 1e9);
+    }
+
+    /** Where the time goes: medians, in ms. */
+    String phases() {
+        return "%8.1f%8.1f%8.1f%8.1f%9.1f%8.1f%9.1f"
+                .formatted(
+                        notice.median(),
+                        alert.median(),
+                        move.median(),
+                        copy.median(),
+                        release.median(),
+                        total.median(),
+                        end.median());
+    }
+
+    /** Fields beside those of a migration's row; means of the medians under both loads. */
+    static void put(BenchReport.Row row, ReclaimFigures reads, ReclaimFigures writes) {
+        row.put("notice_ms", mean(reads.notice.median(), writes.notice.median()))
+                .put("alert_ms", mean(reads.alert.median(), writes.alert.median()))
+                .put("copy_ms", mean(reads.copy.median(), writes.copy.median()))
+                .put("move_ms", mean(reads.move.median(), writes.move.median()))
+                .put("release_ms", mean(reads.release.median(), writes.release.median()))
+                .put("end_ms", mean(reads.end.median(), writes.end.median()))
+                .put("least_gib_per_s", Math.min(reads.gib.least(), writes.gib.least()))
+                .put("most_gib_per_s", Math.max(reads.gib.most(), writes.gib.most()))
+                .put("bare_gib_per_s", mean(reads.bareGib.median(), writes.bareGib.median()))
+                .put("bare_call_gib_per_s", mean(reads.bareCallGib.median(), writes.bareCallGib.median()))
+                .put("ratio", mean(reads.ratio.median(), writes.ratio.median()))
+                .put("least_ratio", Math.min(reads.ratio.least(), writes.ratio.least()))
+                .put("most_ratio", Math.max(reads.ratio.most(), writes.ratio.most()))
+                .put("call_ratio", mean(reads.callRatio.median(), writes.callRatio.median()))
+                .put("bare_read_drop_pct", reads.bareDrop.median())
+                .put("bare_write_drop_pct", writes.bareDrop.median())
+                .put("reclaims", (long) reads.reclaims + writes.reclaims)
+                .put("lost_bytes", reads.lost + writes.lost);
+    }
+
+    /** Fields of reclaims with a kill at the end of their notice. */
+    void putDeadline(BenchReport.Row row) {
+        row.put("reclaims", (long) reclaims)
+                .put("lost_reclaims", (long) lossy)
+                .put("lost_bytes", lost)
+                .put("killed", (long) killed)
+                .put("notice_ms", notice.median())
+                .put("alert_ms", alert.median())
+                .put("copy_ms", copy.median())
+                .put("move_ms", move.median())
+                .put("release_ms", release.median())
+                .put("end_ms", end.median())
+                .put("reclaim_ms", total.median())
+                .put("longest_reclaim_ms", total.most())
+                .put("gib_per_s", gib.median());
+    }
+
+    static double mean(double one, double other) {
+        return (one + other) / 2;
+    }
+}

@@ -1,0 +1,243 @@
+package io.farheap.bench.reclaim;
+
+import io.farheap.bench.move.MoveCase;
+import io.farheap.bench.move.MoveOptions;
+import io.farheap.cache.Cache;
+import io.farheap.cache.ReclaimListener;
+import io.farheap.command.ManagerProcess;
+import io.farheap.command.ServerProcess;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.grpc.ManagerClient;
+import io.farheap.migration.MigrationResult;
+import io.farheap.time.TimeLimit;
+import io.farheap.verbs.Devices;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cache that a manager found servers for: the regions that are to move are on one of their own, which can be told to
+ * leave, the others on another. All servers are processes. One thread, but for the cache.
+ */
+final class ReclaimRig implements AutoCloseable {
+
+    private static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
+
+    /** For what a cache says of a server that was killed: as a rule nothing, since nobody told it to leave. */
+    private static final long LAST_WORD_NANOS = TimeLimit.of(3_000_000_000L);
+
+    private record Left(MigrationResult moved, int stayed, long at) {}
+
+    private final CloseStack opened = new CloseStack();
+    private final ManagerProcess manager;
+    private final ManagerClient asked;
+    private final long regionBytes;
+    private final MoveCase how;
+    private final Duration notice;
+    private final Cache cache;
+    private final BlockingQueue<Left> left = new LinkedBlockingQueue<>();
+    private volatile long alerted;
+    /** Null where nothing is to move. */
+    private @Nullable ServerProcess holder;
+
+    private @Nullable ServerProcess spare;
+
+    /** @param notice that its servers have */
+    ReclaimRig(ManagerProcess manager, ManagerClient asked, MoveOptions options, MoveCase how, Duration notice) {
+        this.manager = manager;
+        this.asked = asked;
+        this.regionBytes = options.regionBytes();
+        this.how = how;
+        this.notice = notice;
+        try {
+            int stay = options.regions() - how.move();
+            if (stay > 0) {
+                opened.add(start(stay));
+            }
+            if (how.move() > 0) {
+                holder = opened.add(start(how.move()));
+            }
+            cache = opened.add(Cache.builder()
+                    .capacity(options.bytes())
+                    .manager(manager.address())
+                    .migration(how.options())
+                    .onReclaimed(new Listener())
+                    .name("farheap-bench")
+                    .create());
+        } catch (Throwable e) {
+            Closing.after(e, opened);
+            throw e;
+        }
+    }
+
+    private final class Listener implements ReclaimListener {
+
+        @Override
+        public void reclaiming(Reclaim alert) {
+            if (alerted == 0) {
+                alerted = System.nanoTime();
+            }
+        }
+
+        @Override
+        public void reclaimed(String server, MigrationResult moved, int stayed) {
+            left.add(new Left(moved, stayed, System.nanoTime()));
+        }
+    }
+
+    Cache cache() {
+        return cache;
+    }
+
+    /** Starts a server with room for what is to move, and returns when the manager has heard of it. */
+    void startSpare() {
+        spare = opened.add(start(how.move()));
+    }
+
+    private ServerProcess start(int regions) {
+        ServerProcess server = ServerProcess.start(
+                Devices.library(),
+                "",
+                regions * regionBytes,
+                regionBytes,
+                Map.of(),
+                "--manager",
+                manager.address(),
+                "--notice",
+                notice.toMillis() + "ms");
+        try {
+            awaitFree(server, regions);
+            return server;
+        } catch (Throwable e) {
+            Closing.after(e, server);
+            throw e;
+        }
+    }
+
+    /** Of a server, the manager knows so many free regions. */
+    private void awaitFree(ServerProcess server, int regions) {
+        await(
+                "the manager has not heard of " + regions + " free regions of memory server " + server.address(),
+                () -> asked.servers().stream()
+                        .anyMatch(report ->
+                                report.address().equals(server.address()) && report.freeRegions() == regions));
+    }
+
+    /** As {@code bench migration} moves regions: from the server that is to leave to the spare one, or back. */
+    MigrationResult move(boolean back) {
+        ServerProcess from = Objects.requireNonNull(back ? spare : holder);
+        ServerProcess to = Objects.requireNonNull(back ? holder : spare);
+        List<Integer> regions = IntStream.range(0, cache.regions())
+                .filter(region -> cache.serverOf(region).equals(from.address()))
+                .boxed()
+                .toList();
+        return cache.migrate(regions, to.address(), how.options());
+    }
+
+    /** The cache has nothing to do with the spare server, as before a {@link #move} there and back. */
+    void leaveSpare() {
+        ServerProcess left = Objects.requireNonNull(spare);
+        cache.retire(left.address(), moved -> {});
+        awaitFree(left, how.move());
+    }
+
+    /**
+     * SIGTERM to the server that has the regions, and SIGKILL at the end of its notice, where it has not ended by then.
+     * Then the spare server has its place.
+     *
+     * @param whenLeft is run when the cache has left, or the notice is over
+     */
+    ReclaimTimes reclaim(Runnable whenLeft) {
+        ServerProcess leaver = Objects.requireNonNull(holder);
+        ServerProcess heir = Objects.requireNonNull(spare);
+        alerted = 0;
+        left.clear();
+        long signalled = System.nanoTime();
+        long deadline = signalled + notice.toNanos();
+        leaver.leave();
+        BooleanSupplier ended = () -> leaver.await(0);
+        BooleanSupplier known = () -> cache.servers().contains(heir.address());
+        long connected = look(deadline, () -> known.getAsBoolean() || !left.isEmpty());
+        // The last word: the manager may find another way after one that failed.
+        Left last = null;
+        while (System.nanoTime() - deadline < 0 && (last == null || last.stayed() > 0)) {
+            last = next(deadline);
+        }
+        whenLeft.run();
+        long endedAt = look(deadline, ended);
+        boolean killed = endedAt == 0;
+        if (killed) {
+            leaver.kill();
+        }
+        if (last == null) {
+            last = next(System.nanoTime() + LAST_WORD_NANOS);
+        }
+        holder = heir;
+        spare = null;
+        return new ReclaimTimes(
+                signalled,
+                alerted,
+                connected,
+                last == null ? 0 : last.at(),
+                endedAt,
+                last == null ? MigrationResult.NONE : last.moved(),
+                last == null ? how.move() : last.stayed(),
+                killed);
+    }
+
+    private Left next(long deadline) {
+        try {
+            return left.poll(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    /** The manager has it that the cache is where it is, and so would plan the next move. */
+    void awaitTold() {
+        String at = Objects.requireNonNull(holder).address();
+        await("the manager has not heard where the cache is", () -> {
+            Allocation now = asked.describe(cache.id()).allocation();
+            return now.reserved().isEmpty()
+                    && now.shares().stream().anyMatch(share -> share.address().equals(at));
+        });
+    }
+
+    private static void await(String problem, BooleanSupplier condition) {
+        if (look(System.nanoTime() + PATIENCE_NANOS, condition) == 0) {
+            throw new IllegalStateException(problem);
+        }
+    }
+
+    /** @return when it was so, to a ms; 0 where it was not by then */
+    private static long look(long deadline, BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                return 0;
+            }
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException("interrupted", e);
+            }
+        }
+        return System.nanoTime();
+    }
+
+    /** Also where a server is gone with what the cache had there. */
+    @Override
+    public void close() {
+        // Before its servers, which would wait for it to leave.
+        Closing.all(cache, opened);
+    }
+}

@@ -1,0 +1,171 @@
+package io.farheap.bench.resize;
+
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Samples;
+import io.farheap.cache.Cache;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Durations;
+import io.farheap.command.ServerProcess;
+import io.farheap.command.Sizes;
+import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap bench resize}: what a load notices of a capacity that changes. */
+@Command(
+        name = "resize",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Let a cache grow and shrink under a load, and measure what the load notices.",
+            "One thread reads, and then one writes, 8-byte records at random addresses of what stays. Each turn has a quiet time, resizes, and "
+                    + "another quiet time, as long. The ratio is that of the throughput to the two quiet times' mean; 'same' is the later quiet time "
+                    + "over the earlier one, so it shows the noise. Medians over turns, and the least and most."
+        })
+public final class BenchResizeCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--regions",
+            paramLabel = "N",
+            defaultValue = "4",
+            description = "regions that stay (default: ${DEFAULT-VALUE})")
+    private int regions;
+
+    @Option(
+            names = "--more",
+            paramLabel = "N",
+            defaultValue = "2",
+            description = "regions that come and go (default: ${DEFAULT-VALUE})")
+    private int more;
+
+    @Option(
+            names = "--region",
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            defaultValue = "16m",
+            description = "region size (default: ${DEFAULT-VALUE})")
+    private long regionBytes;
+
+    @Option(
+            names = "--resizes",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "resizes in a turn, an even number (default: ${DEFAULT-VALUE})")
+    private int resizes;
+
+    @Option(
+            names = "--every",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "0s",
+            description =
+                    "from the beginning of a resize to that of the next; by default one follows the other at once")
+    private Duration every;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "turns that count, after one that does not (default: ${DEFAULT-VALUE})")
+    private int repeat;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        check();
+        DeviceNotice.print(spec.commandLine().getErr());
+        long small = regions * regionBytes;
+        long large = (regions + more) * regionBytes;
+        BenchReport report;
+        try (ServerProcess server = ServerProcess.start(Devices.library(), large, regionBytes);
+                Cache cache = Cache.builder()
+                        .capacity(small)
+                        .servers(server.address())
+                        .name("farheap-bench")
+                        .create()) {
+            report = output.report(spec, cache.context());
+            PrintStream out = System.out;
+            report.origin().forEach(out::println);
+            out.printf(
+                    "%n%-8s%9s%20s%9s%20s%16s%22s%20s%n",
+                    "load",
+                    "ratio",
+                    "(least..most)",
+                    "same",
+                    "(least..most)",
+                    "ms a resize",
+                    "longest request us",
+                    "(quiet)");
+            for (boolean write : new boolean[] {false, true}) {
+                ResizeBench bench = new ResizeBench(cache, small, large);
+                bench.run(write, repeat, resizes, every.toNanos());
+                print(out, write, bench);
+                put(report.row(), write, bench);
+            }
+        }
+        report.summary()
+                .put("regions", (long) regions)
+                .put("more", (long) more)
+                .put("region_bytes", regionBytes)
+                .put("resizes", (long) resizes * repeat)
+                .put("every_ms", every.toMillis());
+        output.write(report);
+        return 0;
+    }
+
+    private void check() {
+        output.check();
+        if (regions < 1 || more < 1 || repeat < 1) {
+            throw new IllegalArgumentException(
+                    "--regions " + regions + " --more " + more + " --repeat " + repeat + ": each must be at least 1");
+        }
+        if (resizes < 2 || resizes % 2 != 0) {
+            throw new IllegalArgumentException(
+                    "--resizes " + resizes + ": it must be an even number, since each growth is taken back");
+        }
+    }
+
+    private static void print(PrintStream out, boolean write, ResizeBench bench) {
+        out.printf(
+                "%-8s%9.3f%20s%9.3f%20s%16.1f%,22.0f%20s%n",
+                write ? "writes" : "reads",
+                bench.ratio().median(),
+                spread(bench.ratio()),
+                bench.same().median(),
+                spread(bench.same()),
+                bench.millis().median(),
+                bench.longest().most(),
+                String.format("(%,.0f)", bench.quietLongest().most()));
+    }
+
+    private static String spread(Samples samples) {
+        return String.format("(%.3f..%.3f)", samples.least(), samples.most());
+    }
+
+    private static void put(BenchReport.Row row, boolean write, ResizeBench bench) {
+        row.put("op", write ? "write" : "read")
+                .put("ratio", bench.ratio().median())
+                .put("least_ratio", bench.ratio().least())
+                .put("most_ratio", bench.ratio().most())
+                .put("same", bench.same().median())
+                .put("least_same", bench.same().least())
+                .put("most_same", bench.same().most())
+                .put("resize_ms", bench.millis().median())
+                .put("longest_us", bench.longest().most())
+                .put("longest_median_us", bench.longest().median())
+                .put("quiet_longest_us", bench.quietLongest().most())
+                .put("quiet_longest_median_us", bench.quietLongest().median());
+    }
+}

@@ -1,0 +1,147 @@
+package io.farheap.cache.batch;
+
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.onesided.SessionEngine;
+import io.farheap.cache.order.Request;
+import io.farheap.cache.order.ScatterGather;
+import io.farheap.cache.route.BatchLane;
+import io.farheap.latency.OperationLatency;
+import io.farheap.memory.MappedFaults;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.BatchFormat;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the callbacks of a session in batched mode: in the order of issue, over both of its paths. One thread at a time.
+ */
+final class BatchCallbacks {
+
+    private final BatchLanes lanes;
+    private final IssueOrder runs;
+    private final SessionEngine engine;
+    private final ScatterGather parts;
+    private final @Nullable OperationLatency latency;
+
+    /** @param latency where latencies are recorded, or null */
+    BatchCallbacks(
+            BatchLanes lanes,
+            IssueOrder runs,
+            SessionEngine engine,
+            ScatterGather parts,
+            @Nullable OperationLatency latency) {
+        this.lanes = lanes;
+        this.runs = runs;
+        this.engine = engine;
+        this.parts = parts;
+        this.latency = latency;
+    }
+
+    /** @return how many ran */
+    int run() {
+        // What callbacks issue waits for the next poll: it may be done at once, where a server is lost.
+        int most = lanes.pending() + engine.pending();
+        int called = 0;
+        while (called < most && !runs.isEmpty()) {
+            BatchLane lane = runs.lane();
+            if (lane != null) {
+                int ran = run(lane, Math.min(most - called, runs.count()));
+                called += ran;
+                if (ran == 0) {
+                    break;
+                }
+            } else {
+                long end = runs.count();
+                called += engine.callbacks().run(end);
+                // What its callbacks issued directly has made the run longer, and waits for the next poll.
+                if (engine.order().head() < runs.count()) {
+                    return called;
+                }
+                runs.next();
+            }
+        }
+        return engine.heldCount() > 0
+                ? called + engine.callbacks().run(engine.order().head())
+                : called;
+    }
+
+    /**
+     * Runs the callbacks of the oldest run as far as it is answered.
+     *
+     * @return how many ran
+     */
+    private int run(BatchLane lane, long most) {
+        BatchConnection connection = lane.connection;
+        if (connection.failed()) {
+            // Before any of it is called back as lost, and something else is let past it.
+            lanes.lose(lane);
+        }
+        int ready = (int) Math.min(connection.ready(), most);
+        if (ready == 0) {
+            return 0;
+        }
+        boolean succeeded = connection.succeeded();
+        int first = connection.head();
+        int entry = first;
+        try {
+            for (int end = first + ready; entry < end; ) {
+                int status = succeeded ? Status.OK : status(connection.status(entry));
+                Request request = lane.get(entry);
+                MemorySegment segment = request.segment;
+                if (segment != null) {
+                    request.segment = null;
+                    status = copyOut(connection, entry, segment, status);
+                }
+                request.record(latency);
+                Completion completion = request.completion;
+                long token = request.token;
+                int group = lane.group[entry];
+                // All of it is over before the callback, which may throw.
+                entry += group;
+                lanes.pendingBy(-group);
+                if (group == 1) {
+                    completion.completed(token, status);
+                } else {
+                    endGroup(lane, entry - group, group, succeeded, status);
+                }
+            }
+        } finally {
+            connection.finish(entry - first);
+            runs.take(entry - first);
+        }
+        return entry - first;
+    }
+
+    /** @param status of the first of them */
+    private void endGroup(BatchLane lane, int first, int records, boolean succeeded, int status) {
+        int worst = status;
+        if (!succeeded) {
+            for (int entry = first + 1; entry < first + records; entry++) {
+                worst = Math.max(worst, status(lane.connection.status(entry)));
+            }
+        }
+        parts.completed((int) lane.get(first).token, worst, records);
+    }
+
+    /**
+     * A region that the server says is not ours was taken away with the lease: a migration drains its batches before.
+     */
+    private static int status(byte answered) {
+        return answered == BatchFormat.DONE ? Status.OK : Status.LOST;
+    }
+
+    private static int copyOut(BatchConnection connection, int entry, MemorySegment segment, int status) {
+        if (status != Status.OK) {
+            return status;
+        }
+        try {
+            connection.copyTo(entry, segment);
+            MappedFaults.raise(segment);
+            return Status.OK;
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
+            // As where data bounce: the segment was closed, or its file cut.
+            return Status.SEGMENT_GONE;
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package io.farheap.cache.batch;
+
+import io.farheap.cache.order.RegionHeat;
+import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.route.BatchLane;
+import io.farheap.cache.route.Routes;
+import io.farheap.connection.Connection;
+import io.farheap.remote.QueuePoster;
+import io.farheap.rpc.BatchConnection;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's batches, by server, and what holds of all of them. A server's batches and its one-sided path are lost
+ * together. One thread at a time, inside the session's gate.
+ */
+final class BatchLanes {
+
+    private static final long PATIENCE_NANOS = 50_000_000;
+    private static final long NO_PATIENCE_NANOS = 1_000_000;
+
+    private final Routes routes;
+    private final QueuePoster oneSided;
+    private BatchLane[] lanes = {};
+    /** Requests in batches between issue and callback. */
+    private int pending;
+
+    BatchLanes(Routes routes, QueuePoster oneSided) {
+        this.routes = routes;
+        this.oneSided = oneSided;
+    }
+
+    void add(int server, BatchConnection connection) {
+        BatchLane lane = new BatchLane(connection, server);
+        routes.lane(server, lane);
+        BatchLane[] more = Arrays.copyOf(lanes, lanes.length + 1);
+        more[lanes.length] = lane;
+        // Who samples looks at them on another thread.
+        VarHandle.releaseFence();
+        lanes = more;
+    }
+
+    // There are batches to it: its rings were added, and are removed once.
+    @SuppressWarnings("NullAway")
+    void remove(int server) {
+        BatchLane removed = routes.lane(server);
+        lose(removed);
+        routes.lane(server, null);
+        lanes = Arrays.stream(lanes).filter(lane -> lane != removed).toArray(BatchLane[]::new);
+    }
+
+    /** The connection to a server, or null. */
+    @Nullable
+    BatchConnection connection(int server) {
+        BatchLane lane = routes.lane(server);
+        return lane == null ? null : lane.connection;
+    }
+
+    /** Those in use; not to be changed. */
+    BatchLane[] all() {
+        return lanes;
+    }
+
+    int pending() {
+        return pending;
+    }
+
+    /** So many more requests are in batches, or fewer. */
+    void pendingBy(int change) {
+        pending += change;
+    }
+
+    /** Both paths: what fails fails fast, which says nothing of their speed. */
+    static boolean isUp(@Nullable Connection connection, BatchConnection batches) {
+        return connection != null && !connection.failed() && !batches.failed();
+    }
+
+    /** As {@link #isUp}, to every server, for a record that fits into a batch. */
+    boolean allUp(int length) {
+        for (BatchLane lane : lanes) {
+            if (length > lane.connection.recordBytes() || !isUp(routes.connection(lane.server), lane.connection)) {
+                return false;
+            }
+        }
+        return lanes.length > 0;
+    }
+
+    /** Whether nothing is in flight to a server, in batches or beside them. */
+    boolean isIdle(BatchLane lane) {
+        return lane.connection.unanswered() == 0 && oneSided.inFlight(lane.server) == 0;
+    }
+
+    /** Whether each can take so many records. What would never fit takes the one-sided path, and needs no room here. */
+    boolean haveRoomFor(int count) {
+        for (BatchLane lane : lanes) {
+            if (!lane.connection.failed() && lane.connection.room() < Math.min(count, lane.connection.mostRoom())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A full batch may be waiting for room in the send queue. */
+    static boolean makeRoom(BatchConnection connection) {
+        return connection.isFull() && connection.send() && connection.hasRoom();
+    }
+
+    /**
+     * A write in a batch whose answer never came may still take effect, until the server's end is fenced: nothing that
+     * the session does later may get there before, so the one-sided path is lost with the rings.
+     */
+    void lose(BatchLane lane) {
+        if (!lane.lost) {
+            lane.lost = true;
+            oneSided.fail(lane.server);
+        }
+    }
+
+    /**
+     * The same for a one-sided write that is lost, before it is called back: the rings of a server whose connection has
+     * failed are lost with it.
+     */
+    void loseBehindFailed() {
+        for (BatchLane lane : lanes) {
+            Connection connection = routes.connection(lane.server);
+            if (connection != null && connection.failed() && !lane.connection.failed()) {
+                lane.connection.fail();
+            }
+        }
+    }
+
+    /** Takes answers. */
+    void receive() {
+        for (BatchLane lane : lanes) {
+            lane.connection.receive();
+            if (lane.connection.failed()) {
+                lose(lane);
+            }
+        }
+    }
+
+    void send() {
+        for (BatchLane lane : lanes) {
+            lane.connection.send();
+        }
+    }
+
+    /**
+     * Makes later answers raise an event.
+     *
+     * @return for how many ns it may be waited for; 0 where all is answered
+     */
+    long listen() {
+        long patience = 0;
+        for (BatchLane lane : lanes) {
+            if (!lane.connection.isAnswered()) {
+                lane.connection.requestNotification();
+                // A server that is gone raises no event: polls find out.
+                long wait = lane.connection.requestWakeUp() ? PATIENCE_NANOS : NO_PATIENCE_NANOS;
+                patience = patience == 0 ? wait : Math.min(patience, wait);
+            }
+        }
+        return patience;
+    }
+
+    /** Whether a one-sided request has to wait for one in a batch, which is then on its way. */
+    boolean blocks(long address, long length) {
+        for (BatchLane lane : lanes) {
+            if (lane.connection.failed()) {
+                lose(lane);
+            }
+            if (!lane.connection.isAnswered() && lane.mayOverlap(address, length)) {
+                lane.connection.send();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The requests in batches; for messages. */
+    String describe() {
+        StringBuilder text = new StringBuilder(", and " + pending + " in batches");
+        for (BatchLane lane : lanes) {
+            text.append(", to server ")
+                    .append(lane.server)
+                    .append(": ")
+                    .append(lane.connection.unanswered())
+                    .append(" batches unanswered, ")
+                    .append(lane.connection.waiting())
+                    .append(" requests not sent");
+        }
+        return text.toString();
+    }
+
+    /** Whether a request overlaps a range, and one of the two writes. */
+    boolean conflicts(boolean write, long address, long length) {
+        if (pending > 0) {
+            for (BatchLane lane : lanes) {
+                if (lane.conflicts(write, address, length)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    boolean uses(RequestBuffer buffer) {
+        for (BatchLane lane : lanes) {
+            if (lane.uses(buffer)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a request goes beyond an address. */
+    boolean reaches(long end) {
+        for (BatchLane lane : lanes) {
+            if (lane.reaches(end)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void sample(RegionHeat heat) {
+        for (BatchLane lane : lanes) {
+            lane.sample(heat);
+        }
+    }
+}

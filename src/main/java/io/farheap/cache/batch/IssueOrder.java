@@ -1,0 +1,110 @@
+package io.farheap.cache.batch;
+
+import io.farheap.cache.route.BatchLane;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The order of issue among the ways that a session's requests take: runs of consecutive requests that took the same
+ * one. Callbacks come run by run. One thread at a time; allocates only where it grows.
+ */
+final class IssueOrder {
+
+    private @Nullable BatchLane[] lanes;
+    private long[] counts;
+    private int mask;
+    private int head;
+    private int tail;
+
+    /** @param capacity a power of two */
+    IssueOrder(int capacity) {
+        lanes = new BatchLane[capacity];
+        counts = new long[capacity];
+        mask = capacity - 1;
+    }
+
+    boolean isEmpty() {
+        return head == tail;
+    }
+
+    /** So many requests took a lane. */
+    void add(BatchLane lane, int requests) {
+        int last = tail - 1 & mask;
+        if (head != tail && lanes[last] == lane) {
+            counts[last] += requests;
+        } else {
+            append(lane, requests);
+        }
+    }
+
+    /** Requests up to a sequence of the engine's took the one-sided path. */
+    void direct(long end) {
+        int last = tail - 1 & mask;
+        if (head != tail && lanes[last] == null) {
+            counts[last] = end;
+        } else {
+            append(null, end);
+        }
+    }
+
+    /** The request that was added last takes another way, if it was to this lane. */
+    boolean withdraw(BatchLane lane) {
+        int last = tail - 1 & mask;
+        if (head == tail || lanes[last] != lane) {
+            return false;
+        }
+        if (--counts[last] == 0) {
+            lanes[last] = null;
+            tail--;
+        }
+        return true;
+    }
+
+    /** The lane of the oldest run; null for a one-sided one. */
+    @Nullable
+    BatchLane lane() {
+        return lanes[head & mask];
+    }
+
+    /** Requests that are left of the oldest run, or the engine's sequence at its end for a one-sided one. */
+    long count() {
+        return counts[head & mask];
+    }
+
+    /** So many requests of the oldest run, which is not a direct one, have been called back. */
+    void take(int requests) {
+        counts[head & mask] -= requests;
+        if (counts[head & mask] == 0) {
+            next();
+        }
+    }
+
+    /** The oldest run is over. */
+    void next() {
+        lanes[head & mask] = null;
+        head++;
+    }
+
+    private void append(@Nullable BatchLane lane, long count) {
+        if (tail - head == lanes.length) {
+            grow();
+        }
+        lanes[tail & mask] = lane;
+        counts[tail & mask] = count;
+        tail++;
+    }
+
+    private void grow() {
+        int size = lanes.length;
+        BatchLane[] moreLanes = new BatchLane[2 * size];
+        long[] moreCounts = new long[2 * size];
+        for (int i = 0; i < size; i++) {
+            moreLanes[i] = lanes[head + i & mask];
+            moreCounts[i] = counts[head + i & mask];
+        }
+        lanes = moreLanes;
+        counts = moreCounts;
+        mask = 2 * size - 1;
+        head = 0;
+        tail = size;
+    }
+}

@@ -1,0 +1,106 @@
+package io.farheap.cache.batch;
+
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.route.Links;
+import io.farheap.cache.route.SessionLinks;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ServerRing;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.Context;
+
+/** A session's message rings, one pair to each server, beside its connections for one-sided operations. */
+public final class SessionRings extends SessionLinks<ServerRing> {
+
+    private final SessionBatches batches;
+    private final Context context;
+    private final CompletionChannel channel;
+    private final CacheConfiguration configuration;
+    private final RingShape shape;
+    /** What the latest drain awaits. */
+    private long drainMark;
+
+    public SessionRings(
+            Links direct,
+            OwnerGate gate,
+            SessionBatches batches,
+            Context context,
+            CompletionChannel channel,
+            CacheConfiguration configuration) {
+        super(direct, gate);
+        this.batches = batches;
+        this.context = context;
+        this.channel = channel;
+        this.configuration = configuration;
+        this.shape =
+                new RingShape(Math.min(configuration.queueDepth(), RingShape.MAX_QUEUE_DEPTH), configuration.batch());
+    }
+
+    @Override
+    public ServerRing open(RemoteServer server) {
+        return server.connectRing(context, channel, shape, configuration.serverThreads(), configuration.inlineBytes());
+    }
+
+    @Override
+    public void use(RemoteServer server, ServerRing made) {
+        batches.add(server.index(), made.connection());
+    }
+
+    @Override
+    public void leave(RemoteServer server, ServerRing end) {
+        end.connection().fail();
+        batches.remove(server.index());
+    }
+
+    /** The session looks at what was answered until it has taken it. */
+    @Override
+    public boolean hasTaken(ServerRing end) {
+        return end.connection().isIdle();
+    }
+
+    @Override
+    public boolean usable(int server) {
+        BatchConnection connection = batches.connection(server);
+        return connection != null && !connection.failed();
+    }
+
+    @Override
+    public boolean idle(int server) {
+        BatchConnection connection = batches.connection(server);
+        return connection != null && connection.isAnswered() && !connection.failed();
+    }
+
+    @Override
+    public void fail(RemoteServer server) {
+        BatchConnection connection = batches.connection(server.index());
+        if (connection != null) {
+            connection.fail();
+        }
+    }
+
+    /** What waits in a batch is sent. */
+    // There are rings, as usable has said.
+    @Override
+    @SuppressWarnings("NullAway")
+    public Drain beginDrain(RemoteRegion region) {
+        BatchConnection connection = batches.connection(region.serverIndex());
+        drainMark = connection.mark();
+        boolean done = receive(connection);
+        return connection.failed() ? Drain.UNKNOWN : done ? Drain.DONE : Drain.UNDER_WAY;
+    }
+
+    @Override
+    public boolean endsDrain(int server) {
+        BatchConnection connection = batches.connection(server);
+        return connection != null && (connection.answered(drainMark) || receive(connection));
+    }
+
+    private boolean receive(BatchConnection connection) {
+        connection.send();
+        connection.receive();
+        return connection.answered(drainMark);
+    }
+}

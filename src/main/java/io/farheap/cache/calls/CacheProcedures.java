@@ -1,0 +1,363 @@
+package io.farheap.cache.calls;
+
+import io.farheap.cache.contract.CacheException;
+import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
+import io.farheap.migration.region.RegionEntry;
+import io.farheap.migration.region.RegionTable;
+import io.farheap.procedure.Call;
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.translate.running.Translation;
+import io.farheap.remote.OpenDevice;
+import io.farheap.remote.RemoteServer;
+import io.farheap.verbs.VerbsException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import jdk.jfr.FlightRecorder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The procedures of a cache on its servers, and what these know of its region table (CompuCache's LocalTranslator).
+ *
+ * <p><b>While a region moves.</b> {@code moving} names it; then the servers that had it are told a table without it,
+ * and answer when no call uses another any more: from there on no procedure reads or writes the region, and it is
+ * copied. A call that meets it comes back to its session, which sees {@code moving} and keeps it. When the region is
+ * where it goes, the servers are told again, {@code moving} is cleared, and sessions let what they kept go on. A cache
+ * without procedures tells nobody anything.
+ *
+ * <p>{@code lock} is held by whoever talks to servers about procedures. Sessions read {@code moving} and what
+ * procedures know of servers, and never wait.
+ */
+public final class CacheProcedures implements AutoCloseable {
+
+    private static final int NONE = -1;
+
+    private final OpenDevice device;
+    private final RegionTable table;
+    private final List<RemoteServer> servers;
+    /** Makes sessions look at the calls that they keep. */
+    private final Runnable resume;
+
+    private final CallTally tally = new CallTally();
+    private final Runnable statistics;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<RegisteredProcedure> all = new CopyOnWriteArrayList<>();
+    private final List<Told> told = new ArrayList<>();
+    private final int[] generations = new int[CallFormat.SLOTS];
+    private long version;
+    private volatile int moving = NONE;
+    /** Whether there has been a procedure: servers are told of the table then. */
+    private volatile boolean used;
+
+    private boolean closed;
+
+    /** A server, and the table that it was told last. */
+    private static final class Told {
+        final RemoteServer server;
+        CallLine line;
+        int @Nullable [] regions;
+
+        Told(RemoteServer server, CallLine line) {
+            this.server = server;
+            this.line = line;
+        }
+    }
+
+    /**
+     * @param name of the cache
+     * @param servers those that the cache uses now
+     */
+    public CacheProcedures(String name, OpenDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
+        this.device = device;
+        this.table = table;
+        this.servers = servers;
+        this.resume = resume;
+        this.statistics = () -> CallStatisticsEvent.emit(name, tally.now());
+    }
+
+    /** What has become of calls. */
+    public CallTally tally() {
+        return tally;
+    }
+
+    /** The region that moves, or -1. Sessions ask. */
+    int moving() {
+        return moving;
+    }
+
+    boolean has(RegisteredProcedure procedure) {
+        return procedure.owner() == this;
+    }
+
+    public List<RegisteredProcedure> all() {
+        return List.copyOf(all);
+    }
+
+    /** @param maker makes it, as the application has it */
+    public <P extends RegisteredProcedure> P register(
+            Translation translation, byte[] classFile, int flags, RegisteredProcedure.Maker<P> maker) {
+        lock.lock();
+        try {
+            checkOpen();
+            if (!used) {
+                used = true;
+                FlightRecorder.addPeriodicEvent(CallStatisticsEvent.class, statistics);
+            }
+            P procedure = maker.make(this, freeId(), flags, translation, classFile);
+            List<Told> having = new ArrayList<>();
+            try {
+                for (RemoteServer server : servers) {
+                    if (server.lost() == null) {
+                        Told to = line(server);
+                        having.add(to);
+                        register(to, procedure);
+                        tell(to, moving);
+                    }
+                }
+            } catch (ControlException | CacheException e) {
+                having.forEach(server -> forget(server, procedure));
+                throw e instanceof CacheException known
+                        ? known
+                        : new CacheException("cannot register " + procedure + ": " + e.getMessage(), e);
+            }
+            all.add(procedure);
+            return procedure;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int freeId() {
+        for (int slot = 0; slot < CallFormat.SLOTS; slot++) {
+            int candidate = slot;
+            if (all.stream().noneMatch(other -> CallFormat.slot(other.id()) == candidate)) {
+                return slot + CallFormat.SLOTS * (generations[slot]++ & 0xFFFFF);
+            }
+        }
+        throw new CacheException(
+                "the cache has " + CallFormat.SLOTS + " procedures, as many as it may: unregister one");
+    }
+
+    private static void register(Told to, RegisteredProcedure procedure) {
+        CallLine.Registration made =
+                to.line.register(procedure.id(), procedure.flags() & CallFormat.READS, procedure.classFile());
+        switch (made.outcome()) {
+            case CallFormat.REGISTERED -> procedure.servedBy(to.server, "");
+            case CallFormat.NOT_SERVED -> procedure.servedBy(to.server, made.why());
+            default ->
+                throw new CacheException("memory server " + to.server + " refuses " + procedure + ": " + made.why());
+        }
+    }
+
+    private static void forget(Told server, RegisteredProcedure procedure) {
+        try {
+            server.line.unregister(procedure.id());
+        } catch (ControlException e) {
+            // It goes with the lease.
+        }
+        procedure.forget(server.server);
+    }
+
+    public void unregister(RegisteredProcedure procedure) {
+        lock.lock();
+        try {
+            if (all.remove(procedure)) {
+                procedure.unregister();
+                told.forEach(server -> forget(server, procedure));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A server that the cache uses from now on, before it gets a region. */
+    public void join(RemoteServer server) {
+        if (!used) {
+            return;
+        }
+        lock.lock();
+        try {
+            Told to = line(server);
+            for (RegisteredProcedure procedure : all) {
+                register(to, procedure);
+            }
+            tell(to, moving);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The cache leaves a server. */
+    public void leave(RemoteServer server) {
+        lock.lock();
+        try {
+            all.forEach(procedure -> procedure.forget(server));
+            for (Told each : List.copyOf(told)) {
+                if (each.server == server) {
+                    told.remove(each);
+                    each.line.close();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Moves a region while no procedure uses it.
+     *
+     * @throws io.farheap.control.ControlException where a server that has it does not answer; nothing has moved then
+     */
+    public <T> T moving(int region, Supplier<T> move) {
+        withdraw(region);
+        try {
+            return move.get();
+        } finally {
+            settle();
+        }
+    }
+
+    private void withdraw(int region) {
+        lock.lock();
+        try {
+            moving = region;
+            for (Told each : told) {
+                int[] known = each.regions;
+                if (known == null || region < known.length && known[region] >= 0) {
+                    tell(each, moving);
+                }
+            }
+        } catch (Throwable e) {
+            Closing.after(e, this::settle);
+            throw e;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Tells the table as it is, to who knows another; a server that does not answer keeps the one before. */
+    public void settle() {
+        lock.lock();
+        try {
+            for (Told each : told) {
+                if (each.server.lost() == null && !Arrays.equals(each.regions, regions(each.server, NONE))) {
+                    tellOrLeave(each);
+                }
+            }
+        } finally {
+            // Not before: calls would go to servers that do not know yet.
+            moving = NONE;
+            lock.unlock();
+            resume.run();
+        }
+    }
+
+    private void tellOrLeave(Told server) {
+        try {
+            tell(server, NONE);
+        } catch (ControlException | VerbsException e) {
+            // It lacks what it was not told of: calls that meet that come back, and sessions make its accesses.
+        }
+    }
+
+    /** What it was told before is forgotten first: an answer may be lost. */
+    private void tell(Told to, int without) {
+        int[] regions = regions(to.server, without);
+        to.regions = null;
+        if (to.server.lost() != null) {
+            return;
+        }
+        try {
+            to.line.map(++version, regions);
+        } catch (ControlException e) {
+            if (to.server.lost() != null) {
+                return;
+            }
+            reconnect(to);
+            to.line.map(++version, regions);
+        }
+        to.regions = regions;
+    }
+
+    private void reconnect(Told to) {
+        // First: where that fails there is a line that says so the next time.
+        CallLine next = connect(to.server);
+        to.line.close();
+        to.line = next;
+    }
+
+    /** @param without a region of which it is not to know */
+    private int[] regions(RemoteServer server, int without) {
+        int[] regions = new int[table.size()];
+        for (int i = 0; i < regions.length; i++) {
+            RegionEntry entry = table.get(i);
+            boolean here = i != without && !entry.isSplit() && entry.copy().server() == server;
+            regions[i] = here ? entry.copy().regionId() : NONE;
+        }
+        return regions;
+    }
+
+    private Told line(RemoteServer server) {
+        for (Told each : told) {
+            if (each.server == server) {
+                if (each.line.failed()) {
+                    reconnect(each);
+                }
+                return each;
+            }
+        }
+        Told made = new Told(server, connect(server));
+        told.add(made);
+        return made;
+    }
+
+    private CallLine connect(RemoteServer server) {
+        return new CallLine(device.context(), server, device.lifetime()::closesLater);
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the cache is deleted");
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            FlightRecorder.removePeriodicEvent(statistics);
+            Closing.all(told.stream().map(each -> each.line).toList());
+            told.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Checks the numbers of a call.
+     *
+     * @throws IllegalArgumentException naming what is wrong
+     */
+    void requireCall(RegisteredProcedure called, int argumentLength, int resultLength) {
+        if (!called.registered() || !has(called)) {
+            throw new IllegalArgumentException(
+                    called + " is not registered with this cache; Cache.procedures().register(...) does that");
+        }
+        if (argumentLength < 0
+                || argumentLength > Call.ARGUMENT_BYTES
+                || resultLength < 0
+                || resultLength > Call.RESULT_BYTES) {
+            throw new IllegalArgumentException(tooLong(argumentLength, resultLength));
+        }
+    }
+
+    public static String tooLong(long argumentBytes, long resultBytes) {
+        return argumentBytes + " bytes of arguments and " + resultBytes + " for the result; a call has 0 to "
+                + Call.ARGUMENT_BYTES + " of each";
+    }
+}

@@ -1,0 +1,176 @@
+package io.farheap.cache.calls;
+
+import io.farheap.procedure.CallFormat;
+import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ReplyHandler;
+import io.farheap.remote.ServerLinks;
+import io.farheap.remote.ServerRing;
+import io.farheap.rpc.RingShape;
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.Context;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A session's calls to all servers. Inside its gate, or with it claimed, but for what says something else. */
+public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoCloseable {
+
+    /** 4 batches of 16 calls on their way to a server. */
+    private static final RingShape SHAPE = new RingShape(4, 16, CallFormat.RECORD_BYTES, true);
+
+    private static final int INLINE_BYTES = 172;
+    /** What is slept where no event is certain, or where a call waits for room. */
+    private static final long UNCERTAIN_NANOS = 50_000;
+    /** A server that is gone, or whose thread is, raises no event: polls find out. */
+    private static final long PATIENCE_NANOS = 50_000_000;
+
+    private final Context context;
+    private final int threads;
+    private final @Nullable CompletionEvents events;
+    private final Consumer<CompletableFuture<Void>> closesLater;
+    private final Runnable wake;
+    private final CompletionChannel channel;
+    private final OwnerGate gate;
+    private final ServerLinks<ServerRing> ends;
+    private CallLink[] links = {};
+    private long eventsToken;
+
+    /**
+     * @param threads over how many of its threads a server is to spread the calls of a cache
+     * @param closesLater told of what is closed later
+     * @param gate the session's
+     * @param wake makes the session's thread poll, if it sleeps
+     */
+    public CallLinks(
+            Context context,
+            int threads,
+            @Nullable CompletionEvents events,
+            Consumer<CompletableFuture<Void>> closesLater,
+            OwnerGate gate,
+            Runnable wake) {
+        this.context = context;
+        this.threads = threads;
+        this.events = events;
+        this.closesLater = closesLater;
+        this.gate = gate;
+        this.wake = wake;
+        this.ends = new ServerLinks<>(this, gate);
+        this.channel = context.createCompletionChannel();
+    }
+
+    /** The one to a server, or null before the first call to it. */
+    @Nullable
+    CallLink find(RemoteServer server) {
+        for (CallLink link : links) {
+            if (link.server() == server) {
+                return link;
+            }
+        }
+        return null;
+    }
+
+    /** Outside of the gate. */
+    @Override
+    public ServerRing open(RemoteServer server) {
+        server.requireHeld();
+        return server.connectRing(context, channel, SHAPE, threads, INLINE_BYTES);
+    }
+
+    // One that is wanted is not forgotten.
+    @SuppressWarnings("NullAway")
+    @Override
+    public void use(RemoteServer server, ServerRing made) {
+        find(server).use(made);
+    }
+
+    /** The link has stopped using it. */
+    @Override
+    public void leave(RemoteServer server, ServerRing end) {}
+
+    /** Begins to connect to a server that has none yet. */
+    CallLink add(RemoteServer server) {
+        CallLink made = new CallLink(server, ends, wake);
+        links = Arrays.copyOf(links, links.length + 1);
+        links[links.length - 1] = made;
+        return made;
+    }
+
+    /** Whether the queue to a server is full. */
+    boolean full(@Nullable RemoteServer server) {
+        CallLink link = server == null ? null : find(server);
+        return link != null && link.full();
+    }
+
+    void poll(ReplyHandler handler) {
+        for (CallLink link : links) {
+            link.poll(handler);
+        }
+    }
+
+    void send() {
+        for (CallLink link : links) {
+            link.send();
+        }
+    }
+
+    long listen(boolean waits) {
+        if (eventsToken == 0 && events != null) {
+            eventsToken = events.add(channel, wake);
+        }
+        long most = waits ? UNCERTAIN_NANOS : PATIENCE_NANOS;
+        for (CallLink link : links) {
+            link.listen();
+        }
+        for (CallLink link : links) {
+            if (link.underWay() > 0 && !link.requestWakeUp()) {
+                most = UNCERTAIN_NANOS;
+            }
+        }
+        return most;
+    }
+
+    @Override
+    public void fail(RemoteServer server) {
+        CallLink link = find(server);
+        if (link != null) {
+            link.lose();
+        }
+    }
+
+    /** Sends nothing to a server any more, which is to be {@linkplain #forget forgotten} then. */
+    void leave(RemoteServer server) {
+        CallLink link = find(server);
+        if (link != null) {
+            links = Arrays.stream(links).filter(other -> other != link).toArray(CallLink[]::new);
+            link.leave();
+        }
+    }
+
+    /** Ends what there was to a server. Outside of the gate: the server may take long to answer. */
+    public void forget(RemoteServer server) {
+        ends.forget(server);
+    }
+
+    /** Outside of the gate. */
+    @Override
+    public void close() {
+        gate.claimed(() -> {
+            ends.shut();
+            for (CallLink link : links) {
+                link.leave();
+            }
+        });
+        if (eventsToken != 0 && events != null) {
+            events.remove(eventsToken);
+        }
+        try {
+            ends.close();
+        } finally {
+            // A ring that its server does not let go of is closed later, and with it what the channel is for.
+            closesLater.accept(ends.closed().thenRun(channel::close));
+        }
+    }
+}

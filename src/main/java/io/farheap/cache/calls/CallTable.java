@@ -1,0 +1,180 @@
+package io.farheap.cache.calls;
+
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.order.RequestBuffer;
+import io.farheap.remote.RemoteServer;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of a session, by place. One thread at a time; nothing here allocates after construction. */
+public final class CallTable {
+
+    private final SessionCall[] all;
+    private final SessionCall[] free;
+    private int freeCount;
+    private int kept;
+    private int unfenced;
+    /** How many wait for earlier ones and make later ones wait, and of these how many may write. */
+    private int ordered;
+
+    private int orderedWrites;
+
+    CallTable(int places) {
+        all = new SessionCall[places];
+        free = new SessionCall[places];
+        for (int place = places - 1; place >= 0; place--) {
+            all[place] = new SessionCall(place);
+            free[freeCount++] = all[place];
+        }
+    }
+
+    public SessionCall get(int place) {
+        return all[place];
+    }
+
+    int room() {
+        return freeCount;
+    }
+
+    /** Calls between issue and callback. */
+    int pending() {
+        return all.length - freeCount;
+    }
+
+    int kept() {
+        return kept;
+    }
+
+    /** One that is lost and cannot take effect any more; null where there is none. */
+    @Nullable
+    SessionCall over() {
+        for (int place = 0; unfenced > 0 && place < all.length; place++) {
+            SessionCall call = all[place];
+            if (call.state == SessionCall.UNFENCED && (call.ring == null || call.ring.isOver())) {
+                return call;
+            }
+        }
+        return null;
+    }
+
+    /** @return a call that is kept from now on, of no region yet; there must be room */
+    SessionCall take(
+            RegisteredProcedure called,
+            long at,
+            long footprint,
+            long bytes,
+            @Nullable RequestBuffer memory,
+            CallCompletion done,
+            long itsToken) {
+        SessionCall call = free[--freeCount];
+        call.procedure = called;
+        call.address = at;
+        call.from = footprint;
+        call.span = bytes;
+        call.buffer = memory;
+        call.completion = done;
+        call.token = itsToken;
+        call.contextBytes = 0;
+        call.tries = 0;
+        call.misses = 0;
+        call.returns = 0;
+        call.refusals = 0;
+        call.held = false;
+        if (call.sentTo != null) {
+            call.sentTo = null;
+        }
+        if (!called.unordered()) {
+            ordered++;
+            orderedWrites += called.readsOnly() ? 0 : 1;
+        }
+        call.state = SessionCall.KEPT;
+        kept++;
+        return call;
+    }
+
+    void move(SessionCall call, byte next) {
+        kept -= call.state == SessionCall.KEPT ? 1 : 0;
+        kept += next == SessionCall.KEPT ? 1 : 0;
+        unfenced -= call.state == SessionCall.UNFENCED ? 1 : 0;
+        unfenced += next == SessionCall.UNFENCED ? 1 : 0;
+        call.state = next;
+        call.held &= next == SessionCall.KEPT;
+    }
+
+    /** What was sent, and is not answered: one that reads is kept, to be sent again. */
+    void lose(SessionCall call) {
+        move(call, call.readsOnly() ? SessionCall.KEPT : SessionCall.UNFENCED);
+    }
+
+    /**
+     * The same of all that were sent to a server that is left. It has no region then, so none takes effect any more.
+     */
+    void leave(RemoteServer server) {
+        for (SessionCall call : all) {
+            if (call.ring != null && call.ring.ends() == server.ends()) {
+                if (call.state == SessionCall.SENT) {
+                    lose(call);
+                }
+                call.ring = null;
+            }
+        }
+    }
+
+    void release(SessionCall call) {
+        if (!call.unordered()) {
+            ordered--;
+            orderedWrites -= call.readsOnly() ? 0 : 1;
+        }
+        move(call, SessionCall.FREE);
+        call.procedure = null;
+        call.buffer = null;
+        call.completion = null;
+        if (call.lacking != null) {
+            call.lacking = null;
+        }
+        if (call.ring != null) {
+            call.ring = null;
+        }
+        free[freeCount++] = call;
+    }
+
+    /** Whether a call would have to wait for earlier ones. */
+    boolean blocks(RegisteredProcedure called, long footprint, long bytes) {
+        return !called.unordered() && blocks(!called.readsOnly(), footprint, bytes);
+    }
+
+    /** Whether a request has to wait for calls: for those whose footprint it overlaps, where one of the two writes. */
+    boolean blocks(boolean write, long at, long length) {
+        if (ordered == 0 || !write && orderedWrites == 0) {
+            return false;
+        }
+        for (SessionCall call : all) {
+            if (call.pending()
+                    && !call.unordered()
+                    && (write || !call.readsOnly())
+                    && at < call.from + call.span
+                    && call.from < at + length) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean uses(RequestBuffer candidate) {
+        for (SessionCall call : all) {
+            if (call.buffer == candidate) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the footprint of one goes beyond an address. */
+    boolean reaches(long end) {
+        for (SessionCall call : all) {
+            if (call.pending() && call.from + call.span > end) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

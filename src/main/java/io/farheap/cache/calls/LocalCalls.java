@@ -1,0 +1,357 @@
+package io.farheap.cache.calls;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.order.RequestPath;
+import io.farheap.lifetime.Closing;
+import io.farheap.memory.NativeMemory;
+import io.farheap.migration.region.RegionTable;
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.translate.running.Context;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs calls in the client, where no server runs their procedure: the same translated code, with each access made by a
+ * read, a write or an atomic of the session. The device's atomics are not atomic with those of a server's procedures,
+ * so words of a server that runs the procedure are changed there alone; a set of many words is refused. Inside the
+ * session's gate.
+ */
+public final class LocalCalls implements AutoCloseable, Completion {
+
+    /** Makes an access of the session; false where there is no room. */
+    public interface Requests {
+        boolean issue(
+                boolean write,
+                long address,
+                long length,
+                RequestBuffer buffer,
+                long local,
+                Completion done,
+                long token);
+
+        /** As {@link RequestPath#issueAtomic}. */
+        boolean issueAtomic(
+                boolean swap,
+                long address,
+                long compareOrAdd,
+                long value,
+                RequestBuffer buffer,
+                long local,
+                Completion done,
+                long token);
+    }
+
+    /** Told of calls. */
+    interface Ended {
+
+        /** It has ended; its result is at an address, for now. */
+        void ended(int place, int status, int code, long from, int bytes);
+
+        /** Whether a server has taken over a call that is about to access an address. */
+        boolean takesOver(int place, Context context);
+
+        /** Of {@link #MAY}, {@link #MAY_LATER} and {@link #MAY_NOT}: whether the device may change a word. */
+        int atomic(int place, long address);
+    }
+
+    static final int MAY = 0;
+    static final int MAY_LATER = 1;
+    static final int MAY_NOT = 2;
+
+    private static final int ACCESS_BYTES = 4096;
+    private static final int SLICE_FUEL = 10_000;
+
+    private static final byte IDLE = 0;
+    /** It is to run on. */
+    private static final byte READY = 1;
+    /** It has an access to make, and there was no room. */
+    private static final byte WANTS = 2;
+    /** Its access is under way. */
+    private static final byte WAITS = 3;
+
+    /** Of the contexts, which know addresses alone: what is garbage to the JVM would be freed under them. */
+    private final Arena arena = Arena.ofShared();
+
+    private final RegionTable table;
+    private final CallingCache cache;
+    private final Requests requests;
+    private final Ended ended;
+    private final byte[] state;
+    private final @Nullable Context[] contexts;
+    private final int[] statuses;
+    private @Nullable MemorySegment nowhere;
+    private @Nullable RequestBuffer buffer;
+    private int active;
+
+    LocalCalls(CallingCache cache, Requests requests, int most, Ended ended) {
+        this.table = cache.table();
+        this.cache = cache;
+        this.requests = requests;
+        this.ended = ended;
+        this.state = new byte[most];
+        this.contexts = new Context[most];
+        this.statuses = new int[most];
+    }
+
+    /**
+     * Has the memory that a call in a place needs, before it {@linkplain #begin begins}.
+     *
+     * @throws RuntimeException where there is none, or it cannot be registered; nothing has happened then
+     */
+    void prepare(int place) {
+        if (contexts[place] == null) {
+            contexts[place] = new Context(arena.allocate(Context.MEMORY_BYTES, Long.BYTES));
+        }
+        if (buffer == null) {
+            buffer = cache.register((long) state.length * ACCESS_BYTES);
+        }
+        nowhere();
+    }
+
+    /**
+     * Begins a call in a place that is {@linkplain #prepare prepared}.
+     *
+     * @param saved has the context that it is to go on with
+     * @param savedBytes of it; 0 to begin
+     */
+    // As in run.
+    @SuppressWarnings("NullAway")
+    void begin(
+            int place,
+            RegisteredProcedure procedure,
+            long from,
+            long span,
+            long arguments,
+            int argumentBytes,
+            int resultCapacity,
+            MemorySegment saved,
+            long savedAt,
+            int savedBytes) {
+        Context context = contexts[place];
+        context.begin(procedure.translation().code(), from, span, argumentBytes, resultCapacity, CallFormat.FUEL_LIMIT);
+        MemorySegment.copy(NativeMemory.ALL, arguments, NativeMemory.ALL, context.argumentsAddress(), argumentBytes);
+        state[place] = READY;
+        statuses[place] = CallStatus.DONE;
+        if (savedBytes > 0 && !context.load(saved, savedAt, savedBytes)) {
+            // A server sent what it should not have.
+            statuses[place] = CallStatus.LOST;
+        }
+        active++;
+    }
+
+    /** Whether one goes on with the next poll. */
+    boolean runs() {
+        return any(READY);
+    }
+
+    /** Whether one has an access to make for which there was no room. */
+    boolean wants() {
+        return any(WANTS);
+    }
+
+    private boolean any(byte wanted) {
+        for (int place = 0; active > 0 && place < state.length; place++) {
+            if (state[place] == wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Runs what is ready, and makes accesses. */
+    void poll() {
+        for (int place = 0; active > 0 && place < state.length; place++) {
+            if (state[place] == READY) {
+                run(place);
+            } else if (state[place] == WANTS) {
+                proceed(place);
+            }
+        }
+    }
+
+    // A place that is in use has a context.
+    @SuppressWarnings("NullAway")
+    private void run(int place) {
+        Context context = contexts[place];
+        if (statuses[place] != CallStatus.DONE) {
+            end(place, statuses[place], 0, 0);
+            return;
+        }
+        context.map(nowhere().address(), entries(), Long.numberOfTrailingZeros(table.regionBytes()));
+        switch (context.run(SLICE_FUEL)) {
+            case Context.RETURNED -> end(place, CallStatus.DONE, context.code(), context.resultBytes());
+            case Context.ENDED -> end(place, context.status(), 0, 0);
+            case Context.ACCESS -> proceed(place);
+            default -> {
+                // It goes on with the next poll.
+            }
+        }
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void proceed(int place) {
+        Context context = contexts[place];
+        if (ended.takesOver(place, context)) {
+            forget(place);
+        } else if (context.accessKind() == Context.COMPARE_AND_SET || context.accessKind() == Context.ADD) {
+            atomic(place, context);
+        } else {
+            access(place);
+        }
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void atomic(int place, Context context) {
+        long address = context.address();
+        int may = cache.atomics() ? ended.atomic(place, address) : MAY_NOT;
+        if (may == MAY_NOT) {
+            end(place, CallStatus.REFUSED, 0, 0);
+            return;
+        }
+        boolean swap = context.accessKind() == Context.COMPARE_AND_SET;
+        state[place] = WAITS;
+        if (may == MAY_LATER
+                || !requests.issueAtomic(
+                        swap,
+                        address,
+                        swap ? context.expected() : context.value(),
+                        context.value(),
+                        buffer,
+                        buffer.address() + (long) place * ACCESS_BYTES,
+                        this,
+                        place)) {
+            state[place] = WANTS;
+        }
+    }
+
+    private int entries() {
+        return Context.entries(table.size());
+    }
+
+    /** A table in which no region is in this process. */
+    private MemorySegment nowhere() {
+        long bytes = (long) entries() * Long.BYTES;
+        MemorySegment zeros = nowhere;
+        if (zeros == null || zeros.byteSize() < bytes) {
+            zeros = Arena.ofAuto().allocate(bytes, Long.BYTES);
+            nowhere = zeros;
+        }
+        return zeros;
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void access(int place) {
+        Context context = contexts[place];
+        long local = buffer.address() + (long) place * ACCESS_BYTES;
+        int bytes = context.accessBytes();
+        boolean write = false;
+        switch (context.accessKind()) {
+            case Context.READ, Context.COPY_TO_SCRATCH -> {}
+            case Context.WRITE -> {
+                write = true;
+                NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, local, context.value());
+            }
+            case Context.COPY_FROM_SCRATCH -> {
+                write = true;
+                MemorySegment.copy(
+                        NativeMemory.ALL,
+                        context.scratchAddress() + context.scratchAt(),
+                        NativeMemory.ALL,
+                        local,
+                        bytes);
+            }
+            default -> {
+                end(place, CallStatus.REFUSED, 0, 0);
+                return;
+            }
+        }
+        if (bytes == 0) {
+            done(context, local, 0);
+            state[place] = READY;
+            return;
+        }
+        state[place] = WAITS;
+        if (!requests.issue(write, context.address(), bytes, buffer, local, this, place)) {
+            state[place] = WANTS;
+        }
+    }
+
+    @Override
+    // As in run.
+    @SuppressWarnings("NullAway")
+    public void completed(long token, int status) {
+        int place = (int) token;
+        Context context = contexts[place];
+        if (state[place] != WAITS) {
+            return;
+        }
+        if (status == Status.OK) {
+            done(context, buffer.address() + (long) place * ACCESS_BYTES, context.accessBytes());
+        } else {
+            statuses[place] = CallStatus.LOST;
+        }
+        // Not here: another callback may be running.
+        state[place] = READY;
+    }
+
+    private static void done(Context context, long local, int bytes) {
+        long found = 0;
+        switch (context.accessKind()) {
+            case Context.COPY_TO_SCRATCH ->
+                MemorySegment.copy(
+                        NativeMemory.ALL,
+                        local,
+                        NativeMemory.ALL,
+                        context.scratchAddress() + context.scratchAt(),
+                        bytes);
+            case Context.READ ->
+                found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) & -1L >>> Long.SIZE - Byte.SIZE * bytes;
+            case Context.ADD -> found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local);
+            case Context.COMPARE_AND_SET ->
+                found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) == context.expected() ? 1 : 0;
+            default -> {
+                // Nothing is looked at.
+            }
+        }
+        context.accessDone(found);
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void end(int place, int status, int code, int bytes) {
+        forget(place);
+        ended.ended(place, status, code, contexts[place].resultAddress(), bytes);
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void forget(int place) {
+        state[place] = IDLE;
+        active--;
+        contexts[place].end();
+    }
+
+    @Override
+    public void close() {
+        Arrays.fill(state, IDLE);
+        RequestBuffer registered = buffer;
+        buffer = null;
+        Closing.all(
+                () -> {
+                    if (registered != null) {
+                        registered.free();
+                    }
+                },
+                arena);
+    }
+}

@@ -1,0 +1,500 @@
+package io.farheap.cache.calls;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.order.RequestPath;
+import io.farheap.lifetime.Closing;
+import io.farheap.memory.NativeMemory;
+import io.farheap.migration.region.RegionEntry;
+import io.farheap.migration.region.RegionTable;
+import io.farheap.migration.region.SplitRegion;
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.translate.running.Context;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ReplyHandler;
+import io.farheap.thread.OwnerGate;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of one session, by place. A call is
+ *
+ * <ul>
+ *   <li><b>kept</b>, while the region that it needs moves, or there is no room on the way to its server;
+ *   <li><b>sent</b>, until its server answers: it has ended, or it has met an address that this server does not have,
+ *       and its context comes with the answer; then it is kept or sent again;
+ *   <li><b>here</b>, where no server runs it: {@link LocalCalls} makes its accesses one by one;
+ *   <li><b>unfenced</b>, where the connection has failed that it was sent over, until nothing of it can take effect any
+ *       more: then it is called back as lost.
+ * </ul>
+ *
+ * <p>Inside the session's gate, or with it claimed. Nothing here allocates once the session has made its first calls.
+ */
+public final class SessionCalls implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(SessionCalls.class.getName());
+    /** Calls of a session that may be under way. */
+    public static final int MOST = 128;
+    /** Of one {@link #callAll}: others find room beside them. */
+    public static final int MOST_AT_ONCE = MOST / 2;
+
+    /** What a read-only call gets where its connection failed. */
+    private static final int TRIES = 2;
+    /** A server that has not known an address of its own so often does not know it. */
+    private static final int MISSES = 8;
+    /** How often it is asked again where it alone may go on. */
+    private static final int RETURNS = 10_000;
+    /** How often a call that has begun is sent again to a server that refuses it: it has too many, for a while. */
+    private static final int MOST_REFUSALS = 1 << 20;
+
+    private final RegionTable table;
+    private final CacheProcedures procedures;
+    private final CallLinks links;
+    private final LocalCalls here;
+    private final CallMemory memory = new CallMemory(MOST);
+    private final ReplyHandler handler = this::answered;
+    private final CallTable calls = new CallTable(MOST);
+    private final CallTally tally;
+    private final CallTally.Counter counts;
+    private int ended;
+
+    public SessionCalls(CallingCache cache, LocalCalls.Requests requests, OwnerGate gate, Runnable wake) {
+        this.table = cache.table();
+        this.procedures = cache.procedures();
+        try {
+            this.links = cache.callLinks(gate, wake);
+        } catch (Throwable e) {
+            memory.close();
+            throw e;
+        }
+        this.tally = procedures.tally();
+        this.counts = tally.open();
+        this.here = new LocalCalls(cache, requests, MOST, new Here());
+    }
+
+    /** As {@link CacheProcedures#requireCall}. */
+    public void check(RegisteredProcedure called, int argumentLength, int resultLength) {
+        procedures.requireCall(called, argumentLength, resultLength);
+    }
+
+    /** As {@link CallTable#blocks}. */
+    boolean blocks(boolean write, long at, long length) {
+        return calls.blocks(write, at, length);
+    }
+
+    /**
+     * Makes a call, whose numbers have been checked.
+     *
+     * @param user what the arguments and the result are in; null where the caller keeps that alive
+     * @param argumentsAt address of the arguments
+     * @param resultAt address of the result
+     * @return false where there is no room
+     */
+    public boolean call(
+            RegisteredProcedure called,
+            long at,
+            long footprint,
+            long bytes,
+            @Nullable RequestBuffer user,
+            long argumentsAt,
+            int argumentLength,
+            long resultAt,
+            int resultLength,
+            CallCompletion done,
+            long itsToken) {
+        if (calls.room() == 0 || calls.blocks(called, footprint, bytes)) {
+            return false;
+        }
+        SessionCall call = calls.take(called, at, footprint, bytes, user, done, itsToken);
+        give(call, argumentsAt, argumentLength, resultAt, resultLength);
+        if (!goOn(call, false) && links.full(server(at))) {
+            // Nobody has seen it yet.
+            calls.release(call);
+            return false;
+        }
+        return true;
+    }
+
+    private void give(SessionCall call, long argumentsAt, int argumentLength, long resultAt, int resultLength) {
+        call.arguments = argumentsAt;
+        call.argumentBytes = argumentLength;
+        call.result = resultAt;
+        call.resultBytes = resultLength;
+        call.begun = counts.begin();
+    }
+
+    /** As {@link #call}, of many: of arguments, results and tokens each call has the next. They take no order. */
+    public boolean callAll(
+            RegisteredProcedure called,
+            long[] addresses,
+            int count,
+            long footprint,
+            long bytes,
+            RequestBuffer user,
+            long argumentsAt,
+            int argumentLength,
+            long resultAt,
+            int resultLength,
+            CallCompletion done,
+            long firstToken) {
+        if (calls.room() < count || calls.blocks(called, footprint, bytes)) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            SessionCall call = calls.take(called, addresses[i], footprint, bytes, user, done, firstToken + i);
+            give(
+                    call,
+                    argumentsAt + (long) i * argumentLength,
+                    argumentLength,
+                    resultAt + (long) i * resultLength,
+                    resultLength);
+        }
+        goOn(false);
+        return true;
+    }
+
+    /** All that are kept, as far as there is room; as {@link #goOn(SessionCall, boolean)}. */
+    private void goOn(boolean polled) {
+        for (int place = 0; place < MOST && calls.kept() > 0; place++) {
+            if (calls.get(place).state == SessionCall.KEPT) {
+                goOn(calls.get(place), polled);
+            }
+        }
+    }
+
+    private @Nullable RemoteServer server(long at) {
+        RegionEntry entry = table.get(table.indexOf(at));
+        return entry.isSplit() ? null : entry.copy().server();
+    }
+
+    /**
+     * Sends a call that is kept, or runs it here.
+     *
+     * @param polled whether it may end, and be called back: else one that cannot go on is kept until the next poll
+     * @return false where it has to be kept
+     */
+    // One that is pending has a procedure.
+    @SuppressWarnings("NullAway")
+    private boolean goOn(SessionCall call, boolean polled) {
+        RegisteredProcedure called = call.procedure;
+        if (table.indexOf(call.address) == procedures.moving()) {
+            if (!call.held) {
+                call.held = true;
+                counts.held();
+            }
+            return false;
+        }
+        RemoteServer server = server(call.address);
+        CallLink link = server == null ? null : links.find(server);
+        if (server == null
+                || server == call.lacking
+                || !(link == null ? called.runsOn(server) : link.serverRuns(called))) {
+            return tryToRunHere(call, called, polled);
+        }
+        if (link == null) {
+            link = links.add(server);
+        }
+        if (!link.hasRoom()) {
+            if (polled && (server.lost() != null || link.unreachable())) {
+                end(call, CallStatus.LOST, 0, 0);
+                return true;
+            }
+            return false;
+        }
+        send(call, called, server, link);
+        return true;
+    }
+
+    /** @return false where there is no memory for it, and it has to be kept until it may end */
+    private boolean tryToRunHere(SessionCall call, RegisteredProcedure called, boolean polled) {
+        try {
+            here.prepare(call.place);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            if (polled) {
+                LOG.log(System.Logger.Level.WARNING, called + " is refused: no server runs it, nor is there memory", e);
+                refuse(call);
+            }
+            return polled;
+        }
+        runHere(call, called);
+        return true;
+    }
+
+    /** It will not go on. One that has run elsewhere may have done something. */
+    private void refuse(SessionCall call) {
+        end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
+    }
+
+    private void runHere(SessionCall call, RegisteredProcedure called) {
+        calls.move(call, SessionCall.HERE);
+        counts.here();
+        here.begin(
+                call.place,
+                called,
+                call.from,
+                call.span,
+                call.arguments,
+                call.argumentBytes,
+                call.resultBytes,
+                memory.contexts(call),
+                CallMemory.contextAt(call),
+                call.contextBytes);
+    }
+
+    private void send(SessionCall call, RegisteredProcedure called, RemoteServer server, CallLink link) {
+        int bytes = memory.write(call, called);
+        boolean begun = call.contextBytes > 0;
+        if (call.sentTo != server) {
+            call.sentTo = server;
+            if (begun) {
+                counts.movedOn();
+            }
+        }
+        call.ring = link.ring();
+        link.call(
+                begun ? CallFormat.RESUME : CallFormat.CALL,
+                this,
+                memory.message(),
+                bytes,
+                memory.answer(call),
+                CallFormat.RECORD_BYTES,
+                call.place);
+        calls.move(call, SessionCall.SENT);
+    }
+
+    /**
+     * Makes progress, and runs callbacks.
+     *
+     * @return how many
+     */
+    int poll() {
+        if (calls.pending() == 0) {
+            return 0;
+        }
+        ended = 0;
+        links.poll(handler);
+        for (SessionCall call = calls.over(); call != null; call = calls.over()) {
+            end(call, CallStatus.LOST, 0, 0);
+        }
+        here.poll();
+        goOn(true);
+        return ended;
+    }
+
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void answered(long tag, int outcome, int bytes) {
+        SessionCall call = calls.get((int) tag);
+        if (outcome == Outcome.UNKNOWN) {
+            lost(call);
+            return;
+        }
+        if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
+            // What failed at the server may have run before it did.
+            boolean ran = outcome == Outcome.DONE || outcome == Outcome.FAILED || call.contextBytes > 0;
+            end(call, ran ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
+            return;
+        }
+        long at = memory.answer(call);
+        int status = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at);
+        int code = NativeMemory.ALL.get(JAVA_INT_UNALIGNED, at + 4);
+        long value = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, at + 8);
+        if (status == CallFormat.LEFT) {
+            left(call, value, bytes - CallFormat.REPLY_BYTES);
+        } else if (status == CallStatus.DONE) {
+            int length = Math.min(bytes - CallFormat.REPLY_BYTES, call.resultBytes);
+            MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, call.result, length);
+            end(call, CallStatus.DONE, code, length);
+        } else if (status == CallStatus.REFUSED && call.contextBytes > 0) {
+            refused(call);
+        } else {
+            end(call, status, 0, 0);
+        }
+    }
+
+    /** It has run elsewhere, so it is not one that was refused: it goes on when the server has room. */
+    private void refused(SessionCall call) {
+        if (++call.refusals < MOST_REFUSALS) {
+            calls.move(call, SessionCall.KEPT);
+        } else {
+            end(call, CallStatus.LOST, 0, 0);
+        }
+    }
+
+    /**
+     * Its connection has failed. One that reads may run again. Of another nothing is said before the server's end is
+     * fenced: until then it may run, and what it stores would come after what its caller stores next.
+     */
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void lost(SessionCall call) {
+        if (call.procedure.readsOnly() && ++call.tries >= TRIES) {
+            end(call, CallStatus.LOST, 0, 0);
+        } else {
+            calls.lose(call);
+        }
+    }
+
+    /** It has met an address that the server does not have. */
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void left(SessionCall call, long at, int bytes) {
+        if (at < call.from || at >= call.from + call.span || bytes < 1) {
+            end(call, CallStatus.OUT_OF_RANGE, 0, 0);
+            return;
+        }
+        if (call.procedure.stops()
+                && table.indexOf(at) != procedures.moving()
+                && server(at) != null
+                && server(at) != server(call.address)) {
+            end(call, CallStatus.STOPPED, 0, 0);
+            return;
+        }
+        if (server(at) != call.sentTo) {
+            call.misses = 0;
+        } else if (++call.misses == MISSES) {
+            // It could not be told of the region.
+            call.lacking = server(at);
+        }
+        call.address = at;
+        memory.keep(call, bytes);
+        calls.move(call, SessionCall.KEPT);
+    }
+
+    private final class Here implements LocalCalls.Ended {
+
+        @Override
+        public void ended(int place, int status, int code, long from, int bytes) {
+            SessionCall call = calls.get(place);
+            MemorySegment.copy(NativeMemory.ALL, from, NativeMemory.ALL, call.result, bytes);
+            end(call, status, code, bytes);
+        }
+
+        /** Not while the region moves: the server that it goes to may run the procedure. */
+        // As in goOn.
+        @SuppressWarnings("NullAway")
+        @Override
+        public int atomic(int place, long at) {
+            SessionCall call = calls.get(place);
+            if (table.indexOf(at) == procedures.moving()) {
+                return LocalCalls.MAY_LATER;
+            }
+            RegionEntry entry = table.get(table.indexOf(at));
+            SplitRegion split = entry.split();
+            RemoteRegion copy = split == null ? entry.copy() : split.copy(true, table.offsetOf(at));
+            if (copy == null) {
+                return LocalCalls.MAY_LATER;
+            }
+            if (!call.procedure.runsOn(copy.server())) {
+                return LocalCalls.MAY;
+            }
+            // The server changes the word. It is asked once more: it may have been told of the region by now.
+            if (copy.server() == call.lacking) {
+                if (++call.returns == RETURNS) {
+                    return LocalCalls.MAY_NOT;
+                }
+                call.lacking = null;
+                call.misses = 0;
+            }
+            return LocalCalls.MAY_LATER;
+        }
+
+        // As in goOn.
+        @SuppressWarnings("NullAway")
+        @Override
+        public boolean takesOver(int place, Context context) {
+            SessionCall call = calls.get(place);
+            long at = context.address();
+            int bytes = context.saveBytes();
+            RemoteServer server = table.indexOf(at) == procedures.moving() ? null : server(at);
+            if (server == null
+                    || !call.procedure.runsOn(server)
+                    || server == call.lacking
+                    || bytes > CallFormat.RECORD_BYTES - CallFormat.CALL_BYTES) {
+                return false;
+            }
+            context.save(memory.answers(call), CallMemory.contextAt(call));
+            call.address = at;
+            memory.keep(call, bytes);
+            calls.move(call, SessionCall.KEPT);
+            return true;
+        }
+    }
+
+    // As in goOn.
+    @SuppressWarnings("NullAway")
+    private void end(SessionCall call, int status, int code, int bytes) {
+        CallCompletion done = call.completion;
+        long itsToken = call.token;
+        counts.ended(status, call.begun);
+        calls.release(call);
+        ended++;
+        done.completed(itsToken, status, code, bytes);
+    }
+
+    /** Calls between issue and callback. */
+    int pending() {
+        return calls.pending();
+    }
+
+    /** Calls that wait for a migration, or for room. */
+    int kept() {
+        return calls.kept();
+    }
+
+    /**
+     * As {@link RequestPath#listen}.
+     *
+     * @return ns to sleep at most, 0 for ever
+     */
+    long listen() {
+        if (calls.pending() == 0) {
+            return 0;
+        }
+        // What is to run here raises no event.
+        return here.runs() ? 1 : links.listen(calls.kept() > 0 || here.wants());
+    }
+
+    boolean uses(RequestBuffer candidate) {
+        return calls.uses(candidate);
+    }
+
+    boolean reaches(long end) {
+        return calls.reaches(end);
+    }
+
+    /** Ends what has not been sent, all of it, whatever callbacks throw; that comes out in the end. */
+    void abandonUnposted() {
+        List<AutoCloseable> ends = new ArrayList<>();
+        for (int i = 0; i < MOST; i++) {
+            SessionCall call = calls.get(i);
+            if (call.state == SessionCall.KEPT) {
+                ends.add(() -> refuse(call));
+            }
+        }
+        Closing.all(ends);
+    }
+
+    CallLinks links() {
+        return links;
+    }
+
+    /** Nobody looks for a server's answers any more, which its {@link #links} are to forget then. */
+    void leave(RemoteServer server) {
+        links.leave(server);
+        calls.leave(server);
+    }
+
+    @Override
+    public void close() {
+        Closing.all(() -> tally.close(counts), links, here, memory);
+    }
+}

@@ -1,0 +1,103 @@
+package io.farheap.cache.contract;
+
+import io.farheap.rpc.RingShape;
+import io.farheap.slo.Configuration;
+import io.farheap.thread.idle.Idle;
+
+/**
+ * How a cache's requests travel (Redy, section 5.1): what its latency and its throughput depend on.
+ *
+ * @param clientThreads threads that process the requests of application threads (Redy's c); 0 where an application
+ *     thread does that itself, with no hand-over
+ * @param serverThreads threads of each server that execute batches (s); 0 where every operation is one-sided
+ * @param batch requests in a batch at most (b), 1 to {@value RingShape#MAX_BATCH}; 1 where every operation is
+ *     one-sided. A batch takes records of up to 4 KB / b, larger ones are one-sided; above 128 bytes the session
+ *     measures which of the two is faster
+ * @param queueDepth batches, and one-sided operations, in flight on one connection (q), at least 1 and less than the
+ *     device's limit
+ * @param inlineBytes what is written of up to this size travels in the work request, where the device allows it
+ * @param pinned whether each client thread keeps to a core of its own, where there are more cores than threads
+ * @param idle what client threads do while there is nothing to do
+ */
+public record CacheConfiguration(
+        int clientThreads, int serverThreads, int batch, int queueDepth, int inlineBytes, boolean pinned, Idle idle) {
+
+    public static final int MAX_CLIENT_THREADS = 1024;
+
+    private static final int DEFAULT_QUEUE_DEPTH = 64;
+    private static final int DEFAULT_INLINE_BYTES = 172;
+
+    /** One-sided operations by the application's threads. */
+    public static final CacheConfiguration DIRECT =
+            new CacheConfiguration(0, 0, 1, DEFAULT_QUEUE_DEPTH, DEFAULT_INLINE_BYTES, true, Idle.PARK);
+
+    /** @throws IllegalArgumentException naming the value that is wrong and its limits */
+    public CacheConfiguration {
+        if (clientThreads < 0 || clientThreads > MAX_CLIENT_THREADS) {
+            throw new IllegalArgumentException(
+                    clientThreads + " client threads; there may be 0 (the application's own) to " + MAX_CLIENT_THREADS);
+        }
+        int mostServerThreads = clientThreads == 0 ? MAX_CLIENT_THREADS : clientThreads;
+        if (serverThreads < 0 || serverThreads > mostServerThreads) {
+            throw new IllegalArgumentException(
+                    serverThreads + " server threads for " + clientThreads + " client threads; there may be 0 to "
+                            + mostServerThreads + ", since each client thread's connection is served by one");
+        }
+        if (batch < 1 || batch > RingShape.MAX_BATCH) {
+            throw new IllegalArgumentException(
+                    "a batch of " + batch + " requests; it must be 1 to " + RingShape.MAX_BATCH);
+        }
+        if (serverThreads == 0 && batch > 1) {
+            throw new IllegalArgumentException(
+                    "a batch of " + batch + " requests without server threads, who would execute it; ask for at least"
+                            + " one, or for a batch of 1");
+        }
+        if (queueDepth < 1) {
+            throw new IllegalArgumentException("a queue depth of " + queueDepth + "; it must be at least 1");
+        }
+        if (inlineBytes < 0) {
+            throw new IllegalArgumentException(
+                    "an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
+        }
+    }
+
+    /** @return the same, with (c, s, b, q) */
+    public CacheConfiguration with(int clientThreads, int serverThreads, int batch, int queueDepth) {
+        return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, inlineBytes, pinned, idle);
+    }
+
+    /**
+     * With what was found for an objective: its client threads are the application's own, each with a session, since a
+     * model is measured that way.
+     */
+    public CacheConfiguration with(Configuration found) {
+        return with(0, found.serverThreads(), found.batchSize(), found.queueDepth());
+    }
+
+    public CacheConfiguration withQueueDepth(int depth) {
+        return with(clientThreads, serverThreads, batch, depth);
+    }
+
+    public CacheConfiguration withInlineBytes(int bytes) {
+        return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, bytes, pinned, idle);
+    }
+
+    public CacheConfiguration withPinned(boolean pin) {
+        return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, inlineBytes, pin, idle);
+    }
+
+    public CacheConfiguration withIdle(Idle strategy) {
+        return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, inlineBytes, pinned, strategy);
+    }
+
+    /** Whether requests travel in batches. */
+    public boolean batched() {
+        return batch > 1;
+    }
+
+    /** Redy's tuple. */
+    @Override
+    public String toString() {
+        return "(c " + clientThreads + ", s " + serverThreads + ", b " + batch + ", q " + queueDepth + ")";
+    }
+}

@@ -1,0 +1,31 @@
+package io.farheap.cache.contract;
+
+import org.jspecify.annotations.Nullable;
+
+/** A blocking operation or a call that creates, moves or deletes failed. */
+public final class CacheException extends RuntimeException {
+
+    private final int status;
+
+    public CacheException(String message) {
+        this(message, Status.OK, null);
+    }
+
+    public CacheException(String message, Throwable cause) {
+        this(message, Status.OK, cause);
+    }
+
+    public CacheException(String message, int status) {
+        this(message, status, null);
+    }
+
+    private CacheException(String message, int status, @Nullable Throwable cause) {
+        super(message, cause);
+        this.status = status;
+    }
+
+    /** The {@link Status} of the request that failed, {@link Status#OK} where the exception is not about a request. */
+    public int status() {
+        return status;
+    }
+}

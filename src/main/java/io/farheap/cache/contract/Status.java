@@ -1,0 +1,35 @@
+package io.farheap.cache.contract;
+
+/** How a request ended. */
+public final class Status {
+
+    public static final int OK = 0;
+    /** The server that had the data is gone, or has taken it back: the region is lost. */
+    public static final int LOST = 1;
+    /**
+     * The session or the cache was closed before the request was sent; in a coded cache, before it was done: what it
+     * was writing may still take effect then.
+     */
+    public static final int CLOSED = 2;
+    /**
+     * The segment that the data was to be copied to or from could not be accessed any more: it was closed, or the file
+     * that it maps has become shorter.
+     */
+    public static final int SEGMENT_GONE = 3;
+    /** Splits of a coded cache disagree, and it cannot be told which are wrong. */
+    public static final int CORRUPT = 4;
+
+    private Status() {}
+
+    public static String describe(int status) {
+        return switch (status) {
+            case OK -> "ok";
+            case LOST -> "the server that had this part of the cache is gone; its content is lost";
+            case CLOSED -> "the session or the cache was closed before the request was sent";
+            case SEGMENT_GONE ->
+                "the memory segment was closed, belongs to another thread, or maps a file that was cut";
+            case CORRUPT -> "splits of a page disagree, and too few are there to tell which are wrong";
+            default -> "status " + status;
+        };
+    }
+}

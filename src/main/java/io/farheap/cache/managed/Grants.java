@@ -1,0 +1,76 @@
+package io.farheap.cache.managed;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.SignedGrant;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.Share;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * What a cache's manager has granted it, by server. A server refuses what an earlier manager has granted, so the one
+ * that leads now is asked again then. Thread-safe.
+ */
+final class Grants {
+
+    private static final int ATTEMPTS = 5;
+    /** A server hears of a new manager within a second or two. */
+    private static final long PAUSE_MILLIS = 500;
+
+    private final Map<String, SignedGrant> grants = new ConcurrentHashMap<>();
+    private final Supplier<Allocation> again;
+
+    /** @param again asks the manager for what the cache has */
+    Grants(Supplier<Allocation> again) {
+        this.again = again;
+    }
+
+    /** What the manager has said last. */
+    void put(Allocation allocation) {
+        put(allocation.shares());
+        put(allocation.reserved());
+    }
+
+    void put(List<Share> shares) {
+        for (Share share : shares) {
+            if (!share.grant().isNone()) {
+                grants.put(share.address(), share.grant());
+            }
+        }
+    }
+
+    /**
+     * Does what a server wants a grant for.
+     *
+     * @throws io.farheap.control.ControlException as {@code action} does; GRANT_REFUSED where the manager's new grant is refused too
+     */
+    <T> T show(String address, Function<SignedGrant, T> action) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return action.apply(grants.getOrDefault(address, SignedGrant.NONE));
+            } catch (ControlException e) {
+                if (e.code() != Code.GRANT_REFUSED || attempt == ATTEMPTS) {
+                    throw e;
+                }
+                askAgain(e);
+            }
+        }
+    }
+
+    private void askAgain(ControlException refused) {
+        try {
+            Thread.sleep(PAUSE_MILLIS);
+            put(again.get());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw refused;
+        } catch (ControlException e) {
+            refused.addSuppressed(e);
+            throw refused;
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package io.farheap.cache.move;
+
+import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.managed.ManagedCache;
+import io.farheap.cache.managed.Management;
+import io.farheap.cache.session.BlockingRequests;
+import io.farheap.control.ControlException;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
+import io.farheap.migration.region.RegionTable;
+import io.farheap.remote.RemoteServer;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Servers that come and go, and regions that move between them: one such change at a time. Of a cache that a manager
+ * keeps, the manager is asked for room first, and told afterwards. Any thread but a session's in a callback.
+ */
+public final class Relocation {
+
+    /** The cache, as this knows it. */
+    public interface Owner extends ManagedCache {
+
+        /** @throws IllegalStateException it is deleted */
+        void checkOpen();
+    }
+
+    private final Owner cache;
+    private final CacheServers servers;
+    private final RegionTable table;
+    private final CacheMoves moves;
+    private final CacheProcedures procedures;
+    private final List<BlockingRequests> sessions;
+    /** Null where the cache has no manager. */
+    private final @Nullable Management management;
+    /** One migration, or change of servers or of how requests travel, at a time. */
+    private final ReentrantLock moving = new ReentrantLock();
+
+    private final MoveNews news = new MoveNews(moving);
+
+    public Relocation(
+            Owner cache,
+            CacheServers servers,
+            RegionTable table,
+            CacheMoves moves,
+            CacheProcedures procedures,
+            List<BlockingRequests> sessions,
+            @Nullable Management management) {
+        this.cache = cache;
+        this.servers = servers;
+        this.table = table;
+        this.moves = moves;
+        this.procedures = procedures;
+        this.sessions = sessions;
+        this.management = management;
+    }
+
+    /** Held while the cache changes. */
+    public ReentrantLock lock() {
+        return moving;
+    }
+
+    /** With no change meanwhile. */
+    public <T> T unmoved(Supplier<T> action) {
+        refuseInListener();
+        moving.lock();
+        try {
+            return action.get();
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /** Throws where the calling thread is in a listener of a move: the cache is in the middle of that. */
+    public void refuseInListener() {
+        news.refuseInListener();
+    }
+
+    /** The same, of a cache that is open. */
+    private <T> T changing(Supplier<T> change) {
+        cache.checkOpen();
+        return unmoved(() -> {
+            cache.checkOpen();
+            return change.get();
+        });
+    }
+
+    /** As {@link io.farheap.cache.Cache#addServer}. */
+    public void addServer(String address) {
+        try {
+            changing(() -> {
+                add(address);
+                return true;
+            });
+        } catch (ControlException e) {
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void add(String address) {
+        RemoteServer server = servers.attach(address);
+        try {
+            RegionPlacement.checkRegionSize(server, table.regionBytes());
+            servers.add(server).forEach(session -> session.connect(server));
+            procedures.join(server);
+        } catch (Throwable e) {
+            detach(server);
+            throw e;
+        }
+        servers.all().stream()
+                .filter(before ->
+                        before.address().equals(address) && before.lost() != null && moves.regionsOf(before) == 0)
+                .toList()
+                .forEach(this::detach);
+    }
+
+    private void detach(RemoteServer server) {
+        servers.remove(server);
+        try {
+            procedures.leave(server);
+            sessions.forEach(session -> session.disconnect(server));
+        } finally {
+            server.close();
+        }
+    }
+
+    /** As {@link io.farheap.cache.Cache#migrate}. */
+    public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
+        if (management == null) {
+            return move(regions, to, how);
+        }
+        cache.checkOpen();
+        long missing = unmoved(() -> {
+            moves.check(regions);
+            return regions.stream()
+                    .filter(region -> !cache.serverOf(region).equals(to))
+                    .count();
+        });
+        if (missing > 0) {
+            management.reserve(cache, to, (int) missing);
+        }
+        try {
+            return move(regions, to, how);
+        } finally {
+            management.tellNow(cache);
+        }
+    }
+
+    private MigrationResult move(List<Integer> regions, String to, MigrationOptions how) {
+        return changing(() -> {
+            // Not before: the cache may have become smaller meanwhile.
+            moves.check(regions);
+            return moves.toServer(regions, servers.get(to), how);
+        });
+    }
+
+    /** Off a server that is to be retired then; {@link #stay} says that it is not. */
+    public MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how) {
+        return changing(() -> {
+            moves.check(regions);
+            return moves.leave(servers.get(from), regions, servers.get(to), how);
+        });
+    }
+
+    public void stay() {
+        unmoved(() -> {
+            moves.stay();
+            return true;
+        });
+    }
+
+    /** As {@link io.farheap.cache.Cache#retire}. */
+    public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        if (management == null) {
+            return leave(address, how, moved);
+        }
+        reserveElsewhere(management, address);
+        try {
+            return leave(address, how, moved);
+        } finally {
+            management.tellNow(cache);
+        }
+    }
+
+    /** On the first of the cache's other servers that the manager says has room for all. */
+    private void reserveElsewhere(Management manager, String address) {
+        cache.checkOpen();
+        RemoteServer source = servers.get(address);
+        int regions = moves.regionsOf(source);
+        CacheException refused = null;
+        for (RemoteServer other : regions == 0 ? List.<RemoteServer>of() : servers.all()) {
+            if (other != source) {
+                try {
+                    manager.reserve(cache, other.address(), regions);
+                    return;
+                } catch (CacheException e) {
+                    refused = e;
+                }
+            }
+        }
+        if (refused != null) {
+            throw refused;
+        }
+    }
+
+    /** Moves all regions off a server, and is done with it; the manager knows already, or there is none. */
+    public MigrationResult leave(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        return changing(() -> {
+            RemoteServer source = servers.get(address);
+            MigrationResult total = moves.offServer(source, how, result -> news.tell(moved, result));
+            detach(source);
+            return total;
+        });
+    }
+}

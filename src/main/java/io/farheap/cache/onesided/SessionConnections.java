@@ -1,0 +1,120 @@
+package io.farheap.cache.onesided;
+
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.route.Links;
+import io.farheap.cache.route.Routes;
+import io.farheap.cache.route.SessionLinks;
+import io.farheap.connection.Connection;
+import io.farheap.connection.ConnectionNumbers;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.remote.QueuePoster;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ServerConnection;
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.ProtectionDomain;
+
+/** A session's connections for one-sided operations, one to each server. */
+public final class SessionConnections extends SessionLinks<ServerConnection> {
+
+    private final QueuePoster queue;
+    private final Routes routes;
+    private final CompletionQueue completions;
+    private final ProtectionDomain domain;
+    private final RegisteredMemory scratch;
+    private final CacheConfiguration configuration;
+    private final int doorbellBatch;
+    private final ConnectionNumbers numbers = new ConnectionNumbers();
+
+    /** @param scratch where drains put what they read */
+    public SessionConnections(
+            OwnerGate gate,
+            QueuePoster queue,
+            Routes routes,
+            CompletionQueue completions,
+            ProtectionDomain domain,
+            RegisteredMemory scratch,
+            CacheConfiguration configuration,
+            int doorbellBatch) {
+        super(Links.NONE, gate);
+        this.queue = queue;
+        this.routes = routes;
+        this.completions = completions;
+        this.domain = domain;
+        this.scratch = scratch;
+        this.configuration = configuration;
+        this.doorbellBatch = doorbellBatch;
+    }
+
+    @Override
+    public ServerConnection open(RemoteServer server) {
+        return numbers.connect(
+                this::forget,
+                number -> server.connect(
+                        domain,
+                        completions,
+                        number,
+                        configuration.queueDepth(),
+                        configuration.inlineBytes(),
+                        doorbellBatch));
+    }
+
+    private boolean forget(int number) {
+        gate.claim();
+        try {
+            return queue.forget(number);
+        } finally {
+            gate.unclaim();
+        }
+    }
+
+    @Override
+    public void use(RemoteServer server, ServerConnection made) {
+        queue.add(server.index(), made.connection());
+    }
+
+    @Override
+    public void leave(RemoteServer server, ServerConnection end) {
+        queue.detach(server.index(), DRAIN_TIMEOUT_NANOS);
+    }
+
+    @Override
+    public void ended(ServerConnection end) {
+        numbers.end(end.connection().number());
+    }
+
+    @Override
+    public boolean usable(int server) {
+        Connection connection = routes.connection(server);
+        return connection != null && !connection.failed();
+    }
+
+    @Override
+    public boolean idle(int server) {
+        Connection connection = routes.connection(server);
+        return connection != null && connection.inFlight() == 0 && !connection.failed();
+    }
+
+    @Override
+    public void fail(RemoteServer server) {
+        queue.fail(server.index());
+    }
+
+    // There is a connection, as usable has said.
+    @Override
+    @SuppressWarnings("NullAway")
+    public Drain beginDrain(RemoteRegion region) {
+        Connection connection = routes.connection(region.serverIndex());
+        if (!queue.drain(connection, region, scratch.address(), scratch.localKey())) {
+            return Drain.UNKNOWN;
+        }
+        return connection.flushing() ? Drain.UNDER_WAY : Drain.DONE;
+    }
+
+    @Override
+    public boolean endsDrain(int server) {
+        Connection connection = routes.connection(server);
+        return connection == null || queue.drained(connection);
+    }
+}

@@ -1,0 +1,70 @@
+package io.farheap.cache.order;
+
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+
+/**
+ * Requests for many records whose records have become requests of their own, or groups in batches. Called back when the
+ * last of these has been. One thread at a time; nothing here allocates after construction.
+ */
+public final class ScatterGather implements Completion {
+
+    private final int[] remaining;
+    private final int[] status;
+    private final long[] token;
+    private final Completion[] completion;
+    private final int[] free;
+    private int freeCount;
+
+    public ScatterGather(int capacity) {
+        remaining = new int[capacity];
+        status = new int[capacity];
+        token = new long[capacity];
+        completion = new Completion[capacity];
+        free = new int[capacity];
+        for (int i = capacity - 1; i >= 0; i--) {
+            free[freeCount++] = i;
+        }
+    }
+
+    public boolean full() {
+        return freeCount == 0;
+    }
+
+    /**
+     * Begins a request of so many parts, each of which carries this object as its completion.
+     *
+     * @return the token that each carries
+     */
+    public int begin(int parts, Completion whenAll, long wholeToken) {
+        int whole = free[--freeCount];
+        remaining[whole] = parts;
+        status[whole] = Status.OK;
+        token[whole] = wholeToken;
+        completion[whole] = whenAll;
+        return whole;
+    }
+
+    @Override
+    public void completed(long part, int partStatus) {
+        completed((int) part, partStatus, 1);
+    }
+
+    /**
+     * So many parts have ended.
+     *
+     * @param partStatus of all, or of one that was not successful
+     */
+    public void completed(int whole, int partStatus, int parts) {
+        if (partStatus != Status.OK) {
+            status[whole] = partStatus;
+        }
+        remaining[whole] -= parts;
+        if (remaining[whole] == 0) {
+            Completion whenAll = completion[whole];
+            completion[whole] = null;
+            free[freeCount++] = whole;
+            whenAll.completed(token[whole], status[whole]);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.farheap.cache.session;
+
+import io.farheap.cache.batch.SessionBatches;
+import io.farheap.cache.batch.SessionRings;
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.onesided.BounceBuffers;
+import io.farheap.cache.onesided.SessionConnections;
+import io.farheap.cache.onesided.SessionEngine;
+import io.farheap.cache.order.RequestPath;
+import io.farheap.cache.route.Links;
+import io.farheap.cache.route.Routes;
+import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.migration.region.RegionTable;
+import io.farheap.remote.OpenDevice;
+import io.farheap.remote.QueueCompletions;
+import io.farheap.remote.QueueConnections;
+import io.farheap.remote.QueuePoster;
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.CompletionQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session's requests go through under one configuration, with all that it holds. Reconfiguring a cache gives
+ * each session another.
+ *
+ * @param requests of the session
+ * @param links to the servers
+ * @param channel on which completions raise events, or null where another thread waits for them
+ * @param onClose frees what it holds beside the links and the channel
+ * @param closed told what completes when all is closed, which may be later than {@link #close} returns
+ */
+public record DataPath(
+        RequestPath requests,
+        Links links,
+        @Nullable CompletionChannel channel,
+        Runnable onClose,
+        Consumer<CompletableFuture<Void>> closed)
+        implements AutoCloseable {
+
+    private static final int COMPLETION_BATCH = 32;
+    /** Room in the completion queue for one drain of each server. */
+    private static final int DRAIN_ENTRIES = 256;
+
+    /** For a session whose thread processes its requests. It is not connected to any server yet. */
+    public static DataPath own(
+            OpenDevice device,
+            RegionTable table,
+            SessionOptions options,
+            CacheConfiguration how,
+            OwnerGate gate,
+            @Nullable OperationLatency latency) {
+        int entries = options.completionEntries(how, device.context().limits());
+        try (CloseStack stack = new CloseStack()) {
+            CompletionChannel channel = stack.add(device.context().createCompletionChannel());
+            CompletionQueue queue = stack.add(
+                    device.context().createCompletionQueue(entries + DRAIN_ENTRIES, COMPLETION_BATCH, channel));
+            BounceBuffers bounce = stack.add(new BounceBuffers(device.domain()));
+            QueueConnections connections = new QueueConnections();
+            Routes routes = new Routes(table, connections);
+            QueueCompletions completions =
+                    new QueueCompletions(queue, entries, entries + DRAIN_ENTRIES, connections, routes::forget);
+            QueuePoster poster = new QueuePoster(connections, completions);
+            SessionEngine engine = new SessionEngine(
+                    routes, poster, completions, device.maxMessageBytes(), bounce, latency, options.requests());
+            Links oneSided = new SessionConnections(
+                    gate, poster, routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
+            Runnable free = () -> Closing.all(completions, bounce);
+            RequestPath requests = engine;
+            Links links = oneSided;
+            if (how.batched()) {
+                SessionBatches batches = new SessionBatches(engine, poster, routes, latency, options.requests());
+                requests = batches;
+                links = new SessionRings(oneSided, gate, batches, device.context(), channel, how);
+            }
+            stack.keep();
+            return new DataPath(requests, links, channel, free, device.lifetime()::closesLater);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            Closing.all(links, onClose::run);
+        } finally {
+            if (channel != null) {
+                // Rings have completion queues on it.
+                closed.accept(links.closed().thenRun(channel::close));
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.farheap.cache.session;
+
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.verbs.DeviceLimits;
+
+/**
+ * What the sessions of a cache have in common, however their requests travel.
+ *
+ * @param name of the cache
+ * @param requests of a session between issue and callback
+ * @param doorbellBatch work requests posted as one list; 1 posts each at once
+ */
+public record SessionOptions(String name, int requests, int doorbellBatch) {
+
+    private static final int MAX_REQUESTS = 1 << 16;
+    private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;
+    private static final int MIN_COMPLETION_ENTRIES = 1024;
+    private static final int RESERVED_ENTRIES = 256;
+
+    public SessionOptions {
+        if (requests < 2 || requests > MAX_REQUESTS || Integer.bitCount(requests) != 1) {
+            throw new IllegalArgumentException(
+                    requests + " requests; it must be a power of two from 2 to " + MAX_REQUESTS);
+        }
+        if (doorbellBatch < 1) {
+            throw new IllegalArgumentException(
+                    "a doorbell batch of " + doorbellBatch + " work requests; it must be at least 1");
+        }
+    }
+
+    /** Work requests that a session may have in flight over all its connections. */
+    int completionEntries(CacheConfiguration how, DeviceLimits limits) {
+        int wanted = Math.max(MIN_COMPLETION_ENTRIES, how.queueDepth() * COMPLETION_ENTRIES_PER_DEPTH);
+        return Math.min(wanted, limits.maxCompletionEntries() - RESERVED_ENTRIES);
+    }
+}

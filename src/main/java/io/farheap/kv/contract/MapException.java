@@ -1,0 +1,40 @@
+package io.farheap.kv.contract;
+
+/** A map cannot be had, or a request that waits has failed. */
+public final class MapException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    public MapException(String message) {
+        super(message);
+    }
+
+    /** Whether a request that ends so has failed, rather than found something. */
+    public static boolean isOf(int status) {
+        return switch (status) {
+            case KvStatus.LOST, KvStatus.NO_ROOM, KvStatus.NOT_A_NUMBER, KvStatus.NO_MEMORY -> true;
+            default -> false;
+        };
+    }
+
+    /** @param status one of {@link KvStatus}, of a request */
+    public static MapException of(int status) {
+        return of(status, "");
+    }
+
+    /** @param trouble what is known to be wrong with the map's servers */
+    public static MapException of(int status, String trouble) {
+        return new MapException(
+                switch (status) {
+                    case KvStatus.NO_ROOM ->
+                        "there is no room for the object, and nothing could be evicted that makes room for one of its"
+                                + " size; give the map more memory";
+                    case KvStatus.NOT_A_NUMBER ->
+                        "the value that was to be added to does not have 8 bytes; store a number of 8 bytes there first";
+                    case KvStatus.NO_MEMORY ->
+                        "this process has no memory for a value in pieces, and the map is as before; give the process"
+                                + " more";
+                    default -> "a server that the request needs is lost: whether it took effect is not known" + trouble;
+                });
+    }
+}

@@ -1,0 +1,307 @@
+package io.farheap.kv.eviction;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.kv.blocks.Mailbox;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.Slot;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.policy.FrequencyCounterCache;
+import io.farheap.kv.policy.HistoryIds;
+import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.Replacement;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Between a session's slots and its {@link Replacement}, which decides (Ditto, section 4.3). Frequencies are added up
+ * before they go to the table ({@link FrequencyCounterCache}, section 4.2.2). One thread.
+ */
+public final class AdaptiveRecords implements AccessRecords, Victims {
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+    private static final long NEVER_EXPIRES = 0;
+    /** Of so many accesses one looks at the other objects of the bucket. A power of two. */
+    private static final int LOOK_EVERY = 16;
+
+    /**
+     * Ticks for which a count is held back at most, while the session counts others or is polled with nothing in
+     * flight.
+     */
+    private static final long MOST_HELD = 1_000_000_000;
+    /** Counts that have waited too long and go with one poll of an idle session. */
+    private static final int OLD_AT_ONCE = 8;
+
+    private static final int FINGERPRINTS = 1 << 8;
+    /** A region's number stands above an offset in it. */
+    private static final int REGION_SHIFT = 40;
+
+    private final Posts posts;
+    private final SpaceMemory space;
+    private final AccessClock clock;
+    private final Replacement replacement;
+    private final FrequencyCounterCache frequencies;
+    private final Counts counts;
+    private final int extensionWords;
+    private final Metadata metadata = new Metadata();
+    /** Those of a bucket's live slots, a bit each. */
+    private final long[] fingerprints = new long[FINGERPRINTS / Long.SIZE];
+
+    private long newestHistory;
+    private int accesses;
+
+    public AdaptiveRecords(Posts posts, SpaceMemory space, AccessClock clock, CachePolicy policy, Counts counts, long seed) {
+        this.posts = posts;
+        this.counts = counts;
+        this.space = space;
+        this.clock = clock;
+        this.replacement = policy.replacement(space.shape().objects(), seed);
+        this.extensionWords = replacement.extensionWords();
+        this.frequencies = new FrequencyCounterCache(
+                policy.frequencyBytes(), policy.frequencyThreshold(), MOST_HELD, this::addFrequency);
+    }
+
+    @Override
+    public void accessed(long hash, long bucket, int slot, long head, long block) {
+        long now = clock.now();
+        read(bucket + Slot.offset(slot), now, Long.MAX_VALUE);
+        readExtension(Bucket.word(bucket, slot), head);
+        if ((accesses++ & LOOK_EVERY - 1) == 0) {
+            replacement.seen(greatestAge(bucket, now));
+        }
+        int writes = replacement.accessed(metadata);
+        if (writes == 0) {
+            return;
+        }
+        int region = space.shape().bucketRegion(hash);
+        long at = space.shape().bucketAt(hash) + Slot.offset(slot);
+        if ((writes & Replacement.WRITE_TIME) != 0) {
+            posts.hintWrite(space.region(region), at + Slot.ACCESSED, now);
+        }
+        if (frequency(bucket + Slot.offset(slot)) >= Slot.MOST_FREQUENCY) {
+            // An atomic cannot stop by itself, and would carry into the expiry.
+            writes &= ~(Replacement.COUNT_NOW | Replacement.COUNT);
+        }
+        if ((writes & Replacement.COUNT_NOW) != 0) {
+            posts.hintAdd(space.region(region), at + Slot.FREQUENCY, 1);
+        } else if ((writes & Replacement.COUNT) != 0) {
+            frequencies.add(hash, (long) region << REGION_SHIFT | at, now);
+        }
+        if ((writes & Replacement.WRITE_EXTENSION) != 0) {
+            posts.hintWriteExtension(block, metadata, extensionWords);
+        }
+    }
+
+    private static long greatestAge(long bucket, long now) {
+        long oldest = now;
+        for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
+            if (SlotWord.isLive(Bucket.word(bucket, slot))) {
+                oldest = Math.min(oldest, ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.ACCESSED));
+            }
+        }
+        return now - oldest;
+    }
+
+    /** A block that has been used again since says nothing of the object. */
+    private boolean readExtension(long word, long head) {
+        if (extensionWords == 0) {
+            return true;
+        }
+        boolean known = head != 0 && BlockFormat.incarnation(ALL, head) == SlotWord.incarnation(word);
+        for (int i = 0; i < extensionWords; i++) {
+            metadata.extension(
+                    i, known ? ALL.get(JAVA_LONG, BlockFormat.extensionAt(head) + (long) i * Long.BYTES) : 0);
+        }
+        return known;
+    }
+
+    @Override
+    public int extensionWords() {
+        return extensionWords;
+    }
+
+    @Override
+    public void begin(long head) {
+        if (extensionWords == 0) {
+            return;
+        }
+        metadata.now(clock.now()).frequency(0);
+        replacement.inserted(metadata, false);
+        for (int i = 0; i < extensionWords; i++) {
+            ALL.set(JAVA_LONG, BlockFormat.extensionAt(head) + (long) i * Long.BYTES, metadata.extension(i));
+        }
+    }
+
+    /** Nothing is in flight: counts that have waited too long go out. */
+    public void idle() {
+        if (frequencies.size() > 0) {
+            frequencies.sendOld(clock.now(), OLD_AT_ONCE);
+        }
+    }
+
+    /** A sum of accesses goes to its slot. What the slot holds by then may be another object, which it favours. */
+    private void addFrequency(long hash, long slot, int accesses) {
+        posts.hintAdd(
+                space.region((int) (slot >>> REGION_SHIFT)),
+                (slot & (1L << REGION_SHIFT) - 1) + Slot.FREQUENCY,
+                accesses);
+    }
+
+    /** Words of a message to the map's controller. */
+    public int learnedWords() {
+        return replacement.words();
+    }
+
+    /** Sends what was learned where it is time, and takes what all have learned. */
+    public void exchange(Mailbox mailbox) {
+        if (mailbox.hasLearned()) {
+            long[] words = mailbox.learned();
+            if (mailbox.takeLearned()) {
+                try {
+                    replacement.answered(words);
+                } catch (IllegalArgumentException e) {
+                    // What the session has learned itself stays.
+                    replacement.lost();
+                }
+            } else {
+                replacement.lost();
+            }
+        } else if (replacement.due() && mailbox.mayLearn()) {
+            replacement.send(mailbox.learned());
+            mailbox.sendLearned();
+        }
+    }
+
+    @Override
+    public void missed(long bucket, long hash) {
+        int slot = Bucket.findHistory(bucket, hash);
+        if (slot != Bucket.NONE) {
+            long experts = inserted(bucket, slot);
+            if (replacement.missed(newestHistory, number(bucket, slot), experts)) {
+                counts.regretted(experts);
+            }
+        }
+    }
+
+    private static long number(long bucket, int slot) {
+        return SlotWord.historyNumber(Bucket.word(bucket, slot));
+    }
+
+    /** The insert time; of a history entry the experts. */
+    private static long inserted(long bucket, int slot) {
+        return ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.INSERTED);
+    }
+
+    @Override
+    public Metadata inserted(long bucket, long hash) {
+        int slot = Bucket.findHistory(bucket, hash);
+        boolean returned = slot != Bucket.NONE
+                && !HistoryIds.expired(
+                        newestHistory, number(bucket, slot), space.shape().objects());
+        metadata.now(clock.now()).frequency(returned ? frequency(bucket + Slot.offset(slot)) : 0);
+        replacement.inserted(metadata, returned);
+        return metadata;
+    }
+
+    private static long frequency(long at) {
+        return Integer.toUnsignedLong(ALL.get(JAVA_INT, at + Slot.FREQUENCY));
+    }
+
+    @Override
+    public void historyIsAt(long number) {
+        if (HistoryIds.age(number, newestHistory) > 0) {
+            newestHistory = number;
+        }
+    }
+
+    @Override
+    public long newestHistory() {
+        return newestHistory;
+    }
+
+    @Override
+    public void begin(long sample, int buckets, long heads, boolean atOnce, int least) {
+        long now = clock.now();
+        long seconds = clock.seconds();
+        // What is on a server that leaves, or cannot be reached, makes no room.
+        boolean leaving = !atOnce && space.anyLeaving();
+        boolean cutOff = !atOnce && !posts.reach().all();
+        replacement.begin();
+        int headsLeft = heads == 0 ? Integer.MAX_VALUE : Operations.SAMPLE_HEADS;
+        long head = heads;
+        for (int number = 0; number < buckets; number++) {
+            long bucket = sample + (long) number * SpaceShape.BUCKET_BYTES;
+            int evictable = offerEntries(bucket, atOnce);
+            for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
+                int slot = Integer.numberOfTrailingZeros(evictable);
+                long word = Bucket.word(bucket, slot);
+                if (Pieces.objectUnits(word) >= least
+                        && !(leaving && space.isLeaving(word))
+                        && !(cutOff && !posts.reach().block(word))) {
+                    read(bucket + Slot.offset(slot), now, seconds);
+                    if (readExtension(word, head) || heads == 0) {
+                        replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
+                    }
+                }
+                if (heads != 0) {
+                    headsLeft--;
+                    head += BlockFormat.MOST_HEAD_BYTES;
+                }
+            }
+        }
+    }
+
+    /**
+     * Offers a bucket's history entries, in one pass from the highest slot down.
+     *
+     * @return the slots of its objects, a bit each; of those alone that {@link Bucket#mayEvict} allows, if asked for
+     */
+    private int offerEntries(long bucket, boolean atOnce) {
+        Arrays.fill(fingerprints, 0);
+        int evictable = 0;
+        for (int slot = SpaceShape.BUCKET_SLOTS - 1; slot >= 0; slot--) {
+            long word = Bucket.word(bucket, slot);
+            if (SlotWord.isHistory(word)) {
+                replacement.offerHistory(newestHistory, SlotWord.historyNumber(word), inserted(bucket, slot));
+            } else if (SlotWord.isLive(word)) {
+                int fingerprint = SlotWord.fingerprint(word);
+                long seen = fingerprints[fingerprint >>> 6];
+                if (!atOnce || (seen >>> fingerprint & 1) == 0) {
+                    fingerprints[fingerprint >>> 6] = seen | 1L << fingerprint;
+                    evictable |= 1 << slot;
+                }
+            }
+        }
+        return evictable;
+    }
+
+    private void read(long at, long now, long seconds) {
+        long expiry = Integer.toUnsignedLong(ALL.get(JAVA_INT, at + Slot.EXPIRY));
+        metadata.insertTime(ALL.get(JAVA_LONG, at + Slot.INSERTED))
+                .lastAccess(ALL.get(JAVA_LONG, at + Slot.ACCESSED))
+                .frequency(frequency(at))
+                .size(Pieces.objectUnits(ALL.get(JAVA_LONG, at)))
+                .expiry(expiry != NEVER_EXPIRES && expiry < seconds ? now : NEVER_EXPIRES)
+                .now(now);
+    }
+
+    @Override
+    public int choose() {
+        int slot = replacement.choose();
+        return slot == Replacement.NONE ? Bucket.NONE : slot;
+    }
+
+    @Override
+    public long experts() {
+        return replacement.experts();
+    }
+}

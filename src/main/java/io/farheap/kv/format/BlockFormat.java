@@ -1,0 +1,228 @@
+package io.farheap.kv.format;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.rpc.BatchFormat;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A block: what a slot points to, in units of 64 bytes, little-endian. Written once by one WRITE before its slot names
+ * it, and found torn, used again or outdated by itself.
+ *
+ * <pre>
+ *  0  u64  mark: incarnation (bits 0..13), state (14..15: 0, or 1 if not of a plain set), expiry in ms of the map's clock, 0 never (16..63);
+ *          changed by compare-and-swap alone, outside the checksum
+ *  8  u16  bytes of the key, 1 to 1,024
+ * 10  u8   bytes of the policies' extension, a multiple of 8
+ * 11  u8   kind: 0 an object; 1 an object's index, and 2 one of its {@linkplain Pieces pieces}
+ * 12  u32  bytes of the value
+ * 16  u64  version, which no other block of the space has
+ * 24  u64  hash of the key
+ * 32  u64  checksum of words 8, 16 and 24, the key and the value, seeded with the incarnation
+ * 40       the extension, outside the checksum
+ *          the key, padded to 8 bytes with zeros
+ *          the value
+ * </pre>
+ */
+public final class BlockFormat {
+
+    public static final int UNIT_BYTES = 64;
+    public static final int HEADER_BYTES = 40;
+    public static final int MOST_KEY_BYTES = 1024;
+    /** Of the words before the key. */
+    public static final int MOST_HEAD_BYTES = 128;
+
+    private static final long LENGTHS = 8;
+    private static final long VERSION = 16;
+    private static final long HASH = 24;
+    private static final long CHECKSUM = 32;
+    private static final long INCARNATION_MASK = SlotWord.INCARNATIONS - 1;
+    private static final int STATE_SHIFT = 14;
+    private static final int EXPIRY_SHIFT = 16;
+    private static final int EXTENSION_SHIFT = 16;
+    private static final int KIND_SHIFT = 24;
+    private static final int VALUE_SHIFT = 32;
+    private static final long SECOND_MILLIS = 1000;
+
+    /** The state of a block that its slot may name. */
+    static final int LIVE = 0;
+    /** Of one that was stored by what looks first at what is there; all else is as of a live one. */
+    static final int CONDITIONAL = 1;
+
+    public static final int OBJECT = 0;
+    public static final int INDEX = 1;
+    public static final int PIECE = 2;
+
+    private BlockFormat() {}
+
+    public static int padded(int bytes) {
+        return bytes + 7 & ~7;
+    }
+
+    /** Where the key begins in a block. */
+    public static int keyAt(int extensionBytes) {
+        return HEADER_BYTES + extensionBytes;
+    }
+
+    /** Where the value begins in a block. */
+    public static int valueAt(int extensionBytes, int keyBytes) {
+        return HEADER_BYTES + extensionBytes + padded(keyBytes);
+    }
+
+    /** How many units a block takes. */
+    public static int units(int extensionBytes, int keyBytes, int valueBytes) {
+        return valueAt(extensionBytes, keyBytes) + valueBytes + UNIT_BYTES - 1 >>> 6;
+    }
+
+    static long mark(int incarnation, int state, long expiryMillis) {
+        return incarnation | (long) state << STATE_SHIFT | expiryMillis << EXPIRY_SHIFT;
+    }
+
+    /**
+     * Writes the words before the key, but the incarnation and the checksum, which {@link #seal} does.
+     *
+     * @param at of the block, a multiple of 8
+     */
+    public static void prepare(
+            MemorySegment memory,
+            long at,
+            int kind,
+            long expiryMillis,
+            int extensionBytes,
+            int keyBytes,
+            int valueBytes,
+            long version,
+            long hash) {
+        memory.set(JAVA_LONG, at, mark(0, LIVE, expiryMillis));
+        memory.set(
+                JAVA_LONG,
+                at + LENGTHS,
+                keyBytes
+                        | (long) extensionBytes << EXTENSION_SHIFT
+                        | (long) kind << KIND_SHIFT
+                        | (long) valueBytes << VALUE_SHIFT);
+        memory.set(JAVA_LONG, at + VERSION, version);
+        memory.set(JAVA_LONG, at + HASH, hash);
+    }
+
+    /** Notes in a prepared block that what it is stored by looks first at what is there. */
+    public static void setConditional(MemorySegment memory, long at) {
+        setExpiry(memory, at, expiryMillis(memory, at));
+    }
+
+    public static boolean conditional(MemorySegment memory, long at) {
+        return state(memory, at) == CONDITIONAL;
+    }
+
+    /** As {@link #setConditional}, with another expiry. */
+    public static void setExpiry(MemorySegment memory, long at, long expiryMillis) {
+        memory.set(JAVA_LONG, at, mark(0, CONDITIONAL, expiryMillis));
+    }
+
+    /** Completes a block that is prepared and whose key and value are in their places. */
+    public static void seal(MemorySegment memory, long at, int incarnation) {
+        memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, at) & ~INCARNATION_MASK | incarnation);
+        memory.set(
+                JAVA_LONG,
+                at + CHECKSUM,
+                checksum(
+                        memory,
+                        at,
+                        incarnation,
+                        extensionBytes(memory, at),
+                        keyBytes(memory, at),
+                        valueBytes(memory, at)));
+    }
+
+    private static long checksum(
+            MemorySegment memory, long at, int incarnation, int extensionBytes, int keyBytes, int valueBytes) {
+        long words = BatchFormat.mix(
+                BatchFormat.mix(BatchFormat.start(), incarnation, memory.get(JAVA_LONG, at + LENGTHS)),
+                memory.get(JAVA_LONG, at + VERSION),
+                memory.get(JAVA_LONG, at + HASH));
+        return Checksum.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, words);
+    }
+
+    /** Where the extension begins. */
+    public static long extensionAt(long at) {
+        return at + HEADER_BYTES;
+    }
+
+    /** The incarnation of a block, or of its head alone. */
+    public static int incarnation(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at) & INCARNATION_MASK);
+    }
+
+    /**
+     * Whether a copy of a block is whole and of this incarnation. Nothing else of the copy means anything before.
+     *
+     * @param most bytes that were copied
+     */
+    public static boolean whole(MemorySegment memory, long at, int most, int incarnation) {
+        if (incarnation(memory, at) != incarnation) {
+            return false;
+        }
+        int keyBytes = keyBytes(memory, at);
+        int extensionBytes = extensionBytes(memory, at);
+        long valueBytes = valueBytes(memory, at);
+        if (keyBytes < 1
+                || keyBytes > MOST_KEY_BYTES
+                || (extensionBytes & 7) != 0
+                || valueBytes < 0
+                || valueAt(extensionBytes, keyBytes) + valueBytes > most) {
+            return false;
+        }
+        return memory.get(JAVA_LONG, at + CHECKSUM)
+                == checksum(memory, at, incarnation, extensionBytes, keyBytes, (int) valueBytes);
+    }
+
+    /**
+     * Whether a copy of a block is the one that a live word names: all of it, an object or an index as the word says.
+     */
+    public static boolean isWhole(MemorySegment memory, long at, long word) {
+        return whole(memory, at, SlotWord.units(word) * UNIT_BYTES, SlotWord.incarnation(word))
+                && kind(memory, at) == (SlotWord.isIndex(word) ? INDEX : OBJECT);
+    }
+
+    public static int keyBytes(MemorySegment memory, long at) {
+        return (int) memory.get(JAVA_LONG, at + LENGTHS) & 0xFFFF;
+    }
+
+    public static int extensionBytes(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> EXTENSION_SHIFT) & 0xFF;
+    }
+
+    public static int kind(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> KIND_SHIFT) & 0xFF;
+    }
+
+    public static int valueBytes(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> VALUE_SHIFT);
+    }
+
+    /** How many bytes of a block that is whole are used: up to the end of the value. */
+    public static int usedBytes(MemorySegment memory, long at) {
+        return valueAt(extensionBytes(memory, at), keyBytes(memory, at)) + valueBytes(memory, at);
+    }
+
+    public static long version(MemorySegment memory, long at) {
+        return memory.get(JAVA_LONG, at + VERSION);
+    }
+
+    public static long hash(MemorySegment memory, long at) {
+        return memory.get(JAVA_LONG, at + HASH);
+    }
+
+    static int state(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at) >>> STATE_SHIFT) & 3;
+    }
+
+    /** An expiry as a slot has it: rounded up, and no later than a slot can say. */
+    public static long seconds(long expiryMillis) {
+        return Math.min(Math.ceilDiv(expiryMillis, SECOND_MILLIS), Slot.LAST_EXPIRY);
+    }
+
+    public static long expiryMillis(MemorySegment memory, long at) {
+        return memory.get(JAVA_LONG, at) >>> EXPIRY_SHIFT;
+    }
+}

@@ -1,0 +1,274 @@
+package io.farheap.kv.operation;
+
+import io.farheap.kv.blocks.BlockAllocator;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.AccessRecords;
+import io.farheap.kv.eviction.Room;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.SizeClasses;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The first steps of a request that stores: room for its block, and for the pieces of its value, their WRITEs, and, in
+ * one list with that of the block, the READ of the key's bucket. Nothing is taken while that cannot be reached.
+ */
+public abstract class BlockSteps implements Steps {
+
+    private static final int ROOM = Operations.OWN_STEPS;
+    private static final int BUCKET = Operations.OWN_STEPS + 1;
+    private static final int PIECE_ROOM = Operations.OWN_STEPS + 2;
+    private static final int PIECES = Operations.OWN_STEPS + 3;
+    /** Waits for a connection to the server of its key's bucket, without a block. */
+    private static final int START = Operations.OWN_STEPS + 4;
+
+    static final int BLOCK_STEPS = Operations.OWN_STEPS + 5;
+
+    static final MemorySegment ALL = NativeMemory.ALL;
+
+    final Operations operations;
+    final Posts posts;
+    public final Ending ending;
+    final Doubts doubts;
+    final Room room;
+    final BlockAllocator allocator;
+    final ValueWriter writer;
+    final AccessRecords records;
+    /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
+    private final int[] units;
+
+    public final int extensionBytes;
+    final int[] used;
+    final long[] expirySeconds;
+
+    private final long version;
+    private long sets;
+
+    BlockSteps(SetParts parts) {
+        operations = parts.operations();
+        posts = parts.posts();
+        ending = parts.ending();
+        doubts = parts.doubts();
+        room = parts.room();
+        allocator = parts.allocator();
+        writer = parts.writer();
+        records = parts.records();
+        units = new int[operations.count];
+        used = new int[operations.count];
+        expirySeconds = new long[operations.count];
+        version = parts.session() << 40;
+        extensionBytes = records.extensionWords() * Long.BYTES;
+    }
+
+    /** Where in its block a request's key begins. */
+    public int keyAt() {
+        return BlockFormat.keyAt(extensionBytes);
+    }
+
+    /** Says what a request stores; its key is in its block already, and its value there or at the writer of pieces. */
+    public void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
+        boolean index = writer.isOf(place);
+        int bytes = index ? Pieces.indexBytes(Pieces.count(extensionBytes, valueBytes)) : valueBytes;
+        units[place] = index
+                ? Pieces.indexUnits(extensionBytes, keyBytes, valueBytes)
+                : BlockFormat.units(extensionBytes, keyBytes, valueBytes);
+        used[place] = BlockFormat.valueAt(extensionBytes, keyBytes) + bytes;
+        expirySeconds[place] = BlockFormat.seconds(expiryMillis);
+        BlockFormat.prepare(
+                ALL,
+                operations.blockCopy(place),
+                index ? BlockFormat.INDEX : BlockFormat.OBJECT,
+                expiryMillis,
+                extensionBytes,
+                keyBytes,
+                bytes,
+                version | ++sets,
+                operations.hash[place]);
+    }
+
+    @Override
+    public void begin(int place) {
+        operations.attempts[place] = 0;
+        boolean pieces = writer.isOf(place);
+        if (!posts.reach().bucket(operations.hash[place])) {
+            // No block is taken, and nobody evicted, for what would then fail.
+            operations.step[place] = START;
+            operations.lost[place] = true;
+        } else if (!(pieces ? room.mayHavePieces(writer.valueBytes()) : room.mayHave(SizeClasses.of(units[place])))) {
+            noRoom(place);
+        } else if (pieces) {
+            takePieces(place);
+        } else {
+            takeBlock(place);
+        }
+    }
+
+    private void takePieces(int place) {
+        while (!writer.hasAll()) {
+            int sizeClass = writer.nextClass();
+            long block = allocator.take(sizeClass);
+            if (block == BlockAllocator.NONE) {
+                operations.step[place] = PIECE_ROOM;
+                room.begin(place, sizeClass);
+                return;
+            }
+            writer.takes(block);
+        }
+        operations.step[place] = PIECES;
+        writer.write();
+    }
+
+    private void findRoomForPiece(int place) {
+        long block = room.advance(place);
+        if (block != BlockAllocator.NONE) {
+            if (writer.restarts()) {
+                allocator.giveBack(block);
+            } else {
+                writer.takes(block);
+            }
+            takePieces(place);
+        } else if (room.none(place)) {
+            noRoom(place);
+        }
+    }
+
+    private void noRoom(int place) {
+        if (writer.isOf(place)) {
+            writer.giveBack();
+        }
+        ending.end(place, KvStatus.NO_ROOM);
+    }
+
+    private void wrotePieces(int place) {
+        if (!writer.write()) {
+            writer.fillIndex();
+            takeBlock(place);
+        }
+    }
+
+    private void takeBlock(int place) {
+        int sizeClass = SizeClasses.of(units[place]);
+        long block = allocator.take(sizeClass);
+        if (block == BlockAllocator.NONE) {
+            operations.step[place] = ROOM;
+            room.begin(place, sizeClass);
+        } else {
+            write(place, block);
+        }
+    }
+
+    private boolean isIndex(int place) {
+        return BlockFormat.kind(ALL, operations.blockCopy(place)) == BlockFormat.INDEX;
+    }
+
+    private void write(int place, long block) {
+        own(place, block);
+        records.begin(operations.blockCopy(place));
+        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
+        write(place);
+    }
+
+    private void write(int place) {
+        operations.step[place] = BUCKET;
+        posts.beginList();
+        posts.readBucket(place);
+        if (operations.kind[place] != Operations.INCREMENT) {
+            posts.writeBlock(place, used[place]);
+        }
+        posts.endList();
+    }
+
+    /** A block that was taken is the request's from now on, which says so before the allocator forgets it. */
+    final void own(int place, long block) {
+        operations.block[place] = named(place, block);
+        operations.writes(place, operations.block[place]);
+        allocator.emptyHand();
+    }
+
+    /** The word of a slot that names a block for the request's key. */
+    final long named(int place, long block) {
+        long word = SlotWord.naming(block, KeyHash.fingerprint(operations.hash[place]));
+        return isIndex(place) ? SlotWord.index(word) : word;
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case ROOM -> findRoom(place);
+            case BUCKET -> look(place, 0);
+            case PIECE_ROOM -> findRoomForPiece(place);
+            case PIECES -> wrotePieces(place);
+            default -> throw new IllegalStateException("step " + operations.step[place]);
+        }
+    }
+
+    /** The bucket is there. @param from slots before this one have been looked at */
+    abstract void look(int place, int from);
+
+    private void findRoom(int place) {
+        long block = room.advance(place);
+        if (block != BlockAllocator.NONE && writer.isOf(place) && writer.restarts()) {
+            allocator.giveBack(block);
+            takePieces(place);
+        } else if (block != BlockAllocator.NONE) {
+            write(place, block);
+        } else if (room.none(place)) {
+            noRoom(place);
+        }
+    }
+
+    /** No slot names the request's block, and none will. */
+    final void giveBack(int place) {
+        allocator.giveBack(operations.block[place]);
+        if (writer.isOf(place)) {
+            writer.giveBack();
+        }
+    }
+
+    @Override
+    public void again(int place) {
+        leaveStep(place);
+        doubts.leave(place);
+        switch (operations.step[place]) {
+            case START -> begin(place);
+            case ROOM -> takeBlock(place);
+            case PIECE_ROOM -> takePieces(place);
+            case PIECES -> {
+                writer.rewind();
+                takePieces(place);
+            }
+            default -> goOnUnnamed(place);
+        }
+    }
+
+    /** From the bucket on: no slot names the request's block, or only as a claim. */
+    void goOnUnnamed(int place) {
+        if (isClaimed(place) || posts.reach().block(operations.block[place])) {
+            write(place);
+        } else {
+            doubts.drop(place);
+            takeBlock(place);
+        }
+    }
+
+    /** Whether a slot may name the request's block as a claim. */
+    abstract boolean isClaimed(int place);
+
+    /** A connection failed during a step, which has what is to be given back. */
+    void leaveStep(int place) {
+        if (operations.step[place] == ROOM || operations.step[place] == PIECE_ROOM) {
+            room.abandon(place);
+        }
+    }
+
+    @Override
+    public void abandon(int place) {
+        leaveStep(place);
+        ending.end(place, KvStatus.LOST);
+    }
+}

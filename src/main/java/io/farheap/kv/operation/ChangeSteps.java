@@ -1,0 +1,354 @@
+package io.farheap.kv.operation;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.Operations;
+
+/**
+ * What stores an object and looks first at the one that is there: add, replace, compare-and-set, increment; and sets.
+ * As a set, and with a READ of the first words of the block that the key's slot names, before the compare-and-swap.
+ *
+ * <p><b>Where it takes effect.</b> What stores, at its compare-and-swap, which fails unless the slot still names the
+ * block that was judged. An add that finds the key, and a compare-and-set that finds another version, at the READ of
+ * the bucket; a replace, compare-and-set or increment that does not find it, there too. An object whose time is over
+ * counts as absent, and is taken out before that is said.
+ *
+ * <p><b>An add of a key that is not there</b> must not meet another one in another slot. It claims a slot, by a word
+ * that nobody takes for an object's, and reads the bucket again behind that. Of two adds at least one sees the other's
+ * claim. It takes that out, and the other one begins anew. What the bucket has not, no other add can store before this
+ * one's last compare-and-swap, which turns the claim into the block's word. The slot's metadata are there before that.
+ * Of two the one in the higher slot waits for the other, a thousand looks at most: that may be of a dead session.
+ */
+public final class ChangeSteps extends SetSteps {
+
+    private static final int OLD = MORE_STEPS;
+    private static final int WRITTEN = MORE_STEPS + 1;
+    private static final int CLAIMED = MORE_STEPS + 2;
+    private static final int WITHDRAWN = MORE_STEPS + 3;
+    private static final int COMMITTED = MORE_STEPS + 4;
+
+    /** Looks at a claim until its session is taken for dead: a living one reads the bucket's blocks meanwhile. */
+    private static final int PATIENCE = 1000;
+
+    /** An increment reads as much of a block, which is all of a number's. */
+    private static final int NUMBER_BLOCK_BYTES = BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES + Long.BYTES;
+
+    private final MapClock clock;
+    /** The slot that the request claims, or {@link Bucket#NONE}. */
+    private final int[] claimed;
+    /** The claim of another's that the request waits for, and how often it has looked since. */
+    private final long[] rivals;
+
+    private final int[] looks;
+    /** The word of a block that was not what the request looked for, if it was whole. */
+    private final long[] suspect;
+
+    public ChangeSteps(SetParts parts) {
+        super(parts);
+        clock = parts.clock();
+        claimed = new int[operations.count];
+        rivals = new long[operations.count];
+        looks = new int[operations.count];
+        suspect = new long[operations.count];
+    }
+
+    @Override
+    public void begin(int place) {
+        claimed[place] = Bucket.NONE;
+        rivals[place] = SlotWord.EMPTY;
+        suspect[place] = SlotWord.EMPTY;
+        if (operations.kind[place] != Operations.SET) {
+            BlockFormat.setConditional(ALL, operations.blockCopy(place));
+        }
+        super.begin(place);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case OLD -> judge(place);
+            case WRITTEN -> update(place);
+            case CLAIMED -> afterClaim(place);
+            case WITHDRAWN -> {
+                claimed[place] = Bucket.NONE;
+                look(place, 0);
+            }
+            case COMMITTED -> afterCommit(place);
+            default -> super.advance(place);
+        }
+    }
+
+    @Override
+    void found(int place) {
+        if (operations.kind[place] == Operations.SET) {
+            update(place);
+            return;
+        }
+        operations.step[place] = OLD;
+        int bytes = operations.kind[place] == Operations.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
+        if (!posts.readStart(place, operations.word[place], Operations.headAt(place), bytes)) {
+            broken(place);
+        }
+    }
+
+    @Override
+    void absent(int place) {
+        if (operations.kind[place] == Operations.SET) {
+            insert(place);
+        } else if (operations.kind[place] != Operations.ADD) {
+            refuse(place, KvStatus.ABSENT);
+        } else if (claimed[place] == Bucket.NONE) {
+            claim(place);
+        } else {
+            commitUnlessRivals(place);
+        }
+    }
+
+    private void refuse(int place, int status) {
+        giveBack(place);
+        ending.end(place, status);
+    }
+
+    /** The first words of the key's block are there. */
+    private void judge(int place) {
+        long head = operations.head(place);
+        if (!operations.headIsOfWord(place)) {
+            // Used again: the slot has changed.
+            brokenIfItStaysSo(place);
+        } else if (!Keys.equal(head, operations.key[place], operations.keyBytes[place])) {
+            // The slot's hash is that of its former object, for good where its session died before it wrote it.
+            if (wasWhole(place)) {
+                look(place, operations.slot[place] + 1);
+            }
+        } else if (claimed[place] != Bucket.NONE) {
+            // The key has come meanwhile.
+            withdraw(place);
+        } else if (clock.expired(BlockFormat.expiryMillis(ALL, head))) {
+            expired(place);
+        } else {
+            switch (operations.kind[place]) {
+                case Operations.ADD -> refuse(place, KvStatus.EXISTS);
+                case Operations.REPLACE -> update(place);
+                case Operations.COMPARE_AND_SET -> {
+                    if (BlockFormat.version(ALL, head) == operations.argument[place]) {
+                        update(place);
+                    } else {
+                        refuse(place, KvStatus.CHANGED);
+                    }
+                }
+                case Operations.RESTORE -> {
+                    if (BlockFormat.version(ALL, head) == operations.argument[place]) {
+                        keepExpiry(place, BlockFormat.expiryMillis(ALL, head));
+                    } else {
+                        refuse(place, KvStatus.CHANGED);
+                    }
+                }
+                default -> increment(place);
+            }
+        }
+    }
+
+    @Override
+    void broken(int place) {
+        if (claimed[place] != Bucket.NONE) {
+            withdraw(place);
+        } else {
+            super.broken(place);
+        }
+    }
+
+    @Override
+    void tookOut(int place) {
+        if (operations.kind[place] == Operations.SET || operations.kind[place] == Operations.ADD) {
+            lookAnew(place);
+        } else {
+            refuse(place, KvStatus.ABSENT);
+        }
+    }
+
+    private void expired(int place) {
+        if (operations.kind[place] == Operations.ADD) {
+            update(place);
+        } else {
+            takeOut(place);
+        }
+    }
+
+    private void increment(int place) {
+        long old = operations.head(place);
+        long word = operations.word[place];
+        int keyBytes = operations.keyBytes[place];
+        if (BlockFormat.valueBytes(ALL, old) != Long.BYTES) {
+            if (wasWhole(place)) {
+                refuse(place, KvStatus.NOT_A_NUMBER);
+            }
+            return;
+        }
+        int most = Math.min(NUMBER_BLOCK_BYTES, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
+        if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word))) {
+            brokenIfItStaysSo(place);
+            return;
+        }
+        long block = operations.blockCopy(place);
+        long number = ALL.get(JAVA_LONG, old + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, old), keyBytes));
+        ALL.set(JAVA_LONG, block + BlockFormat.valueAt(extensionBytes, keyBytes), number + operations.argument[place]);
+        keepExpiry(place, BlockFormat.expiryMillis(ALL, old));
+    }
+
+    /**
+     * Whether what the first words of a block said is true, though nothing tells that they are of one moment: where the
+     * slot still names the block when the bucket is read again. If not yet, that is done.
+     */
+    private boolean wasWhole(int place) {
+        if (suspect[place] == operations.word[place]) {
+            return true;
+        }
+        suspect[place] = operations.word[place];
+        lookAnew(place);
+        return false;
+    }
+
+    /** Writes the request's block with the expiry of the one that it replaces. */
+    private void keepExpiry(int place, long expiry) {
+        long block = operations.blockCopy(place);
+        expirySeconds[place] = BlockFormat.seconds(expiry);
+        BlockFormat.setExpiry(ALL, block, expiry);
+        BlockFormat.seal(ALL, block, SlotWord.incarnation(operations.block[place]));
+        operations.step[place] = WRITTEN;
+        posts.writeBlock(place, used[place]);
+    }
+
+    private void claim(int place) {
+        int rival = Bucket.findRival(operations.bucket(place), claimWord(place));
+        if (rival != Bucket.NONE && waitsFor(place, rival)) {
+            lookAnew(place);
+            return;
+        }
+        chooseSlot(place);
+        claimed[place] = operations.slot[place];
+        // Before the claim takes the key's history entry, if it does.
+        posts.fillMetadata(
+                place, expirySeconds[place], records.inserted(operations.bucket(place), operations.hash[place]));
+        operations.step[place] = CLAIMED;
+        swapAndRead(place, claimed[place], operations.word[place], claimWord(place));
+    }
+
+    private long claimWord(int place) {
+        return SlotWord.claim(operations.block[place]);
+    }
+
+    private void swapAndRead(int place, int slot, long expected, long value) {
+        posts.beginList();
+        posts.swap(place, slot, expected, value);
+        posts.readBucket(place);
+        posts.endList();
+    }
+
+    private void afterClaim(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            reclaimCrowdedOut(place);
+        } else {
+            counts.add(Counts.SWAPS_LOST);
+            claimed[place] = Bucket.NONE;
+        }
+        look(place, 0);
+    }
+
+    private void withdraw(int place) {
+        operations.step[place] = WITHDRAWN;
+        swapAndRead(place, claimed[place], claimWord(place), SlotWord.EMPTY);
+    }
+
+    private void commitUnlessRivals(int place) {
+        long claim = claimWord(place);
+        int rival = Bucket.findRival(operations.bucket(place), claim);
+        if (rival == Bucket.NONE) {
+            operations.step[place] = COMMITTED;
+            posts.beginList();
+            posts.writeMetadata(place, claimed[place]);
+            posts.swap(place, claimed[place], claim, operations.block[place]);
+            posts.readBucket(place);
+            posts.endList();
+        } else if (rival < claimed[place] && waitsFor(place, rival)) {
+            lookAnew(place);
+        } else {
+            operations.step[place] = LOOK;
+            swapAndRead(place, rival, Bucket.word(operations.bucket(place), rival), SlotWord.EMPTY);
+        }
+    }
+
+    /**
+     * Two that take out each other's claims would go on for ever, so the higher one waits for the lower, and who has no
+     * claim for one that is there. Not for ever: its session may be dead.
+     */
+    private boolean waitsFor(int place, int rival) {
+        long word = Bucket.word(operations.bucket(place), rival);
+        if (rivals[place] != word) {
+            rivals[place] = word;
+            looks[place] = 0;
+        }
+        return looks[place]++ < PATIENCE;
+    }
+
+    @Override
+    public void again(int place) {
+        switch (operations.step[place]) {
+            case CLAIMED -> {
+                if (posts.found(place) == operations.word[place]) {
+                    reclaimCrowdedOut(place);
+                }
+                super.again(place);
+            }
+            case COMMITTED -> {
+                operations.slot[place] = claimed[place];
+                if (posts.found(place) == claimWord(place)) {
+                    claimed[place] = Bucket.NONE;
+                    operations.word[place] = operations.block[place];
+                    writeMetadata(place);
+                } else if (doubts.swapUnknown(place)) {
+                    // Where it has not been executed, the claim stands.
+                    operations.word[place] = claimWord(place);
+                    resolve(place, true);
+                } else {
+                    super.again(place);
+                }
+            }
+            default -> super.again(place);
+        }
+    }
+
+    @Override
+    public void abandon(int place) {
+        if (operations.step[place] == CLAIMED && posts.found(place) == operations.word[place]) {
+            reclaimCrowdedOut(place);
+        } else if (operations.step[place] == COMMITTED && posts.found(place) == claimWord(place)) {
+            doubts.handOver(place);
+        }
+        super.abandon(place);
+    }
+
+    @Override
+    boolean isClaimed(int place) {
+        return claimed[place] != Bucket.NONE;
+    }
+
+    private void afterCommit(int place) {
+        operations.slot[place] = claimed[place];
+        claimed[place] = Bucket.NONE;
+        if (posts.found(place) == claimWord(place)) {
+            operations.word[place] = operations.block[place];
+            doubts.handOver(place);
+            settle(place);
+            return;
+        }
+        counts.add(Counts.SWAPS_LOST);
+        look(place, 0);
+    }
+}

@@ -1,0 +1,214 @@
+package io.farheap.kv.operation;
+
+import io.farheap.kv.blocks.Reclaimer;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.memory.NativeMemory;
+
+/**
+ * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
+ * slots of the key the highest goes first, as {@link Settling} needs it, and the lowest, which is the key's, decides
+ * what is answered: of two deletes that share the slots between them, one has taken the object out. The blocks, which
+ * are read before, say which slots are the key's, and whether its time was over, so that nothing was deleted. A slot
+ * whose block cannot be read is emptied too, and counts as the key's with nothing in it: another process may be able to
+ * read it.
+ */
+public final class DeleteSteps implements Steps {
+
+    private static final int BUCKET = Operations.OWN_STEPS;
+    /** Looks for the lowest slot of the key, where there are several that may have it. */
+    private static final int LOWEST = Operations.OWN_STEPS + 1;
+    /** Looks for the highest. */
+    private static final int PROBE = Operations.OWN_STEPS + 2;
+
+    private static final int SWAP = Operations.OWN_STEPS + 3;
+    /** Looks whether its compare-and-swap has emptied the slot, which is not known. */
+    private static final int RESOLVE = Operations.OWN_STEPS + 4;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Ending ending;
+    private final Doubts doubts;
+    private final Reclaimer reclaimer;
+    private final MapClock clock;
+    private final Counts counts;
+    /** The slot whose removal is the delete. */
+    private final int[] lowest;
+    /** Whether the slot that it empties names what cannot be read. */
+    private final boolean[] broken;
+
+    public DeleteSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            Doubts doubts,
+            Reclaimer reclaimer,
+            MapClock clock,
+            Counts counts) {
+        this.operations = operations;
+        this.posts = posts;
+        this.ending = ending;
+        this.doubts = doubts;
+        this.reclaimer = reclaimer;
+        this.clock = clock;
+        this.counts = counts;
+        lowest = new int[operations.count];
+        broken = new boolean[operations.count];
+    }
+
+    @Override
+    public void begin(int place) {
+        operations.attempts[place] = 0;
+        readBucket(place);
+    }
+
+    private void readBucket(int place) {
+        operations.step[place] = BUCKET;
+        posts.readBucket(place);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case BUCKET -> begun(place);
+            case LOWEST -> probedLowest(place);
+            case PROBE -> probed(place);
+            case RESOLVE -> resolved(place);
+            default -> swapped(place);
+        }
+    }
+
+    private void begun(int place) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.find(bucket, operations.hash[place], 0);
+        lowest[place] = slot;
+        if (slot == Bucket.NONE || Bucket.findTwin(bucket, slot, slot) == Bucket.NONE) {
+            look(place, SpaceShape.BUCKET_SLOTS);
+        } else {
+            lookForLowest(place, slot);
+        }
+    }
+
+    private void lookForLowest(int place, int slot) {
+        if (slot == Bucket.NONE) {
+            ending.end(place, KvStatus.ABSENT);
+            return;
+        }
+        lowest[place] = slot;
+        operations.word[place] = Bucket.word(operations.bucket(place), slot);
+        operations.step[place] = LOWEST;
+        if (!posts.readBlock(place, operations.word[place])) {
+            look(place, SpaceShape.BUCKET_SLOTS);
+        }
+    }
+
+    private void probedLowest(int place) {
+        long word = operations.word[place];
+        long block = operations.blockCopy(place);
+        if (!BlockFormat.isWhole(NativeMemory.ALL, block, word)) {
+            if (operations.staysBroken(place, word)) {
+                look(place, SpaceShape.BUCKET_SLOTS);
+            } else {
+                readBucket(place);
+            }
+        } else if (Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+            look(place, SpaceShape.BUCKET_SLOTS);
+        } else {
+            lookForLowest(place, Bucket.find(operations.bucket(place), operations.hash[place], lowest[place] + 1));
+        }
+    }
+
+    /** @param below slots from this one on have been looked at */
+    private void look(int place, int below) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.findLast(bucket, operations.hash[place], below);
+        if (slot == Bucket.NONE || slot < lowest[place]) {
+            ending.end(place, KvStatus.ABSENT);
+            return;
+        }
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(bucket, slot);
+        operations.step[place] = PROBE;
+        if (!posts.readBlock(place, operations.word[place])) {
+            swap(place, true);
+        }
+    }
+
+    /** The block says whose it is: what is answered is to be right. */
+    private void probed(int place) {
+        long word = operations.word[place];
+        long block = operations.blockCopy(place);
+        boolean whole = BlockFormat.isWhole(NativeMemory.ALL, block, word);
+        if (whole && Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+            swap(place, false);
+        } else if (whole) {
+            look(place, operations.slot[place]);
+        } else if (operations.staysBroken(place, word)) {
+            swap(place, true);
+        } else {
+            readBucket(place);
+        }
+    }
+
+    private void swap(int place, boolean unreadable) {
+        broken[place] = unreadable;
+        operations.step[place] = SWAP;
+        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+    }
+
+    private void swapped(int place) {
+        if (posts.found(place) != operations.word[place]) {
+            counts.add(Counts.SWAPS_LOST);
+            readBucket(place);
+            return;
+        }
+        boolean deletes = false;
+        if (broken[place]) {
+            // Its block, if it is one, is the services' to find.
+            counts.add(Counts.UNLINKED);
+        } else {
+            reclaimer.reclaim(operations.word[place]);
+            deletes = !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
+        }
+        if (operations.slot[place] == lowest[place]) {
+            ending.end(place, deletes ? KvStatus.DONE : KvStatus.ABSENT);
+        } else {
+            look(place, operations.slot[place]);
+        }
+    }
+
+    @Override
+    public void again(int place) {
+        boolean isDelete = operations.step[place] == SWAP && operations.slot[place] == lowest[place];
+        if (doubts.swapUnknown(place) && (isDelete || operations.step[place] == RESOLVE)) {
+            operations.step[place] = RESOLVE;
+            posts.readBucket(place);
+        } else {
+            doubts.leave(place);
+            begin(place);
+        }
+    }
+
+    /** Where the slot is as it was, nothing has been done; else it may have been this request. */
+    private void resolved(int place) {
+        if (Bucket.word(operations.bucket(place), operations.slot[place]) == operations.word[place]) {
+            doubts.swapKnown(place);
+            begun(place);
+        } else {
+            ending.end(place, KvStatus.LOST);
+        }
+    }
+
+    @Override
+    public void abandon(int place) {
+        ending.end(place, KvStatus.LOST);
+    }
+}

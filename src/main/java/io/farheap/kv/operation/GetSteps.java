@@ -1,0 +1,199 @@
+package io.farheap.kv.operation;
+
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.AccessRecords;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A get: a READ of the key's bucket, and one of the block that its slot names. It takes effect at the former: a block
+ * that has the incarnation that its slot said was the key's then. One that has not was used again since, so the slot
+ * has changed, and the bucket is read anew. An object whose time is over is taken out before it is said to be absent:
+ * so nothing that found it earlier brings it back.
+ */
+public final class GetSteps implements Steps {
+
+    private static final int BUCKET = Operations.OWN_STEPS;
+    private static final int BLOCK = Operations.OWN_STEPS + 1;
+    /** Takes out an object whose time is over, or a slot that names what cannot be read. */
+    private static final int TAKE_OUT = Operations.OWN_STEPS + 2;
+    /** Waits for its turn to read the pieces of a value. */
+    private static final int TURN = Operations.OWN_STEPS + 3;
+
+    private static final int PIECES = Operations.OWN_STEPS + 4;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Ending ending;
+    private final Doubts doubts;
+    private final TakeOut takeOut;
+    private final ValueReader reader;
+    private final AccessRecords records;
+    private final MapClock clock;
+    private final Counts counts;
+
+    public GetSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            Doubts doubts,
+            TakeOut takeOut,
+            ValueReader reader,
+            AccessRecords records,
+            MapClock clock,
+            Counts counts) {
+        this.operations = operations;
+        this.posts = posts;
+        this.ending = ending;
+        this.doubts = doubts;
+        this.takeOut = takeOut;
+        this.reader = reader;
+        this.records = records;
+        this.clock = clock;
+        this.counts = counts;
+    }
+
+    @Override
+    public void begin(int place) {
+        operations.attempts[place] = 0;
+        readBucket(place);
+    }
+
+    private void readBucket(int place) {
+        operations.step[place] = BUCKET;
+        posts.readBucket(place);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case BUCKET -> readBlockOf(place, 0);
+            case BLOCK -> check(place);
+            case TAKE_OUT -> takenOut(place);
+            case TURN -> readPieces(place);
+            case PIECES -> join(place);
+            default -> throw new IllegalStateException("step " + operations.step[place]);
+        }
+    }
+
+    private void readBlockOf(int place, int from) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.find(bucket, operations.hash[place], from);
+        if (slot == Bucket.NONE) {
+            records.missed(bucket, operations.hash[place]);
+            ending.end(place, KvStatus.ABSENT);
+            return;
+        }
+        long word = Bucket.word(bucket, slot);
+        operations.slot[place] = slot;
+        operations.word[place] = word;
+        operations.step[place] = BLOCK;
+        if (!posts.readBlock(place, word)) {
+            unlink(place);
+        }
+    }
+
+    private void check(int place) {
+        long block = operations.blockCopy(place);
+        long word = operations.word[place];
+        int slot = operations.slot[place];
+        if (!BlockFormat.isWhole(ALL, block, word)) {
+            readAgain(place);
+        } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+            readBlockOf(place, slot + 1);
+        } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
+            operations.step[place] = TAKE_OUT;
+            takeOut.begin(place);
+        } else if (SlotWord.isIndex(word)) {
+            readPieces(place);
+        } else {
+            found(place);
+        }
+    }
+
+    /** A block is not whole: it was used again, so the slot has changed, or it is broken. */
+    private void readAgain(int place) {
+        if (operations.staysBroken(place, operations.word[place])) {
+            unlink(place);
+        } else {
+            counts.add(Counts.READ_AGAIN);
+            readBucket(place);
+        }
+    }
+
+    private void found(int place) {
+        records.accessed(
+                operations.hash[place],
+                operations.bucket(place),
+                operations.slot[place],
+                operations.blockCopy(place),
+                operations.word[place]);
+        ending.end(place, KvStatus.DONE);
+    }
+
+    private void readPieces(int place) {
+        operations.step[place] = TURN;
+        if (!reader.take(place)) {
+            return;
+        }
+        operations.step[place] = PIECES;
+        switch (reader.begin()) {
+            case ValueReader.BEGUN -> reader.readMore();
+            case ValueReader.NO_MEMORY -> ending.end(place, KvStatus.NO_MEMORY);
+            default -> {
+                reader.release();
+                readAgain(place);
+            }
+        }
+    }
+
+    private void join(int place) {
+        if (reader.readMore()) {
+            return;
+        }
+        if (reader.join()) {
+            found(place);
+        } else {
+            reader.release();
+            readAgain(place);
+        }
+    }
+
+    private void takenOut(int place) {
+        switch (takeOut.advance(place)) {
+            case TakeOut.DONE -> ending.end(place, KvStatus.ABSENT);
+            case TakeOut.CHANGED -> readBucket(place);
+            default -> {}
+        }
+    }
+
+    /** Takes out a slot that names what cannot be read: it may have been the key's. */
+    private void unlink(int place) {
+        operations.step[place] = TAKE_OUT;
+        takeOut.beginBroken(place);
+    }
+
+    @Override
+    public void again(int place) {
+        if (reader.isOf(place)) {
+            reader.release();
+        }
+        doubts.leave(place);
+        begin(place);
+    }
+
+    @Override
+    public void abandon(int place) {
+        ending.end(place, KvStatus.LOST);
+    }
+}

@@ -1,0 +1,270 @@
+package io.farheap.kv.operation;
+
+import io.farheap.kv.blocks.BlockAllocator;
+import io.farheap.kv.blocks.Reclaimer;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.Room;
+import io.farheap.kv.eviction.Twins;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.SizeClasses;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What takes objects off a server that is to leave the map, or out of a segment that is being emptied. A move is a READ
+ * of the block that a slot names, a WRITE of the same, under the same version and expiry, to a block elsewhere, and a
+ * compare-and-swap of the slot's word, as a touch: it takes effect on nothing but where the object lies. An eviction is
+ * a READ of the slot's bucket, as only a slot with no higher one of its key may be emptied, one of the heads of the
+ * blocks that higher slots of its fingerprint name, and a compare-and-swap; this alone where whoever asks has read the
+ * bucket and there is no such slot. What has come to a higher slot since then is of an insertion that had not ended,
+ * which looks at the bucket again.
+ */
+public final class MoveSteps implements Steps {
+
+    private static final int BLOCK = Operations.OWN_STEPS;
+    private static final int ROOM = Operations.OWN_STEPS + 1;
+    private static final int WRITTEN = Operations.OWN_STEPS + 2;
+    private static final int MOVED = Operations.OWN_STEPS + 3;
+    private static final int BUCKET = Operations.OWN_STEPS + 4;
+    private static final int EVICTED = Operations.OWN_STEPS + 5;
+    private static final int BLOCK_AGAIN = Operations.OWN_STEPS + 6;
+    private static final int TWINS = Operations.OWN_STEPS + 7;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+    private static final int SLOT_BITS = 4;
+    private static final int BUCKET_BITS = Integer.SIZE;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Ending ending;
+    private final SpaceMemory space;
+    private final Room room;
+    private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
+    /** What the slot had when it was found; whoever makes room has {@link Operations#word} meanwhile. */
+    private final long[] words;
+
+    private final Twins twins;
+
+    public MoveSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            SpaceMemory space,
+            Room room,
+            BlockAllocator allocator,
+            Reclaimer reclaimer) {
+        this.operations = operations;
+        this.posts = posts;
+        this.ending = ending;
+        this.space = space;
+        this.room = room;
+        this.allocator = allocator;
+        this.reclaimer = reclaimer;
+        words = new long[operations.count];
+        twins = new Twins(operations);
+    }
+
+    /** A slot of the table, as requests are given it. */
+    public static long slot(int region, int bucket, int slot) {
+        return ((long) region << BUCKET_BITS | bucket) << SLOT_BITS | slot;
+    }
+
+    private int region(int place) {
+        return (int) (operations.argument[place] >>> SLOT_BITS + BUCKET_BITS);
+    }
+
+    private int bucket(int place) {
+        return (int) (operations.argument[place] >>> SLOT_BITS);
+    }
+
+    private int slot(int place) {
+        return (int) operations.argument[place] & SpaceShape.BUCKET_SLOTS - 1;
+    }
+
+    @Override
+    public void begin(int place) {
+        words[place] = operations.word[place];
+        operations.block[place] = BlockAllocator.NONE;
+        if (operations.kind[place] == Operations.EVICT) {
+            operations.step[place] = BUCKET;
+            posts.readSample(place, region(place), bucket(place), 1, 0);
+            return;
+        }
+        if (operations.kind[place] == Operations.EVICT_ALONE || operations.kind[place] == Operations.MAKE_ROOM) {
+            operations.step[place] = EVICTED;
+            swap(place, SlotWord.EMPTY);
+            return;
+        }
+        operations.step[place] = BLOCK;
+        if (SlotWord.isIndex(words[place]) || !posts.readBlock(place, words[place])) {
+            ending.end(place, KvStatus.CHANGED);
+        }
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case BLOCK -> findBlock(place);
+            case ROOM -> findRoom(place);
+            case BLOCK_AGAIN -> writeUnlessChanged(place);
+            case WRITTEN -> {
+                operations.step[place] = MOVED;
+                swap(place, operations.block[place]);
+            }
+            case MOVED -> moved(place);
+            case BUCKET -> evict(place);
+            case TWINS -> evictOrLeave(place, twins.goes(place) == 0);
+            case EVICTED -> {
+                boolean done = posts.found(place) == words[place];
+                if (done) {
+                    reclaimer.reclaim(words[place]);
+                }
+                ending.end(place, done ? KvStatus.DONE : KvStatus.CHANGED);
+            }
+            default -> throw new IllegalStateException("step " + operations.step[place]);
+        }
+    }
+
+    private void findBlock(int place) {
+        if (!BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place])) {
+            ending.end(place, KvStatus.CHANGED);
+            return;
+        }
+        boolean compacts = operations.kind[place] == Operations.COMPACT;
+        int sizeClass = SizeClasses.of(SlotWord.units(words[place]));
+        long block = compacts ? allocator.take(sizeClass, sizeClass) : allocator.take(sizeClass);
+        if (block != BlockAllocator.NONE) {
+            own(place, block);
+            write(place);
+            return;
+        }
+        operations.step[place] = ROOM;
+        if (compacts) {
+            room.beginFree(place, sizeClass);
+        } else {
+            room.begin(place, sizeClass);
+        }
+        noneUnlessLooking(place);
+    }
+
+    /** Where nothing is to be asked for or evicted, that is known at once. */
+    private void noneUnlessLooking(int place) {
+        if (operations.pending[place] == 0 && room.none(place)) {
+            ending.end(place, KvStatus.NO_ROOM);
+        }
+    }
+
+    /** A request that waits for the services counts as one that has read nothing, so it reads the block anew. */
+    private void findRoom(int place) {
+        long block = room.advance(place);
+        if (block != BlockAllocator.NONE) {
+            own(place, block);
+            operations.step[place] = BLOCK_AGAIN;
+            if (!posts.readBlock(place, words[place])) {
+                changed(place);
+            }
+        } else if (room.none(place)) {
+            ending.end(place, KvStatus.NO_ROOM);
+        }
+    }
+
+    private void writeUnlessChanged(int place) {
+        if (BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place])) {
+            write(place);
+        } else {
+            changed(place);
+        }
+    }
+
+    private void changed(int place) {
+        allocator.giveBack(operations.block[place]);
+        ending.end(place, KvStatus.CHANGED);
+    }
+
+    private void own(int place, long block) {
+        long own = SlotWord.naming(block, SlotWord.fingerprint(words[place]));
+        operations.block[place] = own;
+        operations.writes(place, own);
+        allocator.emptyHand();
+    }
+
+    private void write(int place) {
+        long own = operations.block[place];
+        long copy = operations.blockCopy(place);
+        // Else a set that finds it in place of what it read takes it for a later set's.
+        BlockFormat.setConditional(ALL, copy);
+        BlockFormat.seal(ALL, copy, SlotWord.incarnation(own));
+        operations.step[place] = WRITTEN;
+        posts.writeBlock(place, BlockFormat.usedBytes(ALL, copy));
+    }
+
+    private void swap(int place, long value) {
+        posts.swap(
+                place,
+                space.region(region(place)),
+                space.shape().bucketAt(bucket(place)),
+                slot(place),
+                words[place],
+                value);
+    }
+
+    private void moved(int place) {
+        boolean done = posts.found(place) == words[place];
+        if (done) {
+            allocator.reclaim(words[place]);
+            ending.end(place, KvStatus.DONE);
+        } else {
+            changed(place);
+        }
+    }
+
+    private void evict(int place) {
+        long copy = operations.sample(place);
+        if (Bucket.word(copy, slot(place)) != words[place]) {
+            ending.end(place, KvStatus.CHANGED);
+            return;
+        }
+        if (twins.find(place, copy, slot(place), space)) {
+            operations.step[place] = TWINS;
+            twins.readHeads(place, posts);
+        } else {
+            evictOrLeave(place, twins.isAlone(place));
+        }
+    }
+
+    private void evictOrLeave(int place, boolean mayGo) {
+        if (mayGo) {
+            operations.step[place] = EVICTED;
+            swap(place, SlotWord.EMPTY);
+        } else {
+            ending.end(place, KvStatus.EXISTS);
+        }
+    }
+
+    /** Whoever moves looks at the table again. */
+    @Override
+    public boolean goesOn() {
+        return false;
+    }
+
+    @Override
+    public void again(int place) {
+        abandon(place);
+    }
+
+    /** Of heads that cannot be read nothing is known. */
+    @Override
+    public void abandon(int place) {
+        if (operations.step[place] == ROOM) {
+            room.abandon(place);
+        }
+        ending.end(place, operations.step[place] == TWINS ? KvStatus.EXISTS : KvStatus.LOST);
+    }
+}

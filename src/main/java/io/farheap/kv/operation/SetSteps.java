@@ -1,0 +1,376 @@
+package io.farheap.kv.operation;
+
+import io.farheap.kv.blocks.Reclaimer;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.Operations;
+
+/**
+ * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the compare-and-swap
+ * that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once more, for
+ * {@link Settling}.
+ *
+ * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
+ * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
+ * swap found that the key's slot has the key by another word meanwhile, of a set; and an insertion that finds the key
+ * in a lower slot.
+ *
+ * <p>A slot that may be the key's, and whose block cannot be read, is emptied first: another process may be able to.
+ */
+abstract class SetSteps extends BlockSteps {
+
+    private static final int SWAP = BLOCK_STEPS;
+    private static final int SWAP_LOST = BLOCK_STEPS + 1;
+    private static final int INSERT = BLOCK_STEPS + 2;
+    private static final int INSERTED = BLOCK_STEPS + 3;
+    private static final int SETTLE = BLOCK_STEPS + 4;
+    private static final int PROBE = BLOCK_STEPS + 5;
+    static final int LOOK = BLOCK_STEPS + 6;
+    private static final int WINNER = BLOCK_STEPS + 7;
+    private static final int TAKE_OUT = BLOCK_STEPS + 8;
+    // Look whether a compare-and-swap has been executed, of which that is not known.
+    private static final int RESOLVE_UPDATE = BLOCK_STEPS + 9;
+    private static final int RESOLVE_INSERT = BLOCK_STEPS + 10;
+    static final int MORE_STEPS = BLOCK_STEPS + 11;
+
+    /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
+    private static final int CLAIM_EVERY = 16;
+
+    private final Probe probe;
+    private final Settling settling;
+    final Reclaimer reclaimer;
+    private final TakeOut takeOut;
+    final Counts counts;
+    /** Whether the request's slot is taken for the key's by its hash alone. */
+    private final boolean[] byHash;
+
+    private int fullBuckets;
+
+    SetSteps(SetParts parts) {
+        super(parts);
+        probe = parts.probe();
+        reclaimer = parts.reclaimer();
+        takeOut = parts.takeOut();
+        counts = parts.counts();
+        byHash = new boolean[operations.count];
+        settling = new Settling(operations, posts, ending, probe, reclaimer, counts);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case SWAP -> swapped(place);
+            case SWAP_LOST -> lookAgain(place);
+            case INSERT -> inserted(place);
+            case INSERTED -> settle(place);
+            case SETTLE -> settling.advance(place);
+            case PROBE -> probed(place);
+            case LOOK -> look(place, 0);
+            case WINNER -> lost(place);
+            case TAKE_OUT -> takeOutMore(place);
+            case RESOLVE_UPDATE, RESOLVE_INSERT -> resolved(place);
+            default -> super.advance(place);
+        }
+    }
+
+    /** The bucket is there: an update where the key is in it, else an insertion. */
+    @Override
+    void look(int place, int from) {
+        long bucket = operations.bucket(place);
+        long hash = operations.hash[place];
+        int slot = Bucket.find(bucket, hash, from);
+        if (slot == Bucket.NONE) {
+            absent(place);
+            return;
+        }
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(bucket, slot);
+        byHash[place] = Bucket.sure(bucket, slot, hash);
+        if (byHash[place]) {
+            found(place);
+        } else {
+            probe(place);
+        }
+    }
+
+    /** The bucket has no slot of the key. */
+    abstract void absent(int place);
+
+    /** The request's slot and word are the key's. */
+    abstract void found(int place);
+
+    /** What the request found is taken out: its time was over, or it could not be read. */
+    abstract void tookOut(int place);
+
+    /** The object of the request's slot is over. */
+    final void takeOut(int place) {
+        operations.step[place] = TAKE_OUT;
+        takeOut.begin(place);
+    }
+
+    /** What the request's slot names, which may be the key's, cannot be read. */
+    void broken(int place) {
+        operations.step[place] = TAKE_OUT;
+        takeOut.beginBroken(place);
+    }
+
+    private void takeOutMore(int place) {
+        switch (takeOut.advance(place)) {
+            case TakeOut.DONE -> tookOut(place);
+            case TakeOut.CHANGED -> lookAnew(place);
+            default -> {}
+        }
+    }
+
+    final void lookAnew(int place) {
+        operations.step[place] = LOOK;
+        posts.readBucket(place);
+    }
+
+    final void update(int place) {
+        operations.step[place] = SWAP;
+        if (extensionBytes == 0 && !isUnproven(place)) {
+            posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+            return;
+        }
+        posts.beginList();
+        posts.readReplaced(place, isUnproven(place) ? headBytes(place) : keyAt());
+        posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+        posts.endList();
+    }
+
+    /** What says whose a block is. */
+    final int headBytes(int place) {
+        return keyAt() + BlockFormat.padded(operations.keyBytes[place]);
+    }
+
+    /** Whether nothing that was read before the swap says that the slot is the key's. */
+    private boolean isUnproven(int place) {
+        return byHash[place] && operations.kind[place] == Operations.SET;
+    }
+
+    private boolean headIsOfKey(int place) {
+        return operations.headIsOfWord(place)
+                && Keys.equal(operations.head(place), operations.key[place], operations.keyBytes[place]);
+    }
+
+    /** The slot's hash is another's, or other slots have its fingerprint: its block says whose it is. */
+    private void probe(int place) {
+        if (probe.take()) {
+            operations.step[place] = PROBE;
+            if (!posts.readBlock(place, operations.word[place], probe.memory(), 0)) {
+                probe.give();
+                broken(place);
+            }
+        } else {
+            lookAnew(place);
+        }
+    }
+
+    private void probed(int place) {
+        boolean whole = probe.whole(operations.word[place]);
+        boolean mine = whole && Keys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
+        probe.give();
+        if (mine) {
+            found(place);
+        } else if (whole) {
+            look(place, operations.slot[place] + 1);
+        } else {
+            brokenIfItStaysSo(place);
+        }
+    }
+
+    /** The block that the request's word names was not whole. */
+    final void brokenIfItStaysSo(int place) {
+        if (operations.staysBroken(place, operations.word[place])) {
+            broken(place);
+        } else {
+            lookAnew(place);
+        }
+    }
+
+    private void swapped(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            if (isUnproven(place) && !headIsOfKey(place)) {
+                // The hash was that of the slot's former object, so this is an insertion.
+                describe(place);
+                return;
+            }
+            updated(place);
+            return;
+        }
+        counts.add(Counts.SWAPS_LOST);
+        operations.step[place] = operations.kind[place] == Operations.SET ? SWAP_LOST : LOOK;
+        posts.readBucket(place);
+    }
+
+    private void updated(int place) {
+        reclaimReplaced(operations.word[place]);
+        if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds[place]) {
+            posts.hintExpiry(place, operations.slot[place], expirySeconds[place]);
+        }
+        records.accessed(
+                operations.hash[place],
+                operations.bucket(place),
+                operations.slot[place],
+                operations.head(place),
+                operations.block[place]);
+        ending.end(place, KvStatus.DONE);
+    }
+
+    /** The request's object is in place of that of a word. */
+    void reclaimReplaced(long word) {
+        reclaimer.reclaim(word);
+    }
+
+    /** Another has changed the slot since: with a set of the same key, or by taking it out. */
+    private void lookAgain(int place) {
+        long bucket = operations.bucket(place);
+        int slot = operations.slot[place];
+        // In another slot it may have been before.
+        if (Bucket.sure(bucket, slot, operations.hash[place]) && Bucket.word(bucket, slot) != operations.word[place]) {
+            operations.word[place] = Bucket.word(bucket, slot);
+            operations.step[place] = WINNER;
+            posts.readHeader(place, headBytes(place));
+        } else {
+            look(place, 0);
+        }
+    }
+
+    /** This one comes right before another set, but not before what has looked at the object in between. */
+    private void lost(int place) {
+        if (headIsOfKey(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
+            giveBack(place);
+            ending.end(place, KvStatus.DONE);
+        } else {
+            lookAnew(place);
+        }
+    }
+
+    final void insert(int place) {
+        chooseSlot(place);
+        operations.step[place] = INSERT;
+        posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+    }
+
+    /** The slot that a new object gets, and what is in it. */
+    final void chooseSlot(int place) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.findEmpty(bucket);
+        if (slot == Bucket.NONE) {
+            slot = Bucket.findOldestHistory(bucket, records.newestHistory());
+        }
+        if (slot == Bucket.NONE && ++fullBuckets % CLAIM_EVERY == 0) {
+            // Most are of adds under way, but some may be of one that has died.
+            slot = Bucket.findClaim(bucket);
+        }
+        if (slot == Bucket.NONE) {
+            slot = room.victimOf(bucket);
+        }
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(bucket, slot);
+    }
+
+    private void inserted(int place) {
+        if (posts.found(place) != operations.word[place]) {
+            counts.add(Counts.SWAPS_LOST);
+            lookAnew(place);
+            return;
+        }
+        describe(place);
+    }
+
+    /** The slot names the request's block, in place of another key's or of none. */
+    private void describe(int place) {
+        reclaimCrowdedOut(place);
+        operations.word[place] = operations.block[place];
+        Metadata metadata = records.inserted(operations.bucket(place), operations.hash[place]);
+        posts.fillMetadata(place, expirySeconds[place], metadata);
+        writeMetadata(place);
+    }
+
+    /** The slot that is the request's word's gets its metadata. */
+    final void writeMetadata(int place) {
+        doubts.handOver(place);
+        operations.step[place] = INSERTED;
+        posts.beginList();
+        posts.writeMetadata(place, operations.slot[place]);
+        posts.readBucket(place);
+        posts.endList();
+    }
+
+    final void reclaimCrowdedOut(int place) {
+        if (SlotWord.isLive(operations.word[place])) {
+            counts.add(Counts.CROWDED_OUT);
+            reclaimer.reclaim(operations.word[place]);
+        }
+    }
+
+    /** The insertion is done, and the bucket was read after it. */
+    final void settle(int place) {
+        operations.step[place] = SETTLE;
+        settling.begin(place);
+    }
+
+    @Override
+    public void again(int place) {
+        switch (operations.step[place]) {
+            case INSERTED -> writeMetadata(place);
+            case SWAP, RESOLVE_UPDATE -> resolveOr(place, false);
+            case INSERT, RESOLVE_INSERT -> resolveOr(place, true);
+            case SETTLE -> {
+                leaveStep(place);
+                doubts.leave(place);
+                settling.again(place);
+            }
+            default -> super.again(place);
+        }
+    }
+
+    private void resolveOr(int place, boolean inserts) {
+        if (doubts.swapUnknown(place)) {
+            resolve(place, inserts);
+        } else {
+            goOnUnnamed(place);
+        }
+    }
+
+    /** Its slot tells what a compare-and-swap has done that makes it name the block, unless it has changed since. */
+    final void resolve(int place, boolean inserts) {
+        operations.step[place] = inserts ? RESOLVE_INSERT : RESOLVE_UPDATE;
+        posts.readBucket(place);
+    }
+
+    private void resolved(int place) {
+        long now = Bucket.word(operations.bucket(place), operations.slot[place]);
+        // The slot may have had the block in between: EMPTY comes back, and so do others' claims.
+        boolean mayHaveBeenNamed = operations.step[place] == RESOLVE_INSERT
+                && (now == SlotWord.EMPTY || SlotWord.isClaim(now) && !isClaimed(place));
+        if (now != operations.block[place] && (now != operations.word[place] || mayHaveBeenNamed)) {
+            ending.end(place, KvStatus.LOST);
+            return;
+        }
+        doubts.swapKnown(place);
+        if (now != operations.block[place]) {
+            lookAnew(place);
+        } else if (operations.step[place] == RESOLVE_INSERT || isUnproven(place) && !headIsOfKey(place)) {
+            describe(place);
+        } else {
+            updated(place);
+        }
+    }
+
+    @Override
+    void leaveStep(int place) {
+        switch (operations.step[place]) {
+            case PROBE -> probe.give();
+            case SETTLE -> settling.abandon(place);
+            default -> super.leaveStep(place);
+        }
+    }
+}

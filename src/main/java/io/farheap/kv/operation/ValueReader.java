@@ -1,0 +1,188 @@
+package io.farheap.kv.operation;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.space.GrowingMemory;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@linkplain Pieces pieces} of a value that was found, until it has been handed over. One request of a session has
+ * it at a time: the oldest that has not ended, so that nothing that is handed over first ever waits for what comes
+ * later. One thread.
+ */
+public final class ValueReader implements AutoCloseable {
+
+    /** Pieces that are read at a time. */
+    public static final int WINDOW = 16;
+
+    static final int BEGUN = 0;
+    static final int NO_INDEX = 1;
+    static final int NO_MEMORY = 2;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private final Operations operations;
+    private final Posts posts;
+    public final GrowingMemory memory;
+    private final boolean[] waits;
+    private int waiting;
+    private int place = Bucket.NONE;
+    private @Nullable RegisteredBuffer blocks;
+    private int count;
+    private int read;
+    /** Of the value. */
+    private int bytes;
+
+    public ValueReader(RemoteMemory remote, Operations operations, Posts posts) {
+        this.operations = operations;
+        this.posts = posts;
+        this.memory = new GrowingMemory(remote);
+        waits = new boolean[operations.count];
+    }
+
+    public boolean isOf(int request) {
+        return place == request;
+    }
+
+    /** Whether the request has it from now on; else it waits, as one of what it has pending. */
+    boolean take(int request) {
+        if (place == request || place == Bucket.NONE && operations.isOldestUndone(request)) {
+            place = request;
+            return true;
+        }
+        waits[request] = true;
+        waiting++;
+        operations.pending[request]++;
+        return false;
+    }
+
+    /**
+     * A request that waits and may have it now; its wait was one of what it has pending.
+     *
+     * @return its place, or {@link Bucket#NONE}
+     */
+    public int nextWoken() {
+        if (waiting == 0 || place != Bucket.NONE) {
+            return Bucket.NONE;
+        }
+        int oldest = operations.oldestUndone();
+        if (oldest == Bucket.NONE || !waits[oldest]) {
+            return Bucket.NONE;
+        }
+        waits[oldest] = false;
+        waiting--;
+        return oldest;
+    }
+
+    /**
+     * Begins with the request's index, which it has read.
+     *
+     * @return {@link #BEGUN}; {@link #NO_INDEX} where that cannot be one; {@link #NO_MEMORY} for so long a value
+     */
+    int begin() {
+        long index = operations.blockCopy(place);
+        count = Pieces.countOf(index);
+        long valueBytes = count == 0 ? 0 : Pieces.valueBytes(index);
+        if (valueBytes < 1 || valueBytes > Pieces.MOST_VALUE_BYTES) {
+            return NO_INDEX;
+        }
+        bytes = (int) valueBytes;
+        read = 0;
+        RegisteredBuffer into = memory.atLeast(at(count));
+        if (into == null) {
+            return NO_MEMORY;
+        }
+        blocks = into;
+        return BEGUN;
+    }
+
+    private static long at(int number) {
+        return (long) number * Operations.MOST_BLOCK_BYTES;
+    }
+
+    /**
+     * Posts the next READs.
+     *
+     * @return whether there were any
+     */
+    boolean readMore() {
+        RegisteredBuffer into = blocks;
+        if (read == count || into == null) {
+            return false;
+        }
+        long index = operations.blockCopy(place);
+        int end = Math.min(count, read + WINDOW);
+        posts.beginList();
+        for (; read < end; read++) {
+            long at = at(read);
+            // What cannot be read is of no incarnation that there is.
+            ALL.set(JAVA_LONG, into.segment().address() + at, 0);
+            posts.readBlock(place, Pieces.piece(index, read), into, at);
+        }
+        posts.endList();
+        return true;
+    }
+
+    /**
+     * All pieces were read: joins them.
+     *
+     * @return false where one has changed since the index was found
+     */
+    boolean join() {
+        RegisteredBuffer from = blocks;
+        if (from == null) {
+            return false;
+        }
+        long index = operations.blockCopy(place);
+        long joined = 0;
+        for (int i = 0; i < count; i++) {
+            long block = from.segment().address() + at(i);
+            if (!Pieces.isPiece(block, Pieces.piece(index, i), index, i)) {
+                return false;
+            }
+            int length = BlockFormat.valueBytes(ALL, block);
+            long value = at(i) + Pieces.valueAt(BlockFormat.extensionBytes(ALL, block));
+            // To the left of where the next piece begins.
+            MemorySegment.copy(from.segment(), value, from.segment(), joined, length);
+            joined += length;
+        }
+        return joined == bytes;
+    }
+
+    /** What has the value, from its first byte on. */
+    public MemorySegment value() {
+        RegisteredBuffer from = blocks;
+        if (from == null) {
+            throw new IllegalStateException("no value has been read");
+        }
+        return from.segment();
+    }
+
+    public int bytes() {
+        return bytes;
+    }
+
+    /** The request needs it no more. */
+    public void release() {
+        place = Bucket.NONE;
+    }
+
+    /** See {@link GrowingMemory#tidy}. */
+    public void tidy() {
+        memory.tidy();
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

@@ -1,0 +1,240 @@
+package io.farheap.kv.operation;
+
+import io.farheap.kv.blocks.BlockAllocator;
+import io.farheap.kv.blocks.HeldBlocks;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.SizeClasses;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.space.GrowingMemory;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.memory.MappedFaults;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@linkplain Pieces pieces} of a value that is being stored, from the request's issue to its end. One request of a
+ * session has it at a time. One thread, but for {@link #held}.
+ */
+public final class ValueWriter implements AutoCloseable {
+
+    /** Pieces that are written at a time. */
+    public static final int WINDOW = 16;
+
+    private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final VarHandle PIECES;
+
+    static {
+        try {
+            PIECES = MethodHandles.lookup().findVarHandle(ValueWriter.class, "pieces", long[].class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Operations operations;
+    private final Posts posts;
+    private final BlockAllocator allocator;
+    public final GrowingMemory memory;
+    private final int extensionBytes;
+    /** Pieces as they will be, {@link Operations#MOST_BLOCK_BYTES} apart. */
+    private @Nullable RegisteredBuffer blocks;
+
+    private int place = Bucket.NONE;
+    private int bytes;
+    private int count;
+    private int taken;
+    private int written;
+    /** The blocks that were taken for the pieces; other threads see those that are held. */
+    private long[] pieces = new long[0];
+
+    public ValueWriter(RemoteMemory remote, Operations operations, Posts posts, BlockAllocator allocator, int extensionBytes) {
+        this.operations = operations;
+        this.posts = posts;
+        this.allocator = allocator;
+        this.memory = new GrowingMemory(remote);
+        this.extensionBytes = extensionBytes;
+    }
+
+    public boolean isFree() {
+        return place == Bucket.NONE;
+    }
+
+    boolean isOf(int request) {
+        return place == request;
+    }
+
+    /**
+     * Copies the value of a request that is about to be issued.
+     *
+     * @return false if this process has no memory for it; the writer is as before then
+     */
+    public boolean begin(int request, MemorySegment value, long from, int valueBytes) {
+        int pieceCount = Pieces.count(extensionBytes, valueBytes);
+        RegisteredBuffer into = memory.atLeast((long) pieceCount * Operations.MOST_BLOCK_BYTES);
+        if (into == null) {
+            return false;
+        }
+        for (int i = 0; i < pieceCount; i++) {
+            MemorySegment.copy(
+                    value,
+                    from + Pieces.startOf(extensionBytes, i),
+                    into.segment(),
+                    at(i) + Pieces.valueAt(extensionBytes),
+                    Pieces.bytesOf(extensionBytes, valueBytes, i));
+        }
+        MappedFaults.raise(value);
+        if (pieces.length < pieceCount) {
+            PIECES.setRelease(this, new long[pieceCount]);
+        }
+        blocks = into;
+        place = request;
+        bytes = valueBytes;
+        count = pieceCount;
+        taken = 0;
+        written = 0;
+        return true;
+    }
+
+    private static long at(int number) {
+        return (long) number * Operations.MOST_BLOCK_BYTES;
+    }
+
+    /** The bytes of the value. */
+    int valueBytes() {
+        return bytes;
+    }
+
+    /** Whether all pieces have blocks. */
+    boolean hasAll() {
+        return taken == count;
+    }
+
+    /**
+     * After a wait for room, in which the request counted as one that knows of no block: where one of its pieces is on
+     * a server that is to leave the map since, it gives all back and begins anew.
+     *
+     * @return whether it did
+     */
+    boolean restarts() {
+        boolean usable = true;
+        for (int i = 0; i < taken; i++) {
+            usable &= allocator.mayUse(pieces[i]);
+        }
+        if (usable) {
+            return false;
+        }
+        for (int i = taken - 1; i >= 0; i--) {
+            allocator.giveBack(pieces[i]);
+            WORDS.setRelease(pieces, i, BlockAllocator.NONE);
+        }
+        taken = 0;
+        written = 0;
+        return true;
+    }
+
+    /** The class of the block that is needed next. */
+    int nextClass() {
+        return SizeClasses.of(Pieces.unitsOf(extensionBytes, Pieces.bytesOf(extensionBytes, bytes, taken)));
+    }
+
+    /** The block is the next piece's. */
+    void takes(long block) {
+        WORDS.setRelease(pieces, taken++, block);
+        allocator.emptyHand();
+    }
+
+    /**
+     * Posts the next pieces.
+     *
+     * @return whether there were any
+     */
+    boolean write() {
+        RegisteredBuffer from = blocks;
+        if (written == count || from == null) {
+            return false;
+        }
+        int end = Math.min(count, written + WINDOW);
+        posts.beginList();
+        for (; written < end; written++) {
+            long word = pieces[written];
+            int length = Pieces.bytesOf(extensionBytes, bytes, written);
+            Pieces.seal(
+                    from.segment().address() + at(written),
+                    operations.blockCopy(place),
+                    written,
+                    length,
+                    SlotWord.incarnation(word));
+            posts.writePiece(place, word, from, at(written), Pieces.valueAt(extensionBytes) + length);
+        }
+        posts.endList();
+        return true;
+    }
+
+    /** Says in the request's own block, an index, where the value is. */
+    void fillIndex() {
+        long index = operations.blockCopy(place);
+        Pieces.setValueBytes(index, bytes);
+        for (int i = 0; i < count; i++) {
+            Pieces.setPiece(index, i, pieces[i]);
+        }
+    }
+
+    /** A slot has named the index, so the pieces are its. */
+    void stored() {
+        clear();
+    }
+
+    /** No slot has named the index, and none will. */
+    void giveBack() {
+        for (int i = 0; i < taken; i++) {
+            allocator.giveBack(pieces[i]);
+        }
+        clear();
+    }
+
+    /** The request cannot go on. @param piece is told each block of a piece */
+    void end(LongConsumer piece) {
+        for (int i = 0; i < taken; i++) {
+            piece.accept(pieces[i]);
+        }
+        clear();
+    }
+
+    /** What was written is to be written once more: whether it was is not known. */
+    void rewind() {
+        written = 0;
+    }
+
+    private void clear() {
+        for (int i = 0; i < taken; i++) {
+            WORDS.setRelease(pieces, i, BlockAllocator.NONE);
+        }
+        taken = 0;
+        place = Bucket.NONE;
+    }
+
+    /** Any thread: adds the blocks that no slot names yet. */
+    public void held(HeldBlocks into) {
+        long[] present = (long[]) PIECES.getAcquire(this);
+        for (int i = 0; i < present.length; i++) {
+            into.add((long) WORDS.getAcquire(present, i));
+        }
+    }
+
+    /** See {@link GrowingMemory#tidy}. */
+    public void tidy() {
+        memory.tidy();
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

@@ -1,0 +1,455 @@
+package io.farheap.kv.session;
+
+import io.farheap.kv.blocks.BlockAllocator;
+import io.farheap.kv.blocks.HeldBlocks;
+import io.farheap.kv.blocks.Mailbox;
+import io.farheap.kv.blocks.Reclaimer;
+import io.farheap.kv.blocks.UnfencedBlocks;
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.AccessClock;
+import io.farheap.kv.eviction.AdaptiveRecords;
+import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.Room;
+import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.SizeClasses;
+import io.farheap.kv.keeper.Keeper;
+import io.farheap.kv.operation.ChangeSteps;
+import io.farheap.kv.operation.DeleteSteps;
+import io.farheap.kv.operation.Doubts;
+import io.farheap.kv.operation.Ending;
+import io.farheap.kv.operation.GetSteps;
+import io.farheap.kv.operation.KindSteps;
+import io.farheap.kv.operation.MoveSteps;
+import io.farheap.kv.operation.Probe;
+import io.farheap.kv.operation.RequestEnding;
+import io.farheap.kv.operation.SetParts;
+import io.farheap.kv.operation.TakeOut;
+import io.farheap.kv.operation.TouchSteps;
+import io.farheap.kv.operation.ValueReader;
+import io.farheap.kv.operation.ValueWriter;
+import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.DeepQueue;
+import io.farheap.kv.space.GrowingMemory;
+import io.farheap.kv.space.KeptBuffer;
+import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.Reconnects;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.VerbCounts;
+import io.farheap.thread.OwnerThread;
+import io.farheap.time.TimeLimit;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * A session from the inside: its parts, how they are made and closed, and its requests, alone and in batches. A
+ * {@link Pipeline} takes them from there. It is also what objects are moved by. One thread at a time: the first that
+ * uses it, until that has released it or has ended.
+ */
+public final class MapRequests extends BlockingSession implements AutoCloseable {
+
+    private static final long SLEEP_NANOS = 1_000_000;
+    /** What a session waits at most for requests in flight when it is closed. */
+    private static final long CLOSE_NANOS = TimeLimit.of(1_000_000_000L);
+    /** As much again can pass since the map was made before an expiry has no room in a block. */
+    private static final long MOST_LIFE_MILLIS = 1L << 47;
+
+    private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
+
+    private final DeepQueue queue;
+    private final KeptBuffer memory;
+    private final KeptBuffer probeMemory;
+    private final KeptBuffer hintMemory;
+    private final KeptBuffer indexMemory;
+    private final Operations operations;
+    private final Posts posts;
+    private final Counts counts = new Counts();
+    private final Keeper keeper;
+    private final Tally tally;
+    private final Mailbox mailbox;
+    private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
+    private final ValueWriter writer;
+    private final ValueReader reader;
+    private final UnfencedBlocks unfenced = new UnfencedBlocks();
+    private final Doubts doubts;
+    private final Room room;
+    private final AdaptiveRecords records;
+    private final Pipeline pipeline;
+    private final OwnerThread owner = new OwnerThread("session");
+    /** A poll is under way, of which a callback may be a part. */
+    private boolean polling;
+
+    private boolean closed;
+
+    /**
+     * @param requests in flight at most, a power of two
+     * @param number of the session, which no other of the map has
+     */
+    public MapRequests(
+            RemoteMemory remote,
+            SpaceMemory space,
+            MapClock clock,
+            CachePolicy policy,
+            int requests,
+            long number,
+            Keeper keeper,
+            Tally tally) {
+        this.tally = tally;
+        this.keeper = keeper;
+        try (CloseStack stack = new CloseStack()) {
+            int depth = requests * Posts.mostOfAStep(policy.extensionWords())
+                    + Posts.HINTS
+                    + ValueReader.WINDOW
+                    + ValueWriter.WINDOW
+                    + 1;
+            queue = stack.add(new DeepQueue(remote, depth, space));
+            memory = stack.add(new KeptBuffer(remote, Operations.memoryBytes(requests)));
+            probeMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
+            hintMemory = stack.add(new KeptBuffer(remote, (long) Posts.HINTS * Posts.HINT_BYTES));
+            indexMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
+            stack.keep();
+        }
+        operations = new Operations(requests, memory.buffer());
+        posts = new Posts(queue, space, operations, memory.buffer(), hintMemory.buffer());
+        AccessClock accessClock = new AccessClock(clock, space.shape().objects());
+        records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
+        mailbox = keeper.mailbox(records.learnedWords());
+        allocator = new BlockAllocator(mailbox, space, posts.reach());
+        reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
+        writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
+        reader = new ValueReader(remote, operations, posts);
+        doubts = new Doubts(operations, posts, allocator, writer, unfenced);
+        room = new Room(
+                operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
+        pipeline = new Pipeline(
+                queue,
+                memory.buffer(),
+                operations,
+                posts,
+                steps(space, clock, number),
+                mailbox,
+                allocator,
+                reclaimer,
+                doubts,
+                room.waits(),
+                reader,
+                writer,
+                records,
+                clock,
+                space.keyHash());
+        keeper.serve(mailbox, this::held, this::oldestEra);
+        tally.opened(counts, queue::posted);
+    }
+
+    /** What each kind of request does, step by step; all but the pipeline is there. */
+    private KindSteps steps(SpaceMemory space, MapClock clock, long number) {
+        Probe probe = new Probe(probeMemory.buffer());
+        TakeOut takeOut = new TakeOut(operations, posts, reclaimer, counts);
+        Ending ending = new RequestEnding(operations, doubts, writer, reader, counts);
+        GetSteps gets = new GetSteps(operations, posts, ending, doubts, takeOut, reader, records, clock, counts);
+        SetParts parts = new SetParts(
+                operations,
+                posts,
+                ending,
+                doubts,
+                room,
+                probe,
+                allocator,
+                reclaimer,
+                takeOut,
+                writer,
+                records,
+                clock,
+                counts,
+                number);
+        ChangeSteps changes = new ChangeSteps(parts);
+        TouchSteps touches = new TouchSteps(parts);
+        DeleteSteps deletes = new DeleteSteps(operations, posts, ending, doubts, reclaimer, clock, counts);
+        MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
+        return new KindSteps(gets, changes, touches, deletes, moves);
+    }
+
+    /** @return false where too many requests are in flight */
+    @Override
+    public boolean get(MemorySegment key, long tag) {
+        return begin(Operations.GET, key, 0, tag);
+    }
+
+    @Override
+    public boolean delete(MemorySegment key, long tag) {
+        return begin(Operations.DELETE, key, 0, tag);
+    }
+
+    /** @return false where another batch is under way */
+    @Override
+    public boolean getAll(KeyBatch keys, long tag) {
+        checkOpen();
+        return pipeline.run(keys, false, NEVER, tag);
+    }
+
+    @Override
+    public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
+        checkLife(lifeMillis);
+        for (int i = 0; i < keysAndValues.size(); i++) {
+            checkValue(keysAndValues.valueBytes(i));
+        }
+        checkOpen();
+        return pipeline.run(keysAndValues, true, lifeMillis, tag);
+    }
+
+    private boolean begin(int kind, MemorySegment key, long argument, long tag) {
+        checkOpen();
+        return pipeline.begin(kind, key, Keys.check(key.byteSize()), argument, tag);
+    }
+
+    @Override
+    public boolean increment(MemorySegment key, long delta, long tag) {
+        return store(Operations.INCREMENT, key, NUMBER, NEVER, delta, tag);
+    }
+
+    @Override
+    public boolean touch(MemorySegment key, long lifeMillis, long tag) {
+        checkOpen();
+        checkLife(lifeMillis);
+        return begin(Operations.TOUCH, key, pipeline.expiry(lifeMillis), tag);
+    }
+
+    /**
+     * Begins to write an object's block anew, on a server that does not leave the map; or to evict the object. It ends
+     * as {@link KvStatus#CHANGED} where the slot has changed, and an eviction as {@link KvStatus#EXISTS} where a higher
+     * slot may have its key.
+     *
+     * @param kind {@link Operations#MOVE} or {@link Operations#COMPACT}, of an object without pieces, or
+     *     {@link Operations#EVICT}, {@link Operations#EVICT_ALONE} or {@link Operations#MAKE_ROOM}
+     * @param slot as {@link MoveSteps#slot} has it
+     * @param word of the slot
+     * @return false where too many requests are in flight
+     */
+    public boolean move(int kind, long slot, long word, long tag) {
+        checkOpen();
+        return pipeline.move(kind, slot, word, tag);
+    }
+
+    /** The next that looks for room may ask the services, whatever they have said before. */
+    public void hopeAnew() {
+        mailbox.hopeAnew();
+    }
+
+    @Override
+    public boolean settled() {
+        return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
+    }
+
+    @Override
+    public String trouble() {
+        return queue.reconnects().trouble();
+    }
+
+    /** Whether nothing is under way or waits for a connection, the session's own work included. */
+    public boolean rests() {
+        return operations.inUse() == 0 && reclaimer.isEmpty() && posts.oldestEra() == Long.MAX_VALUE;
+    }
+
+    /** Whether it has free blocks, or will have some when what it has posted has ended. */
+    public boolean holdsFree() {
+        return allocator.holdsAny()
+                || !reclaimer.isIdle()
+                || mailbox.hasBlocks()
+                || posts.oldestEra() != Long.MAX_VALUE;
+    }
+
+    /** Gives all free blocks back, as far as there is room for them on the way. */
+    public void giveAllBack() {
+        if (mailbox.hasBlocks() && !room.waits().isAsking()) {
+            allocator.takeGiven(SizeClasses.COUNT);
+        }
+        allocator.giveOthersBack(-1);
+    }
+
+    @Override
+    public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
+        checkOpen();
+        int keyBytes = Keys.check(key.byteSize());
+        int valueBytes = checkValue(value.byteSize());
+        checkLife(lifeMillis);
+        return pipeline.store(kind, key, keyBytes, value, valueBytes, lifeMillis, argument, tag);
+    }
+
+    /** @return how many have been handed over */
+    @Override
+    public int poll(KvHandler to) {
+        checkOpen();
+        checkNotPolling();
+        polling = true;
+        try {
+            return pipeline.poll(to);
+        } finally {
+            polling = false;
+        }
+    }
+
+    @Override
+    public void await(long nanos) {
+        checkOpen();
+        checkNotPolling();
+        posts.postHints();
+        // Who answers from the servers' services raises no event here, and neither does the end of a back-off.
+        boolean soon = room.waits().isAsking() || !queue.reconnects().up();
+        queue.await(soon ? Math.min(nanos, SLEEP_NANOS) : nanos);
+    }
+
+    @Override
+    public int inFlight() {
+        return operations.inUse();
+    }
+
+    @Override
+    public long version() {
+        return pipeline.version();
+    }
+
+    private static int checkValue(long bytes) {
+        if (bytes > Pieces.MOST_VALUE_BYTES) {
+            throw new IllegalArgumentException("a value of " + bytes + " bytes; it has at most "
+                    + Pieces.MOST_VALUE_BYTES + ": store it under several keys");
+        }
+        return (int) bytes;
+    }
+
+    private static void checkLife(long millis) {
+        if (millis < 0 || millis > MOST_LIFE_MILLIS) {
+            throw new IllegalArgumentException("an object that lives for " + millis + " ms; it has 1 to "
+                    + MOST_LIFE_MILLIS + ", or 0 to live for ever");
+        }
+    }
+
+    private void checkOpen() {
+        owner.own();
+        if (closed) {
+            throw new IllegalStateException("the session is closed");
+        }
+    }
+
+    private void checkNotPolling() {
+        if (polling) {
+            throw new IllegalStateException(
+                    "a callback polls, waits or closes its session; make requests there, and return");
+        }
+    }
+
+    public void release() {
+        checkOpen();
+        checkNotPolling();
+        owner.disown();
+    }
+
+    public VerbCounts posted() {
+        return queue.posted();
+    }
+
+    public Counts counts() {
+        return counts;
+    }
+
+    public Reconnects connections() {
+        return queue.reconnects();
+    }
+
+    public Operations operations() {
+        return operations;
+    }
+
+    /** For values in pieces that are stored, and for those that are read. */
+    public List<GrowingMemory> grown() {
+        return List.of(writer.memory, reader.memory);
+    }
+
+    public BlockAllocator allocator() {
+        return allocator;
+    }
+
+    /** Any thread: of requests, and of what nobody waits for. */
+    private long oldestEra() {
+        return Math.min(operations.oldestEra(), posts.oldestEra());
+    }
+
+    /** Any thread: what the session holds, see {@link HeldBlocks}. Requests are looked at first and last. */
+    private void held(HeldBlocks into) {
+        operations.held(into::add);
+        writer.held(into);
+        reclaimer.held(into);
+        mailbox.held(into);
+        allocator.held(into);
+        unfenced.held(into);
+        for (long i = mailbox.backFirst(); i < mailbox.backEnd(); i++) {
+            into.add(mailbox.back(i));
+        }
+        writer.held(into);
+        operations.held(into::add);
+    }
+
+    /**
+     * Requests in flight may take effect or not. It waits for them a little, and gives the session's blocks back.
+     * Idempotent.
+     *
+     * @throws IllegalStateException in a callback, or if another thread has used it last, not released it, and lives;
+     *     it stays as it is
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        checkOpen();
+        checkNotPolling();
+        try {
+            drain();
+        } finally {
+            closed = true;
+            tally.closed(counts);
+            Closing.all(
+                    queue,
+                    memory,
+                    probeMemory,
+                    hintMemory,
+                    indexMemory,
+                    writer,
+                    reader,
+                    () -> keeper.closed(
+                            mailbox,
+                            allocator,
+                            operations.inUse() == 0
+                                    && reclaimer.isEmpty()
+                                    && allocator.knowsAll()
+                                    && unfenced.isEmpty()));
+        }
+    }
+
+    /** Returns when all requests have ended; nobody else begins one meanwhile. */
+    public void awaitAll(KvHandler handler) {
+        while (inFlight() > 0) {
+            if (poll(handler) == 0) {
+                await(SLEEP_NANOS);
+            }
+        }
+    }
+
+    private void drain() {
+        posts.postHints();
+        long deadline = System.nanoTime() + CLOSE_NANOS;
+        while ((operations.inUse() > 0 || !reclaimer.isIdle())
+                && !keeper.isClosed()
+                && System.nanoTime() - deadline < 0) {
+            if (poll((tag, status, found, at, bytes) -> {}) == 0) {
+                await(SLEEP_NANOS);
+            }
+        }
+    }
+}

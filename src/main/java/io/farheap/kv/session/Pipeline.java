@@ -1,0 +1,517 @@
+package io.farheap.kv.session;
+
+import io.farheap.kv.blocks.BlockAllocator;
+import io.farheap.kv.blocks.Mailbox;
+import io.farheap.kv.blocks.Reclaimer;
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.AdaptiveRecords;
+import io.farheap.kv.eviction.RoomWaits;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.Pieces;
+import io.farheap.kv.operation.ChangeSteps;
+import io.farheap.kv.operation.Doubts;
+import io.farheap.kv.operation.KindSteps;
+import io.farheap.kv.operation.Steps;
+import io.farheap.kv.operation.ValueReader;
+import io.farheap.kv.operation.ValueWriter;
+import io.farheap.kv.space.DeepQueue;
+import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.Reconnects;
+import io.farheap.memory.MappedFaults;
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.RegisteredBuffer;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's requests, from where they are made to where they are handed over: each has a place in the order of the
+ * requests, waits there while an earlier one is on its key, goes on by the {@link Steps} of its kind, and is handed
+ * over when all before it have been. A batch's requests come in as there is room. The session's thread.
+ */
+final class Pipeline {
+
+    /** Of so many polls with nothing posted one looks nevertheless whether something has come. A power of two. */
+    private static final int IDLE_POLLS = 64;
+
+    /** Of connections, that one request waits for. */
+    private static final int MOST_FAILURES = 16;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private final DeepQueue queue;
+    private final RegisteredBuffer memory;
+    private final Operations operations;
+    private final Posts posts;
+    private final KindSteps steps;
+    private final ChangeSteps changes;
+    private final Mailbox mailbox;
+    private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
+    private final Doubts doubts;
+    private final Reconnects reconnects;
+    private final RoomWaits roomWaits;
+    private final ValueReader reader;
+    private final ValueWriter writer;
+    private final AdaptiveRecords records;
+    private final MapClock clock;
+    private final KeyHash keyHash;
+    /** Requests that wait for an earlier one on their key. */
+    private int held;
+
+    private int idlePolls;
+
+    private long version;
+    /** What is under way of many keys. */
+    private @Nullable KeyBatch batch;
+    /** By place: whether the request is one of it. */
+    private final boolean[] ofBatch;
+
+    /** By place: whether the request waits for a connection; that is one of what it has pending. */
+    private final boolean[] stalled;
+
+    private int stalls;
+
+    private final CompletionHandler completions = this::completed;
+
+    Pipeline(
+            DeepQueue queue,
+            RegisteredBuffer memory,
+            Operations operations,
+            Posts posts,
+            KindSteps steps,
+            Mailbox mailbox,
+            BlockAllocator allocator,
+            Reclaimer reclaimer,
+            Doubts doubts,
+            RoomWaits roomWaits,
+            ValueReader reader,
+            ValueWriter writer,
+            AdaptiveRecords records,
+            MapClock clock,
+            KeyHash keyHash) {
+        this.queue = queue;
+        this.memory = memory;
+        this.operations = operations;
+        this.posts = posts;
+        this.steps = steps;
+        this.changes = steps.changes();
+        this.mailbox = mailbox;
+        this.allocator = allocator;
+        this.reclaimer = reclaimer;
+        this.doubts = doubts;
+        this.reconnects = queue.reconnects();
+        this.roomWaits = roomWaits;
+        this.reader = reader;
+        this.writer = writer;
+        this.records = records;
+        this.clock = clock;
+        this.keyHash = keyHash;
+        this.ofBatch = new boolean[operations.count];
+        this.stalled = new boolean[operations.count];
+    }
+
+    /** As {@link MapRequests#version}. */
+    long version() {
+        return version;
+    }
+
+    /** @return false where another batch is under way */
+    boolean run(KeyBatch of, boolean set, long lifeMillis, long tag) {
+        if (batch != null) {
+            return false;
+        }
+        of.begin(set, tag, lifeMillis);
+        batch = of;
+        issueBatch(of);
+        return true;
+    }
+
+    private void issueBatch(KeyBatch of) {
+        posts.beginList();
+        try {
+            while (!of.issuedAll()
+                    && !operations.full()
+                    && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
+                issueNext(of, operations.next());
+            }
+        } finally {
+            posts.endList();
+        }
+    }
+
+    private void issueNext(KeyBatch of, int place) {
+        ofBatch[place] = true;
+        if (!of.stores()) {
+            prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
+            of.issued++;
+            add(place, Operations.GET, 0, true);
+            return;
+        }
+        boolean prepared = prepareStore(
+                place,
+                of.keyMemory(),
+                of.keyAt(),
+                of.keyBytes(),
+                of.storedMemory(),
+                of.storedAt(),
+                of.storedBytes(),
+                of.lifeMillis);
+        operations.argument[place] = 0;
+        of.issued++;
+        add(place, Operations.SET, 0, prepared);
+    }
+
+    /** @return false where too many requests are in flight */
+    boolean begin(int kind, MemorySegment key, int keyBytes, long argument, long tag) {
+        if (full()) {
+            return false;
+        }
+        int place = operations.next();
+        ofBatch[place] = false;
+        prepareKey(place, key, 0, keyBytes);
+        operations.argument[place] = argument;
+        add(place, kind, tag, true);
+        return true;
+    }
+
+    private void prepareKey(int place, MemorySegment key, long from, int keyBytes) {
+        long at = operations.keyMemory(place);
+        Keys.store(key, from, keyBytes, at);
+        hash(place, at, keyBytes);
+    }
+
+    /** @return false where too many requests are in flight, or a value in pieces while another one is */
+    boolean store(
+            int kind,
+            MemorySegment key,
+            int keyBytes,
+            MemorySegment value,
+            int valueBytes,
+            long lifeMillis,
+            long argument,
+            long tag) {
+        if (full() || mustWaitToWrite(keyBytes, valueBytes)) {
+            return false;
+        }
+        int place = operations.next();
+        ofBatch[place] = false;
+        boolean prepared = prepareStore(place, key, 0, keyBytes, value, 0, valueBytes, lifeMillis);
+        operations.argument[place] = argument;
+        add(place, kind, tag, prepared);
+        return true;
+    }
+
+    /** As {@link MapRequests#move}. */
+    boolean move(int kind, long slot, long word, long tag) {
+        if (full()) {
+            return false;
+        }
+        int place = operations.next();
+        ofBatch[place] = false;
+        // No two of these are of one object, so none waits for another.
+        operations.hash[place] = word;
+        operations.argument[place] = slot;
+        operations.word[place] = word;
+        add(place, kind, tag, true);
+        return true;
+    }
+
+    /** @return false if this process has no memory for the value */
+    private boolean prepareStore(
+            int place,
+            MemorySegment key,
+            long keyFrom,
+            int keyBytes,
+            MemorySegment value,
+            long valueFrom,
+            int valueBytes,
+            long lifeMillis) {
+        long at = operations.blockCopy(place) + changes.keyAt();
+        Keys.store(key, keyFrom, keyBytes, at);
+        hash(place, at, keyBytes);
+        if (!inPieces(keyBytes, valueBytes)) {
+            MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+            MappedFaults.raise(value);
+        } else if (!writer.begin(place, value, valueFrom, valueBytes)) {
+            return false;
+        }
+        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+        return true;
+    }
+
+    private boolean inPieces(int keyBytes, int valueBytes) {
+        return Pieces.needed(changes.extensionBytes, keyBytes, valueBytes);
+    }
+
+    /** Whether the value is in pieces, and another one is being stored. */
+    private boolean mustWaitToWrite(int keyBytes, int valueBytes) {
+        return inPieces(keyBytes, valueBytes) && !writer.isFree();
+    }
+
+    /** What comes behind a batch waits until all of the batch is under way. */
+    private boolean full() {
+        return operations.full() || batch != null && !batch.issuedAll();
+    }
+
+    /** When an object ends that lives for so long from now on. */
+    long expiry(long lifeMillis) {
+        return lifeMillis == BlockingSession.NEVER ? BlockingSession.NEVER : Math.max(1, clock.millis() + lifeMillis);
+    }
+
+    private void hash(int place, long key, int keyBytes) {
+        operations.key[place] = key;
+        operations.keyBytes[place] = keyBytes;
+        operations.hash[place] = keyHash.of(ALL, key, keyBytes);
+    }
+
+    /** @param prepared false if this process has no memory for the request, which ends at once then */
+    private void add(int place, int kind, long tag, boolean prepared) {
+        operations.kind[place] = kind;
+        operations.tag[place] = tag;
+        operations.pending[place] = 0;
+        operations.lost[place] = false;
+        boolean wait = operations.mayHave(operations.hash[place]) && mustWait(place, operations.inUse());
+        operations.add(operations.hash[place]);
+        if (!prepared) {
+            changes.ending.end(place, KvStatus.NO_MEMORY);
+        } else if (wait) {
+            operations.step[place] = Operations.HELD;
+            held++;
+        } else {
+            start(place);
+        }
+    }
+
+    /** Whether one of the oldest requests, which has not ended, is on the same key and one of the two changes it. */
+    private boolean mustWait(int place, int older) {
+        int other = operations.first();
+        for (int i = 0; i < older; i++) {
+            if (operations.hash[other] == operations.hash[place]
+                    && operations.step[other] != Operations.DONE
+                    && (operations.kind[other] != Operations.GET || operations.kind[place] != Operations.GET)) {
+                return true;
+            }
+            other = operations.after(other);
+        }
+        return false;
+    }
+
+    private void start(int place) {
+        operations.knows(place, mailbox.era());
+        steps.of(operations.kind[place]).begin(place);
+        settle(place);
+    }
+
+    /** Goes on while nothing is to be waited for. */
+    private void settle(int place) {
+        while (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
+            if (operations.lost[place]) {
+                operations.lost[place] = false;
+                reconnects.failed(place);
+                stallOrAbandon(place, steps.of(operations.kind[place]));
+            } else {
+                if (reconnects.unproven()) {
+                    reconnects.worked(place);
+                }
+                steps.of(operations.kind[place]).advance(place);
+            }
+        }
+    }
+
+    /** It waits while connections are made again, if there is hope for that. */
+    private void stallOrAbandon(int place, Steps kind) {
+        if (kind.goesOn()
+                && !operations.hasTrouble(place, Operations.REFUSED)
+                && operations.failures[place]++ < MOST_FAILURES
+                && reconnects.hopeful()) {
+            operations.pending[place]++;
+            stalled[place] = true;
+            stalls++;
+        } else {
+            kind.abandon(place);
+        }
+    }
+
+    /** While not all connections stand, as far as is known. Not inside the queue's poll. */
+    private void mend() {
+        reconnects.mend();
+        doubts.fenced();
+        reclaimer.goOn();
+        if (stalls == 0 || reconnects.hopeful()) {
+            return;
+        }
+        for (int place = 0; place < stalled.length; place++) {
+            if (stalled[place]) {
+                stalled[place] = false;
+                stalls--;
+                operations.pending[place]--;
+                steps.of(operations.kind[place]).again(place);
+                settle(place);
+            }
+        }
+    }
+
+    private void completed(long tag, int outcome) {
+        if (outcome != Outcome.DONE && !Reconnects.isOf(tag)) {
+            failed(tag, outcome);
+        }
+        if (tag < Posts.HEAD_TAG) {
+            operations.ended((int) (tag & Posts.PLACE_MASK), outcome != Outcome.DONE);
+        } else if (tag < Posts.INDEX_TAG) {
+            posts.readReplacedEnded((int) (tag - Posts.HEAD_TAG), outcome == Outcome.DONE);
+        } else if (tag == Posts.INDEX_TAG) {
+            reclaimer.completed(outcome);
+        } else if (Reconnects.isOf(tag)) {
+            reconnects.ended(tag, outcome);
+        } else {
+            posts.hintEnded(tag, outcome == Outcome.UNKNOWN);
+        }
+    }
+
+    private void failed(long tag, int outcome) {
+        reconnects.broke();
+        if (tag >= Posts.HEAD_TAG) {
+            return;
+        }
+        int place = (int) (tag & Posts.PLACE_MASK);
+        if (outcome == Outcome.REFUSED) {
+            operations.troubles(place, Operations.REFUSED);
+        } else if (outcome == Outcome.UNKNOWN) {
+            operations.troubles(place, (tag & Posts.WRITE_TAG) != 0 ? Operations.WRITE_UNKNOWN : 0);
+            operations.troubles(place, (tag & Posts.SWAP_TAG) != 0 ? Operations.SWAP_UNKNOWN : 0);
+        }
+    }
+
+    /** As {@link MapRequests#poll}. */
+    int poll(KvHandler to) {
+        allocator.letGoOfEmptying();
+        if (reconnects.hasWork()) {
+            mend();
+        }
+        pollQueue();
+        reader.tidy();
+        writer.tidy();
+        if (roomWaits.wakes()) {
+            for (int place = roomWaits.nextWoken(); place != Bucket.NONE; place = roomWaits.nextWoken()) {
+                operations.pending[place]--;
+                settle(place);
+            }
+        }
+        records.exchange(mailbox);
+        int handed = 0;
+        while (operations.inUse() > 0 && operations.step[operations.first()] == Operations.DONE) {
+            if (held > 0) {
+                startHeld();
+            }
+            hand(to);
+            handed++;
+        }
+        if (held > 0) {
+            startHeld();
+        }
+        int next = reader.nextWoken();
+        if (next != Bucket.NONE) {
+            operations.pending[next]--;
+            settle(next);
+        }
+        KeyBatch more = batch;
+        if (more != null && !more.issuedAll()) {
+            issueBatch(more);
+        }
+        return handed;
+    }
+
+    private void pollQueue() {
+        boolean idle = queue.inFlight() == 0 && reconnects.up();
+        if (idle && operations.inUse() == 0) {
+            posts.postHints();
+        }
+        // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
+        if (idle && !operations.hasReady() && ++idlePolls % IDLE_POLLS != 0) {
+            return;
+        }
+        queue.enter();
+        try {
+            if (operations.inUse() == 1) {
+                goOn();
+            } else {
+                // What goes on together is posted together.
+                posts.beginList();
+                try {
+                    goOn();
+                } finally {
+                    posts.endList();
+                }
+            }
+        } finally {
+            queue.exit();
+        }
+        if (idle) {
+            records.idle();
+        }
+    }
+
+    /** Inside the queue's gate, which all that is posted would enter by itself otherwise. */
+    private void goOn() {
+        queue.poll(completions);
+        // Behind the poll: within its callbacks the steps were measured to take longer.
+        for (int place = operations.nextReady(); place != Bucket.NONE; place = operations.nextReady()) {
+            settle(place);
+        }
+    }
+
+    private void hand(KvHandler to) {
+        int place = operations.first();
+        int status = operations.status[place];
+        long at = 0;
+        int bytes = 0;
+        int kind = operations.kind[place];
+        boolean done = status == KvStatus.DONE && kind != Operations.DELETE && kind < Operations.TOUCH;
+        long block = operations.blockCopy(place);
+        version = done ? BlockFormat.version(ALL, block) : 0;
+        if (done && (kind == Operations.GET || kind == Operations.INCREMENT)) {
+            int keyBytes = BlockFormat.keyBytes(ALL, block);
+            bytes = BlockFormat.valueBytes(ALL, block);
+            at = Operations.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
+        }
+        MemorySegment value = memory.segment();
+        if (reader.isOf(place)) {
+            value = reader.value();
+            at = 0;
+            bytes = reader.bytes();
+        }
+        KeyBatch of = ofBatch[place] ? batch : null;
+        try {
+            if (of == null) {
+                to.completed(operations.tag[place], status, value, at, bytes);
+            } else if (of.take(status, version, value, at, bytes)) {
+                batch = null;
+                to.completed(of.tag, of.worst, memory.segment(), 0, 0);
+            }
+        } finally {
+            if (reader.isOf(place)) {
+                reader.release();
+            }
+            operations.removeFirst();
+        }
+    }
+
+    private void startHeld() {
+        int place = operations.first();
+        for (int older = 0; older < operations.inUse(); older++) {
+            if (operations.step[place] == Operations.HELD && !mustWait(place, older)) {
+                held--;
+                start(place);
+            }
+            place = operations.after(place);
+        }
+    }
+}

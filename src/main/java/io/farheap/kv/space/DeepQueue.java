@@ -1,0 +1,232 @@
+package io.farheap.kv.space;
+
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.VerbCounts;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link RemoteQueue} that takes more postings than the device's queue pairs are deep: what finds no room waits, and
+ * so does all that comes after it, in order, until a {@link #poll} has made room. Where a connection has failed in the
+ * meantime, a posting that waited ends as {@link Outcome#NOT_POSTED}; what has failed {@link Reconnects} makes again.
+ * On a device with deep queue pairs nothing ever waits. One thread.
+ */
+public final class DeepQueue implements AutoCloseable {
+
+    private static final byte READ = 0;
+    private static final byte WRITE = 1;
+    private static final byte SWAP = 2;
+    private static final byte ADD = 3;
+
+    private final RemoteQueue queue;
+    private final Reconnects reconnects;
+
+    // The ring of what waits, from head to tail.
+    private final int mask;
+    private final byte[] kinds;
+    private final @Nullable RemoteRegion[] regions;
+    private final @Nullable RegisteredBuffer[] buffers;
+    private final long[] offsets;
+    private final long[] ats;
+    private final int[] lengths;
+    private final long[] comparesOrAdds;
+    private final long[] values;
+    private final long[] tags;
+    private long head;
+    private long tail;
+
+    /**
+     * @param depth postings that are under way at most
+     * @param space says which servers there are
+     */
+    public DeepQueue(RemoteMemory remote, int depth, SpaceMemory space) {
+        int deviceDepth = Math.min(depth, remote.maxQueueDepth());
+        queue = remote.openQueue(QueueOptions.DEFAULT.withDepth(deviceDepth));
+        reconnects = new Reconnects(queue, space);
+        int room = deviceDepth == depth ? 1 : Integer.highestOneBit(depth) << 1;
+        mask = room - 1;
+        kinds = new byte[room];
+        regions = new RemoteRegion[room];
+        buffers = new RegisteredBuffer[room];
+        offsets = new long[room];
+        ats = new long[room];
+        lengths = new int[room];
+        comparesOrAdds = new long[room];
+        values = new long[room];
+        tags = new long[room];
+    }
+
+    /** As {@link RemoteQueue#read}, but never {@link Posting#FULL} within the depth. */
+    int read(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
+        int posting = waiting() ? Posting.FULL : queue.read(region, offset, buffer, at, bytes, tag);
+        return posting != Posting.FULL
+                ? told(posting, region, tag)
+                : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
+    }
+
+    /** As {@link RemoteQueue#write}, but never {@link Posting#FULL} within the depth. */
+    int write(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
+        int posting = waiting() ? Posting.FULL : queue.write(region, offset, buffer, at, bytes, tag);
+        return posting != Posting.FULL
+                ? told(posting, region, tag)
+                : later(WRITE, region, offset, buffer, at, bytes, 0, 0, tag);
+    }
+
+    /** As {@link RemoteQueue#execute} of a READ, but never {@link Posting#FULL} within the depth. */
+    int executeRead(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
+        int posting = waiting() ? Posting.FULL : queue.execute(false, region, offset, buffer, at, bytes, tag);
+        return posting != Posting.FULL
+                ? told(posting, region, tag)
+                : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
+    }
+
+    /** As {@link RemoteQueue#compareAndSwap}, but never {@link Posting#FULL} within the depth. */
+    int compareAndSwap(
+            RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
+        int posting = waiting() ? Posting.FULL : queue.compareAndSwap(region, offset, expected, value, old, at, tag);
+        return posting != Posting.FULL
+                ? told(posting, region, tag)
+                : later(SWAP, region, offset, old, at, Long.BYTES, expected, value, tag);
+    }
+
+    /** As {@link RemoteQueue#fetchAndAdd}, but never {@link Posting#FULL} within the depth. */
+    int fetchAndAdd(RemoteRegion region, long offset, long delta, RegisteredBuffer old, long at, long tag) {
+        int posting = waiting() ? Posting.FULL : queue.fetchAndAdd(region, offset, delta, old, at, tag);
+        return posting != Posting.FULL
+                ? told(posting, region, tag)
+                : later(ADD, region, offset, old, at, Long.BYTES, delta, 0, tag);
+    }
+
+    private int told(int posting, RemoteRegion region, long tag) {
+        if (posting == Posting.LOST) {
+            reconnects.refused(region.server());
+        } else if (reconnects.unproven()) {
+            reconnects.posted(region.server(), tag);
+        }
+        return posting;
+    }
+
+    private int later(
+            byte kind,
+            RemoteRegion region,
+            long offset,
+            RegisteredBuffer buffer,
+            long at,
+            int bytes,
+            long compareOrAdd,
+            long value,
+            long tag) {
+        if (tail - head > mask) {
+            return Posting.FULL;
+        }
+        if (reconnects.unproven()) {
+            reconnects.posted(region.server(), tag);
+        }
+        int i = (int) tail++ & mask;
+        kinds[i] = kind;
+        regions[i] = region;
+        buffers[i] = buffer;
+        offsets[i] = offset;
+        ats[i] = at;
+        lengths[i] = bytes;
+        comparesOrAdds[i] = compareOrAdd;
+        values[i] = value;
+        tags[i] = tag;
+        return Posting.OK;
+    }
+
+    /** As {@link RemoteQueue#enter}. */
+    public void enter() {
+        queue.enter();
+    }
+
+    /** As {@link RemoteQueue#exit}. */
+    public void exit() {
+        queue.exit();
+    }
+
+    /** As {@link RemoteQueue#beginList}. */
+    void beginList() {
+        queue.beginList();
+    }
+
+    /** As {@link RemoteQueue#postList}. */
+    void postList() {
+        queue.postList();
+    }
+
+    /** As {@link RemoteQueue#poll}; then posts what waits and has room now. */
+    public int poll(CompletionHandler handler) {
+        int handed = queue.poll(handler);
+        return waiting() ? handed + resume(handler) : handed;
+    }
+
+    private boolean waiting() {
+        return tail != head;
+    }
+
+    private int resume(CompletionHandler handler) {
+        int handed = 0;
+        while (waiting()) {
+            int i = (int) head & mask;
+            int posting = post(i);
+            if (posting == Posting.FULL) {
+                break;
+            }
+            regions[i] = null;
+            buffers[i] = null;
+            head++;
+            if (posting != Posting.OK) {
+                handed++;
+                handler.completed(tags[i], Outcome.NOT_POSTED);
+            }
+        }
+        return handed;
+    }
+
+    // What waits has a region and a buffer.
+    @SuppressWarnings("NullAway")
+    private int post(int i) {
+        RemoteRegion region = regions[i];
+        RegisteredBuffer buffer = buffers[i];
+        return switch (kinds[i]) {
+            case READ -> queue.read(region, offsets[i], buffer, ats[i], lengths[i], tags[i]);
+            case WRITE -> queue.write(region, offsets[i], buffer, ats[i], lengths[i], tags[i]);
+            case SWAP ->
+                queue.compareAndSwap(region, offsets[i], comparesOrAdds[i], values[i], buffer, ats[i], tags[i]);
+            default -> queue.fetchAndAdd(region, offsets[i], comparesOrAdds[i], buffer, ats[i], tags[i]);
+        };
+    }
+
+    /** As {@link RemoteQueue#await}. */
+    public void await(long nanos) {
+        queue.await(nanos);
+    }
+
+    /** What becomes of connections that have failed. */
+    public Reconnects reconnects() {
+        return reconnects;
+    }
+
+    /** What has been posted or waits, and has not ended. */
+    public int inFlight() {
+        return queue.inFlight() + (int) (tail - head);
+    }
+
+    /** As {@link RemoteQueue#posted}. */
+    public VerbCounts posted() {
+        return queue.posted();
+    }
+
+    /** What waits is posted no more. */
+    @Override
+    public void close() {
+        queue.close();
+    }
+}

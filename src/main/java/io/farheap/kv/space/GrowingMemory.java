@@ -1,0 +1,71 @@
+package io.farheap.kv.space;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.posix.PosixException;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.verbs.VerbsException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Registered memory for what few requests need: none at first, then as much as the largest has needed. One thread. */
+public final class GrowingMemory implements AutoCloseable {
+
+    private static final long STEP_BYTES = 1 << 20;
+
+    /** A test may have it refuse. */
+    public LongFunction<KeptBuffer> buffers;
+
+    private final List<KeptBuffer> outgrown = new ArrayList<>();
+    private @Nullable KeptBuffer memory;
+
+    public GrowingMemory(RemoteMemory remote) {
+        this.buffers = bytes -> new KeptBuffer(remote, bytes);
+    }
+
+    /**
+     * At least so many bytes, which may be others than before; null if this process has no memory for them. It does not
+     * throw: what comes out of a poll ends no request, and the one that needs the memory would stay, and all behind it.
+     */
+    public @Nullable
+    RegisteredBuffer atLeast(long bytes) {
+        KeptBuffer present = memory;
+        if (present != null && present.buffer().bytes() >= bytes) {
+            return present.buffer();
+        }
+        long rounded = bytes > STEP_BYTES
+                ? Math.ceilDiv(bytes, STEP_BYTES) * STEP_BYTES
+                : Long.highestOneBit(Math.max(1, 2 * bytes - 1));
+        KeptBuffer larger;
+        try {
+            larger = buffers.apply(rounded);
+        } catch (IllegalArgumentException | PosixException | VerbsException | OutOfMemoryError e) {
+            return null;
+        }
+        if (present != null) {
+            outgrown.add(present);
+        }
+        memory = larger;
+        return larger.buffer();
+    }
+
+    /** Gives back what has become too small; not inside the gate of the queue that has used it. */
+    public void tidy() {
+        if (!outgrown.isEmpty()) {
+            Closing.all(outgrown);
+            outgrown.clear();
+        }
+    }
+
+    @Override
+    public void close() {
+        tidy();
+        KeptBuffer present = memory;
+        memory = null;
+        if (present != null) {
+            present.close();
+        }
+    }
+}

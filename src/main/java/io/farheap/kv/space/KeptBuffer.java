@@ -1,0 +1,38 @@
+package io.farheap.kv.space;
+
+import io.farheap.memory.SharedMemory;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+
+/**
+ * A registered buffer whose memory stays until its owner closes it, also where the map is closed before: who reads and
+ * writes it by address, without a check, still finds it, and hears from the next call to a queue that the map is
+ * closed.
+ */
+public final class KeptBuffer implements AutoCloseable {
+
+    private final SharedMemory memory;
+    private final RegisteredBuffer buffer;
+
+    /** @param bytes rounded up to whole pages */
+    public KeptBuffer(RemoteMemory remote, long bytes) {
+        memory = SharedMemory.allocate("farheap-map", bytes);
+        try {
+            buffer = remote.register(memory.segment());
+        } catch (Throwable e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    public RegisteredBuffer buffer() {
+        return buffer;
+    }
+
+    /** Where an operation that uses it has not ended it throws, and stays open. */
+    @Override
+    public void close() {
+        buffer.close();
+        memory.close();
+    }
+}

@@ -1,0 +1,326 @@
+package io.farheap.kv.space;
+
+import io.farheap.control.ControlException;
+import io.farheap.kv.format.Layout;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's connections that have failed while their servers' leases hold. Each is made again, off the session's
+ * thread and with a back-off; its server's end is fenced first, so nothing that was posted on it lands later. One
+ * thread.
+ */
+public final class Reconnects {
+
+    /** Of reconnections; others are less. */
+    static final long TAG = 1L << 33;
+
+    private static final long FIRST_BACKOFF_NANOS = 5_000_000;
+    private static final long MOST_BACKOFF_NANOS = 1_000_000_000;
+    /** A connection that has lasted for so long was a good one. */
+    private static final long GOOD_NANOS = 1_000_000_000;
+
+    /** The connection to one server. */
+    private static final class Line {
+
+        private final RemoteServer server;
+        private boolean down;
+        private boolean repairing;
+        /** Whether the last attempt found no server. */
+        private boolean unreachable;
+        /** When it was connected last. */
+        private long since = System.nanoTime() - GOOD_NANOS;
+
+        /** How often in succession it failed before any request made progress over it. */
+        private int inVain;
+
+        /** Requests whose present step has posted something on the connection since it was made again. */
+        private final BitSet tried = new BitSet();
+
+        private long retryAt;
+        private long backoff = FIRST_BACKOFF_NANOS;
+
+        Line(RemoteServer server) {
+            this.server = server;
+        }
+
+        void fails(long now) {
+            down = true;
+            if (now - since >= GOOD_NANOS) {
+                inVain = 0;
+            }
+            if (inVain++ == 0) {
+                backoff = FIRST_BACKOFF_NANOS;
+                retryAt = now;
+            } else {
+                retryAt = later(now);
+            }
+        }
+
+        private long later(long now) {
+            long at = now + backoff;
+            backoff = Math.min(2 * backoff, MOST_BACKOFF_NANOS);
+            return at;
+        }
+
+        /** It is not made again, or is no more to be proven. */
+        void givenUp() {
+            down = false;
+            inVain = 0;
+        }
+
+        void ended(boolean connected, long now) {
+            repairing = false;
+            down = !connected;
+            unreachable = !connected;
+            tried.clear();
+            if (connected) {
+                since = now;
+            } else {
+                retryAt = later(now);
+            }
+        }
+    }
+
+    private final RemoteQueue queue;
+    /** Says which servers the session may post to. */
+    private final SpaceMemory space;
+
+    private final List<Line> lines = new ArrayList<>();
+    /** Lines that are down. */
+    private int down;
+    /** Whether there is a server whose lease is lost. It may leave the map, as the layout says then. */
+    private boolean gone;
+
+    private Layout layout;
+    /** Something has failed since the connections were last looked at. */
+    private boolean failed;
+
+    private boolean unproven;
+    private int begun;
+
+    Reconnects(RemoteQueue queue, SpaceMemory space) {
+        this.queue = queue;
+        this.space = space;
+        this.layout = space.layout();
+    }
+
+    /** An operation has ended otherwise than done. */
+    public void broke() {
+        failed = true;
+    }
+
+    /** A posting to a server was refused, for want of a connection. */
+    void refused(RemoteServer server) {
+        Line line = find(server);
+        if (server.lost() == null) {
+            failed |= line == null || !line.down;
+            return;
+        }
+        // It is not connected again.
+        gone = gone || serves(server);
+        if (line != null) {
+            line.givenUp();
+        }
+    }
+
+    /** Whether no connection is to be made again, as far as is known; then nothing lands late. */
+    public boolean up() {
+        return !failed && down == 0;
+    }
+
+    /** Whether all connections stand, as far as is known. */
+    public boolean all() {
+        return up() && !gone;
+    }
+
+    /** Whether something that is posted to a region now has a connection. */
+    public boolean reaches(RemoteRegion region) {
+        return all() || queue.connected(region.server());
+    }
+
+    /** Whether a request that has failed may go on soon. */
+    public boolean hopeful() {
+        if (failed) {
+            return true;
+        }
+        for (Line line : lines) {
+            if (line.down && !line.unreachable) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether {@link #mend} is to be called. */
+    public boolean hasWork() {
+        return !up() || (gone || unproven) && layout != space.layout();
+    }
+
+    /** Begins what is to be done. Not inside the queue's poll. */
+    public void mend() {
+        long now = System.nanoTime();
+        Layout present = space.layout();
+        if (failed || layout != present) {
+            failed = false;
+            gone = false;
+            if (layout != present) {
+                layout = present;
+                giveUpLeft();
+            }
+            space.servers(server -> look(server, now));
+        }
+        down = 0;
+        for (int i = 0; i < lines.size(); i++) {
+            Line line = lines.get(i);
+            // A server whose lease is lost is not connected again, and lets nothing land that was posted under it.
+            if (line.down && line.server.lost() != null) {
+                gone = gone || serves(line.server);
+                line.givenUp();
+            }
+            if (line.down) {
+                down++;
+                if (!line.repairing && now - line.retryAt >= 0) {
+                    reconnect(line, TAG | i);
+                }
+            }
+        }
+    }
+
+    private void reconnect(Line line, long tag) {
+        if (!serves(line.server)) {
+            line.givenUp();
+            return;
+        }
+        line.repairing = true;
+        begun++;
+        queue.reconnect(line.server, tag);
+    }
+
+    /** Of servers that have left the map nothing is to be proven any more. */
+    private void giveUpLeft() {
+        for (Line line : lines) {
+            if (line.inVain > 0 && !serves(line.server)) {
+                line.inVain = 0;
+            }
+        }
+    }
+
+    /** Whether a server has not left the map. */
+    private boolean serves(RemoteServer server) {
+        boolean[] present = {false};
+        space.servers(one -> present[0] |= one == server);
+        return present[0];
+    }
+
+    /** Whether a connection was made again of which it is not known that it works. */
+    public boolean unproven() {
+        return unproven;
+    }
+
+    /** While a connection is unproven: a request has posted something to a server. */
+    void posted(RemoteServer server, long tag) {
+        Line line = tag < Posts.INDEX_TAG ? find(server) : null;
+        if (line != null) {
+            line.tried.set((int) (tag & Posts.PLACE_MASK));
+        }
+    }
+
+    /** A request's step has failed, so it says of no connection that it works. */
+    public void failed(int place) {
+        for (Line line : lines) {
+            line.tried.clear(place);
+        }
+    }
+
+    /** A request has made progress, over the connections that its step has posted on. */
+    public void worked(int place) {
+        unproven = false;
+        for (Line line : lines) {
+            if (line.tried.get(place) && !line.down && queue.connected(line.server)) {
+                line.inVain = 0;
+            }
+            line.tried.clear(place);
+            unproven |= line.inVain > 0;
+        }
+    }
+
+    /** How often in succession the connection to a server has failed before any request made progress over it. */
+    public int inVain(RemoteServer server) {
+        Line line = find(server);
+        return line == null ? 0 : line.inVain;
+    }
+
+    /** How often a connection was to be made again. */
+    public int begun() {
+        return begun;
+    }
+
+    /** What is known to be wrong with the map's servers, for a message; empty if nothing is. */
+    public String trouble() {
+        StringBuilder said = new StringBuilder();
+        space.servers(server -> {
+            ControlException cause = server.lost();
+            if (cause != null) {
+                said.append("; the lease on ")
+                        .append(server)
+                        .append(" is lost: ")
+                        .append(cause.getMessage());
+            } else if (!queue.connected(server)) {
+                said.append("; there is no connection to ").append(server);
+            }
+        });
+        if (begun > 0) {
+            said.append("; connections that had failed were made again, or are to be, ")
+                    .append(begun)
+                    .append(" times");
+        }
+        return said.toString();
+    }
+
+    private void look(RemoteServer server, long now) {
+        if (queue.connected(server)) {
+            return;
+        }
+        Line line = find(server);
+        if (server.lost() != null) {
+            gone = true;
+            if (line != null) {
+                line.givenUp();
+            }
+            return;
+        }
+        if (line == null) {
+            line = new Line(server);
+            lines.add(line);
+        }
+        if (!line.down) {
+            line.fails(now);
+            unproven = true;
+        }
+    }
+
+    private @Nullable Line find(RemoteServer server) {
+        for (Line line : lines) {
+            if (line.server == server) {
+                return line;
+            }
+        }
+        return null;
+    }
+
+    public static boolean isOf(long tag) {
+        return tag >= TAG;
+    }
+
+    /** A reconnection has ended. */
+    public void ended(long tag, int outcome) {
+        lines.get((int) (tag - TAG)).ended(outcome == Outcome.DONE, System.nanoTime());
+    }
+}

@@ -1,0 +1,248 @@
+package io.farheap.kv.space;
+
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.Layout;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.RemoteSpace;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+
+/**
+ * A map's regions, as one process sees them. Places that slots name are checked here before anything is posted to them:
+ * what another process wrote there may be anything.
+ *
+ * <p>Any thread reads, and one adds what the map has grown by. No slot names a block in a new region before all
+ * processes have added it. Where a server is to leave the map, or a segment is being emptied, no block of it is taken
+ * into use any more; where a server has left, words that name one are of what cannot be.
+ */
+public final class SpaceMemory {
+
+    private final SpaceShape shape;
+    private final KeyHash keyHash;
+    /** Only ever replaced by one with more, so whoever has found a region in it finds it again. */
+    private volatile RemoteRegion[] regions;
+    /** By region; written before {@code regions} where both grow, and read after it. */
+    private volatile byte[] states;
+
+    private volatile boolean anyLeaving;
+
+    private static final long[] NONE = {};
+    private static final byte USED = 0;
+    /** There are objects there, and no more are to be. */
+    private static final byte LEAVING = 1;
+
+    private static final byte LEFT = 2;
+
+    private volatile Layout layout;
+    /** By server: where segments begin that are being emptied. The keeper's. */
+    private final Map<Integer, long[]> emptyingOf = new HashMap<>();
+    /** Those of all servers, sorted. */
+    private volatile long[] emptying = {};
+    /** A server that is lost, and is taken for one that has left. Set before any other thread looks. */
+    private int without = -1;
+
+    private final int placeShift;
+    private final long unitMask;
+    private final long segmentUnits;
+
+    /** @param spaces of each server, by its number among the map's */
+    public SpaceMemory(SpaceShape shape, KeyHash keyHash, Layout layout, IntFunction<RemoteSpace> spaces) {
+        this.shape = shape;
+        this.keyHash = keyHash;
+        this.layout = layout;
+        this.states = new byte[layout.regions()];
+        this.regions = regions(new RemoteRegion[0], layout, spaces);
+        this.placeShift = shape.placeShift();
+        this.unitMask = (1L << placeShift) - 1;
+        this.segmentUnits = shape.segmentBytes() / BlockFormat.UNIT_BYTES;
+    }
+
+    private RemoteRegion[] regions(RemoteRegion[] known, Layout layout, IntFunction<RemoteSpace> spaces) {
+        RemoteRegion[] all = Arrays.copyOf(known, layout.regions());
+        for (int number = known.length; number < all.length; number++) {
+            int server = layout.serverOf(number);
+            // In place of one of a server that has left, which is never used, stands any.
+            all[number] = layout.hasLeft(server) || server == without
+                    ? all[0]
+                    : spaces.apply(server).regions().get(layout.indexOf(number));
+        }
+        return all;
+    }
+
+    /** The map has grown, and its spaces have the regions here; or servers have left it. */
+    public void grow(Layout grown, IntFunction<RemoteSpace> spaces) {
+        byte[] more = Arrays.copyOf(states, grown.regions());
+        for (int number = 0; number < more.length; number++) {
+            int server = grown.serverOf(number);
+            more[number] = grown.hasLeft(server) || server == without ? LEFT : more[number];
+        }
+        states = more;
+        regions = regions(regions, grown, spaces);
+        layout = grown;
+        somethingChanged();
+    }
+
+    private void somethingChanged() {
+        boolean any = false;
+        for (byte state : states) {
+            any |= state == LEAVING;
+        }
+        anyLeaving = any;
+        emptying = emptying.clone();
+    }
+
+    /** A server is lost: from now on it is as one that has left. Before the map is used, and {@link #grow} after it. */
+    public void goWithout(int server) {
+        without = server;
+    }
+
+    /** The number of that server; -1 where there is none. */
+    public int without() {
+        return without;
+    }
+
+    /** A server is to leave the map, or stays after all. */
+    public void leaves(int server, boolean leaving) {
+        byte[] changed = states.clone();
+        for (int number = 0; number < changed.length; number++) {
+            if (layout.serverOf(number) == server && changed[number] != LEFT) {
+                changed[number] = leaving ? LEAVING : USED;
+            }
+        }
+        states = changed;
+        somethingChanged();
+    }
+
+    /** A server has said which of its segments are being emptied: no block of theirs is taken into use any more. */
+    public void empties(int server, long[] places) {
+        if (Arrays.equals(places, emptyingOf.getOrDefault(server, NONE))) {
+            return;
+        }
+        emptyingOf.put(server, places);
+        long[] all = emptyingOf.values().stream().flatMapToLong(Arrays::stream).toArray();
+        Arrays.sort(all);
+        emptying = all;
+    }
+
+    /** Changes whenever other segments are being emptied, or servers leave or stay; by its identity. */
+    public long[] emptying() {
+        return emptying;
+    }
+
+    private boolean isEmptying(long place) {
+        long[] places = emptying;
+        if (places.length == 0) {
+            return false;
+        }
+        int at = Arrays.binarySearch(places, place);
+        return at >= 0 || at < -1 && place - places[-2 - at] < segmentUnits;
+    }
+
+    /**
+     * Whether the block of a word that holds one may be taken into use: its server does not leave, and its segment is
+     * not being emptied.
+     */
+    public boolean mayUse(long word) {
+        long place = SlotWord.place(word);
+        return states[(int) (place >>> placeShift)] == USED && !isEmptying(place);
+    }
+
+    /** Whether a word names a place on a server that is to leave, and has not yet. */
+    public boolean isLeaving(long word) {
+        long number = SlotWord.place(word) >>> placeShift;
+        byte[] all = states;
+        return number < all.length && all[(int) number] == LEAVING;
+    }
+
+    /** Whether any server is to leave. */
+    public boolean anyLeaving() {
+        return anyLeaving;
+    }
+
+    /** Whether a block that there was is on a server that has left. */
+    public boolean hasLeft(long word) {
+        return states[(int) (SlotWord.place(word) >>> placeShift)] == LEFT;
+    }
+
+    /** Whether a region is on a server that has not left. */
+    public boolean hasRegion(int number) {
+        return states[number] != LEFT;
+    }
+
+    public Layout layout() {
+        return layout;
+    }
+
+    public SpaceShape shape() {
+        return shape;
+    }
+
+    /** What the map's keys are hashed by. */
+    public KeyHash keyHash() {
+        return keyHash;
+    }
+
+    public int regions() {
+        return regions.length;
+    }
+
+    /** Tells the servers that have not left, each at least once. */
+    void servers(Consumer<RemoteServer> consumer) {
+        RemoteRegion[] all = regions;
+        for (int number = 0; number < all.length; number++) {
+            if (hasRegion(number) && (number == 0 || all[number].server() != all[number - 1].server())) {
+                consumer.accept(all[number].server());
+            }
+        }
+    }
+
+    /** How many segments there are on servers that do not leave. Reads all regions' numbers. */
+    public long segments() {
+        byte[] all = states;
+        long sum = 0;
+        for (int number = 0; number < all.length; number++) {
+            sum += all[number] == USED ? shape.segments(number) : 0;
+        }
+        return sum;
+    }
+
+    public RemoteRegion region(int number) {
+        return regions[number];
+    }
+
+    /** Whether a place and a length in units lie in one region, behind its table. */
+    public boolean holds(long place, int units) {
+        long number = place >>> placeShift;
+        if (number >= regions.length || states[(int) number] == LEFT) {
+            return false;
+        }
+        long offset = (place & unitMask) << 6;
+        return offset >= shape.segmentsAt((int) number)
+                && offset + units * (long) BlockFormat.UNIT_BYTES <= shape.regionBytes();
+    }
+
+    /** Whether a word may name a block. */
+    public boolean holdsBlock(long word) {
+        return SlotWord.units(word) > 0 && holds(SlotWord.place(word), SlotWord.units(word));
+    }
+
+    /** The number of the server that has a block; of a place that there is not the first. */
+    public int serverOf(long word) {
+        return layout.serverOf(SlotWord.place(word) >>> placeShift);
+    }
+
+    public RemoteRegion regionOf(long place) {
+        return regions[(int) (place >>> placeShift)];
+    }
+
+    long offsetOf(long place) {
+        return (place & unitMask) << 6;
+    }
+}

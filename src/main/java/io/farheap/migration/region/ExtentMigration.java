@@ -1,0 +1,125 @@
+package io.farheap.migration.region;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.Pause;
+import io.farheap.posix.ShortSleeps;
+import io.farheap.remote.PacedPull;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.time.TimeLimit;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves one extent of a region, whose table entry has it as the moving one. Drains window after window, lets the new
+ * server copy them, and makes chunks new as they arrive. One thread; used once.
+ */
+final class ExtentMigration {
+
+    private static final long STALL_NANOS = TimeLimit.of(10_000_000_000L);
+
+    private record Held(long end, long since) {}
+
+    private final SplitRegion split;
+    private final RemoteRegion old;
+    private final long end;
+    private final PacedPull pull;
+    private final Participants participants;
+    /** Null where all is held at once. */
+    private final @Nullable CopyWindow window;
+    /** Windows whose writes wait, the oldest first. */
+    private final ArrayDeque<Held> waiting = new ArrayDeque<>();
+
+    private long longestPause;
+    private final PollPacer pacer;
+
+    /**
+     * @param split where the extent is about to move
+     * @param old its copy
+     */
+    ExtentMigration(
+            SplitRegion split,
+            RemoteRegion old,
+            long end,
+            PacedPull pull,
+            Participants participants,
+            MigrationOptions options) {
+        this.split = split;
+        this.old = old;
+        this.end = end;
+        this.pull = pull;
+        this.participants = participants;
+        this.window =
+                options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
+        this.pacer = new PollPacer(window != null);
+    }
+
+    /**
+     * Returns when all of it is new.
+     *
+     * @throws ControlException where that fails; the marks say how far it has come
+     */
+    void run() {
+        try (ShortSleeps _ = new ShortSleeps()) {
+            move();
+        }
+    }
+
+    private void move() {
+        hold(window == null ? end : split.moved() + window.bytes());
+        long seen = split.moved();
+        long progressAt = System.nanoTime();
+        while (split.moved() < end) {
+            pacer.sleep();
+            participants.requireGoing();
+            pull.check();
+            long copied = pull.copied();
+            if (copied != seen) {
+                seen = copied;
+                progressAt = System.nanoTime();
+                if (window != null || copied == end) {
+                    goOn(copied);
+                }
+            } else if (System.nanoTime() - progressAt > STALL_NANOS) {
+                throw new ControlException(
+                        Code.DEADLINE_EXCEEDED, "nothing has been copied for " + STALL_NANOS / 1_000_000_000L + " s");
+            }
+        }
+    }
+
+    private void goOn(long copied) {
+        split.moved(copied);
+        // First what the copier waits for, then what writers do.
+        if (window != null && split.held() < end) {
+            window.adapt(split.held() - copied);
+            hold(copied + window.bytes());
+        } else {
+            participants.publish();
+        }
+        participants.resume();
+        long now = System.nanoTime();
+        while (!waiting.isEmpty() && waiting.getFirst().end() <= copied) {
+            longestPause = Math.max(longestPause, now - waiting.removeFirst().since());
+        }
+    }
+
+    private void hold(long wanted) {
+        long held = Math.min(wanted, end);
+        boolean more = held > split.held();
+        if (more) {
+            waiting.addLast(new Held(held, System.nanoTime()));
+            split.held(held);
+        }
+        participants.publish();
+        if (more) {
+            participants.drain(old);
+            pull.clear(held);
+        }
+    }
+
+    /** The longest time that writes to a chunk waited for it. */
+    long longestPauseNanos() {
+        return longestPause;
+    }
+}

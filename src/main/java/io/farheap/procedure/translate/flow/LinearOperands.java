@@ -1,0 +1,255 @@
+package io.farheap.procedure.translate.flow;
+
+import io.farheap.procedure.translate.instruction.CallMethod;
+import io.farheap.procedure.translate.instruction.Effects;
+import io.farheap.procedure.translate.instruction.Op;
+import io.farheap.procedure.translate.instruction.Operands;
+import io.farheap.procedure.translate.instruction.Type;
+import java.lang.classfile.Opcode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Local variables and operands at one place in a turn of a loop, as {@link Linear}, or null for what is not. */
+final class LinearOperands {
+
+    /** @param compared the two longs of which it is the comparison */
+    private record Value(
+            boolean wide, @Nullable Linear number, @Nullable Compared compared) {
+
+        Value(boolean wide, @Nullable Linear number) {
+            this(wide, number, null);
+        }
+    }
+
+    /** What a branch compares, if that are sums. */
+    record Compared(Linear first, Linear second, boolean longs) {}
+
+    final @Nullable Linear[] locals;
+    private final List<Value> stack;
+
+    private LinearOperands(@Nullable Linear[] locals, List<Value> stack) {
+        this.locals = locals;
+        this.stack = stack;
+    }
+
+    /** When a turn begins: variables are themselves, but for those that change as no sum does. */
+    static LinearOperands start(Operands types, java.util.BitSet unknown) {
+        @Nullable Linear[] locals = new Linear[types.locals.length];
+        for (int slot = 0; slot < locals.length; slot++) {
+            Type type = types.locals[slot];
+            if ((type == Type.INT || type == Type.LONG) && !unknown.get(slot)) {
+                locals[slot] = Linear.ofLocal(slot);
+            }
+        }
+        List<Value> stack = new ArrayList<>();
+        for (int i = 0; i < types.depth(); i++) {
+            stack.add(new Value(types.operand(i).wide(), null));
+        }
+        return new LinearOperands(locals, stack);
+    }
+
+    LinearOperands copy() {
+        return new LinearOperands(locals.clone(), new ArrayList<>(stack));
+    }
+
+    /** Keeps what is the same on both ways here. */
+    void join(LinearOperands other) {
+        for (int i = 0; i < locals.length; i++) {
+            if (!Objects.equals(locals[i], other.locals[i])) {
+                locals[i] = null;
+            }
+        }
+        for (int i = 0; i < stack.size(); i++) {
+            if (!stack.get(i).equals(other.stack.get(i))) {
+                stack.set(i, new Value(stack.get(i).wide, null));
+            }
+        }
+    }
+
+    /**
+     * Executes an instruction.
+     *
+     * @return the address, where it is a load from or a store to the cache
+     */
+    @Nullable
+    Linear apply(Op op) {
+        switch (op) {
+            case Op.Plain plain -> plain(plain.opcode());
+            case Op.Push push -> push(push.type().wide(), constant(push));
+            case Op.Load load -> push(load.type().wide(), locals[load.slot()]);
+            case Op.Store store -> store(store.slot(), store.type(), pop());
+            case Op.Increment by -> {
+                Linear old = locals[by.slot()];
+                locals[by.slot()] = old == null ? null : old.plus(Linear.of(by.by()));
+            }
+            case Op.Jump jump -> effect(Objects.requireNonNull(Effects.of(jump.opcode())));
+            case Op.Select _ -> pop();
+            case Op.OnCall on -> {
+                return call(on.method());
+            }
+            case Op.Pure pure -> effect(pure.method().effect());
+            case Op.Own _, Op.Return _ -> throw new IllegalStateException("not in a loop");
+        }
+        return null;
+    }
+
+    /** What is compared by a branch that is next; null where that are no sums. */
+    @Nullable
+    Compared compared(Opcode opcode) {
+        if (stack.isEmpty()) {
+            return null;
+        }
+        Value top = stack.getLast();
+        return switch (opcode) {
+            case IFLT, IFLE, IFGT, IFGE -> top.number == null ? top.compared : ints(top.number, Linear.of(0));
+            case IF_ICMPLT, IF_ICMPLE, IF_ICMPGT, IF_ICMPGE -> ints(stack.get(stack.size() - 2).number, top.number);
+            default -> null;
+        };
+    }
+
+    private static @Nullable Compared ints(@Nullable Linear first, @Nullable Linear second) {
+        return first == null || second == null ? null : new Compared(first.widened(), second.widened(), false);
+    }
+
+    private @Nullable Linear call(CallMethod method) {
+        Linear address = null;
+        if (method.kind == CallMethod.Kind.GET || method.kind == CallMethod.Kind.PUT) {
+            address = stack.get(stack.size() - (method.kind == CallMethod.Kind.GET ? 1 : 2)).number;
+        }
+        effect(method.effect);
+        return address;
+    }
+
+    private static @Nullable Linear constant(Op.Push push) {
+        return switch (push.value()) {
+            case Integer value -> Linear.of(value);
+            case Long value -> Linear.of(value);
+            default -> null;
+        };
+    }
+
+    private void store(int slot, Type type, @Nullable Linear value) {
+        locals[slot] = value;
+        if (type.wide()) {
+            locals[slot + 1] = null;
+        }
+    }
+
+    private void push(boolean wide, @Nullable Linear number) {
+        stack.add(new Value(wide, number));
+    }
+
+    private @Nullable Linear pop() {
+        return stack.removeLast().number;
+    }
+
+    private void effect(String effect) {
+        int arrow = effect.indexOf('>');
+        for (int i = 0; i < arrow; i++) {
+            stack.removeLast();
+        }
+        if (arrow + 1 < effect.length()) {
+            push(Type.of(effect.charAt(arrow + 1)).wide(), null);
+        }
+    }
+
+    private void plain(Opcode opcode) {
+        switch (opcode) {
+            case IADD, LADD -> {
+                Linear second = pop();
+                Linear first = pop();
+                push(opcode == Opcode.LADD, first == null || second == null ? null : first.plus(second));
+            }
+            case ISUB, LSUB -> {
+                Linear second = pop();
+                Linear first = pop();
+                push(opcode == Opcode.LSUB, first == null || second == null ? null : first.plus(second.times(-1)));
+            }
+            case IMUL, LMUL -> {
+                Linear second = pop();
+                push(opcode == Opcode.LMUL, product(pop(), second));
+            }
+            case ISHL, LSHL -> {
+                Linear by = pop();
+                Linear shifted = pop();
+                int most = opcode == Opcode.LSHL ? 63 : 31;
+                push(
+                        opcode == Opcode.LSHL,
+                        shifted != null && by != null && by.isConstant()
+                                ? shifted.times(1L << (by.constant() & most))
+                                : null);
+            }
+            case INEG, LNEG -> {
+                Linear old = pop();
+                push(opcode == Opcode.LNEG, old == null ? null : old.times(-1));
+            }
+            case I2L -> {
+                Linear old = pop();
+                push(true, old == null ? null : old.widened());
+            }
+            case L2I -> push(false, pop());
+            case LCMP -> {
+                Linear second = pop();
+                Linear first = pop();
+                stack.add(new Value(
+                        false, null, first != null && second != null ? new Compared(first, second, true) : null));
+            }
+            case NOP -> {}
+            default -> {
+                String effect = Effects.of(opcode);
+                if (effect == null) {
+                    move(opcode);
+                } else {
+                    effect(effect);
+                }
+            }
+        }
+    }
+
+    private static @Nullable Linear product(@Nullable Linear first, @Nullable Linear second) {
+        if (first == null || second == null || !(first.isConstant() || second.isConstant())) {
+            return null;
+        }
+        Linear factor = first.isConstant() ? first : second;
+        Linear other = first.isConstant() ? second : first;
+        return other.times(factor.constant()).with(factor.ints());
+    }
+
+    private void move(Opcode opcode) {
+        switch (opcode) {
+            case POP -> one();
+            case POP2 -> two();
+            case SWAP -> {
+                List<Value> top = one();
+                List<Value> below = one();
+                stack.addAll(top);
+                stack.addAll(below);
+            }
+            case DUP -> duplicate(one(), List.of());
+            case DUP_X1 -> duplicate(one(), one());
+            case DUP_X2 -> duplicate(one(), two());
+            case DUP2 -> duplicate(two(), List.of());
+            case DUP2_X1 -> duplicate(two(), one());
+            case DUP2_X2 -> duplicate(two(), two());
+            default -> throw new IllegalStateException(opcode + " was not verified");
+        }
+    }
+
+    private void duplicate(List<Value> top, List<Value> below) {
+        stack.addAll(top);
+        stack.addAll(below);
+        stack.addAll(top);
+    }
+
+    private List<Value> one() {
+        return List.of(stack.removeLast());
+    }
+
+    private List<Value> two() {
+        Value top = stack.removeLast();
+        return top.wide ? List.of(top) : Arrays.asList(stack.removeLast(), top);
+    }
+}

@@ -1,0 +1,59 @@
+package io.farheap.procedure.translate.instruction;
+
+import java.lang.classfile.Opcode;
+import java.lang.constant.ConstantDesc;
+import org.jspecify.annotations.Nullable;
+
+/** An admitted instruction; targets are indices of instructions. */
+public sealed interface Op {
+
+    /** Of the source; 0 where unknown. */
+    int line();
+
+    /** Arithmetic, conversions, comparisons, and what moves operands. */
+    record Plain(Opcode opcode, int line) implements Op {}
+
+    /** A constant. */
+    record Push(Type type, ConstantDesc value, int line) implements Op {}
+
+    record Load(Type type, int slot, int line) implements Op {}
+
+    record Store(Type type, int slot, int line) implements Op {}
+
+    record Increment(int slot, int by, int line) implements Op {}
+
+    /** GOTO, or a branch on one or two ints. */
+    record Jump(Opcode opcode, int target, int line) implements Op {}
+
+    /** @param targets as many as keys, and then what is gone to otherwise */
+    record Select(boolean table, int[] keys, int[] targets, int line) implements Op {}
+
+    record OnCall(CallMethod method, int line) implements Op {}
+
+    record Pure(PureMethod method, int line) implements Op {}
+
+    /** A call of one of the class's own methods; gone when they are inlined. */
+    record Own(int method, int line) implements Op {}
+
+    /** @param type null for void */
+    record Return(@Nullable Type type, int line) implements Op {}
+
+    /** Whether the next instruction never follows. */
+    static boolean ends(Op op) {
+        return op instanceof Return
+                || op instanceof Select
+                || (op instanceof Jump jump && (jump.opcode() == Opcode.GOTO || jump.opcode() == Opcode.GOTO_W));
+    }
+
+    /** Where it may go but to the next one. */
+    static int[] targets(Op op) {
+        // Not a switch on patterns, here and on the way of each instruction: the first of each takes a millisecond to
+        // link.
+        if (op instanceof Jump jump) {
+            return new int[] {jump.target()};
+        }
+        return op instanceof Select select ? select.targets() : NOWHERE;
+    }
+
+    int[] NOWHERE = {};
+}

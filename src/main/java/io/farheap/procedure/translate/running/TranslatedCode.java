@@ -1,0 +1,49 @@
+package io.farheap.procedure.translate.running;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/**
+ * What hidden classes extend, which lie in this package, beside the {@link Frame} that they work on. Stateless; any
+ * thread.
+ */
+public abstract class TranslatedCode {
+
+    private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
+
+    final CodeShape shape;
+
+    TranslatedCode(CodeShape shape) {
+        this.shape = shape;
+    }
+
+    /**
+     * Its class goes when nothing refers to the code.
+     *
+     * @param written a class of this package that extends this one
+     */
+    public static TranslatedCode load(byte[] written, CodeShape shape) {
+        try {
+            MethodHandles.Lookup hidden = LOOKUP.defineHiddenClass(written, true);
+            MethodHandle constructor =
+                    hidden.findConstructor(hidden.lookupClass(), MethodType.methodType(void.class, CodeShape.class));
+            return (TranslatedCode) constructor.invoke(shape);
+        } catch (Error | RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException("a translated procedure cannot be loaded", e);
+        }
+    }
+
+    /**
+     * Runs from the start or the head of an outermost loop.
+     *
+     * @param resume a point with {@link CodeShape#fast}
+     * @return an outcome of {@link Frame}
+     */
+    abstract int fast(Frame frame, int resume);
+
+    /** Runs from any point, until it can go on with {@link #fast}, or with turns. */
+    abstract int step(Frame frame, int resume);
+}

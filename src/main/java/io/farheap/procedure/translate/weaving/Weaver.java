@@ -1,0 +1,57 @@
+package io.farheap.procedure.translate.weaving;
+
+import io.farheap.procedure.translate.flow.Ahead;
+import io.farheap.procedure.translate.running.CodeShape;
+import io.farheap.procedure.translate.running.TranslatedCode;
+import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.MethodModel;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.List;
+
+/** Writes the class of a program. */
+public final class Weaver {
+
+    private static final ClassDesc PARENT =
+            TranslatedCode.class.describeConstable().orElseThrow();
+    private static final ClassDesc SHAPE = CodeShape.class.describeConstable().orElseThrow();
+    private static final MethodTypeDesc CONSTRUCTOR = MethodTypeDesc.of(ConstantDescs.CD_void, SHAPE);
+    private static final MethodTypeDesc RUN =
+            MethodTypeDesc.of(ConstantDescs.CD_int, CallWeaver.FRAME, ConstantDescs.CD_int);
+
+    private Weaver() {}
+
+    /**
+     * @param ahead whether loops are checked ahead where they can be
+     * @throws IllegalArgumentException where a method is above 65,535 bytes
+     */
+    public static byte[] write(Program program, boolean ahead) {
+        return ClassFile.of().build(CallWeaver.PROCEDURE, type -> {
+            type.withSuperclass(PARENT)
+                    .withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER)
+                    .withMethodBody(ConstantDescs.INIT_NAME, CONSTRUCTOR, 0, code -> code.aload(0)
+                            .aload(1)
+                            .invokespecial(PARENT, ConstantDescs.INIT_NAME, CONSTRUCTOR)
+                            .return_())
+                    .withMethodBody("fast", RUN, 0, code -> new MethodWeaver(program, false, ahead, code).weave())
+                    .withMethodBody("step", RUN, 0, code -> new MethodWeaver(program, true, false, code).weave());
+            for (Ahead loop : ahead ? program.ahead : List.<Ahead>of()) {
+                type.withMethodBody(AheadWeaver.name(loop), AheadWeaver.METHOD, 0, code -> new MethodWeaver(
+                                program, false, false, code)
+                        .weaveTurns(loop));
+            }
+        });
+    }
+
+    /** Of the longest method. */
+    public static int codeBytes(byte[] written) {
+        int most = 0;
+        for (MethodModel method : ClassFile.of().parse(written).methods()) {
+            most = Math.max(
+                    most, method.findAttribute(Attributes.code()).orElseThrow().codeLength());
+        }
+        return most;
+    }
+}

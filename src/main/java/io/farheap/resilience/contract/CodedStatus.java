@@ -1,0 +1,28 @@
+package io.farheap.resilience.contract;
+
+/** How a request of a {@link io.farheap.resilience.CodedSession} ended. The first four are those of a cache's requests. */
+public final class CodedStatus {
+
+    public static final int OK = 0;
+    /** Fewer than k slabs of a range are left. */
+    public static final int LOST = 1;
+    /** The session was closed before the request was done: what it was writing may still take effect. */
+    public static final int CLOSED = 2;
+    /** The memory that the data was to be copied to or from could not be accessed any more. */
+    public static final int SEGMENT_GONE = 3;
+    /** Splits disagree, and it cannot be told which are wrong. */
+    public static final int CORRUPT = 4;
+
+    private CodedStatus() {}
+
+    public static String describe(int status) {
+        return switch (status) {
+            case OK -> "ok";
+            case LOST -> "more servers are gone than the code survives; this part's content is lost";
+            case CLOSED -> "the session was closed before the request was done";
+            case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";
+            case CORRUPT -> "splits of a page disagree, and too few are there to tell which are wrong";
+            default -> "status " + status;
+        };
+    }
+}

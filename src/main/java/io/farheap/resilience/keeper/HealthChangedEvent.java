@@ -1,0 +1,15 @@
+package io.farheap.resilience.keeper;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/** Slabs of a space have become void, are being regenerated or are good again, or a server's splits are suspect. */
+@Name("io.farheap.HealthChanged")
+@Label("Health Changed")
+@Description("What is left of a coded space's promises, whenever that is another")
+@Category("Farheap")
+@StackTrace(false)
+final class HealthChangedEvent extends HealthEvent {}

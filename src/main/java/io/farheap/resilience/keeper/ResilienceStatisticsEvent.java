@@ -1,0 +1,17 @@
+package io.farheap.resilience.keeper;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
+
+/** A space's health, and what its sessions have met so far, every second of a recording. */
+@Name("io.farheap.ResilienceStatistics")
+@Label("Resilience Statistics")
+@Description("What the sessions of a coded space have met since it was created, and its health")
+@Category("Farheap")
+@Period("1 s")
+@StackTrace(false)
+public final class ResilienceStatisticsEvent extends HealthEvent {}

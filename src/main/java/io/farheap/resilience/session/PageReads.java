@@ -1,0 +1,149 @@
+package io.farheap.resilience.session;
+
+import io.farheap.memory.MappedFaults;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.table.StripeWords;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+/** Reads of pages and of parts of them: what is asked, whether a write was under way meanwhile, and decoding. */
+final class PageReads {
+
+    /** A read has ended with a status. */
+    static final int NOT_YET = -1;
+
+    /** So often a write may come between before a read keeps writers out. */
+    private static final int OPTIMISTIC = 4;
+
+    private final Parts parts;
+    private final Gather gather;
+
+    PageReads(Parts parts, Gather gather) {
+        this.parts = parts;
+        this.gather = gather;
+    }
+
+    /**
+     * Begins a read whose turn it is, if it can begin.
+     *
+     * @return {@link #NOT_YET}, or the status with which it has ended
+     */
+    int begin(PageOp op, Requests.Request request) {
+        StripeWords words = parts.space.words;
+        if (op.tries >= OPTIMISTIC && !op.underWord) {
+            // Where another has it, perhaps for long, the page is read as before.
+            op.underWord = words.tryHold(op.page);
+        }
+        op.word = words.look(op.page);
+        if (StripeWords.writing(op.word)) {
+            return NOT_YET;
+        }
+        Slot slot = op.slot != null ? op.slot : parts.takeSlot(op);
+        if (slot == null) {
+            return NOT_YET;
+        }
+        op.slot = slot;
+        op.state = PageOp.GATHERING;
+        return after(op, slot, request, gather.begin(op, slot, op.word));
+    }
+
+    /** A split's tag has come back; as {@link #begin}. */
+    int arrived(PageOp op, Slot slot, int split, boolean done, Requests.Request request) {
+        return after(op, slot, request, gather.arrived(op, slot, split, done));
+    }
+
+    /** What becomes of it after its splits were looked at; as {@link #begin}. */
+    int after(PageOp op, Slot slot, Requests.Request request, int found) {
+        return switch (found) {
+            case Gather.READY -> ready(op, slot, request);
+            case Gather.STARVED -> again(op);
+            case Gather.LOST -> end(op, CodedStatus.LOST);
+            default -> NOT_YET;
+        };
+    }
+
+    private int ready(PageOp op, Slot slot, Requests.Request request) {
+        if (!op.underWord) {
+            VarHandle.acquireFence();
+            if (!StripeWords.same(op.word, parts.space.words.look(op.page))) {
+                parts.counts.retried++;
+                op.tries++;
+                return again(op);
+            }
+        }
+        switch (gather.agree(op, slot)) {
+            case Gather.WAITS -> {
+                return NOT_YET;
+            }
+            case Gather.CORRUPT -> {
+                return end(op, CodedStatus.CORRUPT);
+            }
+            default -> {}
+        }
+        MemorySegment memory = request.memory;
+        return end(op, memory == null ? CodedStatus.CLOSED : deliver(op, slot, memory, request.at + op.memoryAt));
+    }
+
+    private int again(PageOp op) {
+        op.state = PageOp.WAITING;
+        parts.leave(op);
+        return NOT_YET;
+    }
+
+    private int end(PageOp op, int status) {
+        if (op.underWord) {
+            parts.space.words.endHold(op.page);
+            op.underWord = false;
+        }
+        parts.leave(op);
+        parts.counts.reads++;
+        return status;
+    }
+
+    /** The session gives it up. */
+    void abandon(PageOp op) {
+        end(op, CodedStatus.CLOSED);
+    }
+
+    /** Copies what came, and makes the rest, elsewhere: a late split may still land in its place. */
+    private int deliver(PageOp op, Slot slot, MemorySegment memory, long at) {
+        int made = op.touched & ~op.have;
+        if (made != 0) {
+            parts.counts.decoded++;
+            parts.aim(slot, op);
+            for (int left = made; left != 0; left &= left - 1) {
+                int split = Integer.numberOfTrailingZeros(left);
+                parts.addresses[split] = parts.scratchAddress(split, op);
+            }
+            parts.coder.recover(parts.addresses, op.columnBytes, op.have, made);
+        }
+        try {
+            copy(op, slot, made, memory, at);
+            MappedFaults.raise(memory);
+            return CodedStatus.OK;
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
+            // The last is how the JVM says that a mapped file has become shorter.
+            return CodedStatus.SEGMENT_GONE;
+        }
+    }
+
+    /** Neighbouring splits of one origin are one copy. */
+    private void copy(PageOp op, Slot slot, int made, MemorySegment memory, long at) {
+        int splitBytes = parts.splitBytes;
+        int end = op.pageFrom + op.bytes;
+        int from = op.pageFrom;
+        while (from < end) {
+            int split = from / splitBytes;
+            boolean scratch = (made >>> split & 1) != 0;
+            int to = split;
+            while ((to + 1) * splitBytes < end && (made >>> to + 1 & 1) != 0 == scratch) {
+                to++;
+            }
+            int until = Math.min(end, (to + 1) * splitBytes);
+            MemorySegment source = scratch ? parts.scratch : parts.memory;
+            MemorySegment.copy(
+                    source, scratch ? from : slot.at + from, memory, at + from - op.pageFrom, (long) until - from);
+            from = until;
+        }
+    }
+}

@@ -1,0 +1,399 @@
+package io.farheap.resilience.session;
+
+import io.farheap.memory.MappedFaults;
+import io.farheap.resilience.contract.CodedStatus;
+import io.farheap.resilience.contract.Resilience;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Writes of pages and of parts of them (Hydra, section 4.1.1): data splits are posted, parity is made while they fly
+ * and posted after. A part of a page reads what it changes first. The page's stripe word is taken until every split is
+ * there or its slab is void.
+ */
+final class PageWrites {
+
+    private static final int NOT_YET = PageReads.NOT_YET;
+
+    private final Parts parts;
+    private final Gather gather;
+    private final Resilience resilience;
+    private final int dataMask;
+    private final int parityMask;
+    private final int all;
+    /** What {@link Requests#ended} is told where a write is called back before its end. */
+    private final EarlyEnd earlyEnd;
+
+    /** Told that a write is to be called back, and goes on. */
+    interface EarlyEnd {
+        void called(PageOp op);
+    }
+
+    PageWrites(Parts parts, Gather gather, EarlyEnd earlyEnd) {
+        this.parts = parts;
+        this.gather = gather;
+        this.resilience = parts.resilience;
+        this.earlyEnd = earlyEnd;
+        this.dataMask = parts.space.code.data();
+        this.parityMask = parts.space.code.parity();
+        this.all = parts.space.code.all();
+    }
+
+    /** As {@link PageReads#begin}. */
+    int begin(PageOp op, Requests.Request request) {
+        if (!parts.hasSlot() || !parts.space.words.tryWrite(op.page)) {
+            return NOT_YET;
+        }
+        op.targets = op.touched | parityMask;
+        op.word = 0;
+        Slot slot = parts.takeSlot(op);
+        op.slot = slot;
+        if (op.whole && slot != null) {
+            if (Integer.bitCount(parts.space.table.good(op.range)) < resilience.dataSplits()) {
+                return end(op, CodedStatus.LOST);
+            }
+            return send(op, slot, request, false);
+        }
+        op.state = PageOp.STARVED;
+        return slot == null ? NOT_YET : gatherFirst(op, slot, request);
+    }
+
+    private int gatherFirst(PageOp op, Slot slot, Requests.Request request) {
+        op.state = PageOp.GATHERING;
+        return gathered(op, slot, request, gather.begin(op, slot, 0));
+    }
+
+    /** A split that is read first has come, or has not; as {@link #begin}. */
+    int arrived(PageOp op, Slot slot, int split, boolean done, Requests.Request request) {
+        return gathered(op, slot, request, gather.arrived(op, slot, split, done));
+    }
+
+    /** As {@link PageReads#after}. */
+    int gathered(PageOp op, Slot slot, Requests.Request request, int found) {
+        switch (found) {
+            case Gather.READY -> {
+                return change(op, slot, request);
+            }
+            case Gather.STARVED -> {
+                op.state = PageOp.STARVED;
+                parts.leave(op);
+                return NOT_YET;
+            }
+            case Gather.LOST -> {
+                return end(op, CodedStatus.LOST);
+            }
+            default -> {
+                return NOT_YET;
+            }
+        }
+    }
+
+    /** What a write that has too few connections, or void slabs, does from time to time; as {@link #begin}. */
+    int again(PageOp op, Requests.Request request) {
+        Slot slot = op.slot;
+        if (op.state == PageOp.STARVED) {
+            slot = parts.takeSlot(op);
+            if (slot == null) {
+                return NOT_YET;
+            }
+            op.slot = slot;
+            return gatherFirst(op, slot, request);
+        }
+        if (op.state == PageOp.STRICT) {
+            // Once its session has given its request up, no thread waits for the slabs.
+            return op.request < 0 ? end(op, CodedStatus.CLOSED) : awaitSlabs(op);
+        }
+        if (slot == null) {
+            return NOT_YET;
+        }
+        for (int left = slot.unposted & op.targets; left != 0; left &= left - 1) {
+            write(op, slot, Integer.numberOfTrailingZeros(left));
+        }
+        return retryFailed(op, slot);
+    }
+
+    private int change(PageOp op, Slot gatheredIn, Requests.Request request) {
+        switch (gather.agree(op, gatheredIn)) {
+            case Gather.WAITS -> {
+                return NOT_YET;
+            }
+            case Gather.CORRUPT -> {
+                return end(op, CodedStatus.CORRUPT);
+            }
+            default -> {}
+        }
+        // What found the queue full need not come any more.
+        gatheredIn.unposted = 0;
+        Slot slot = gatheredIn;
+        int needed = op.want | parityMask;
+        boolean delta = Integer.bitCount(op.touched) == 1 && (op.have & needed) == needed;
+        if (gatheredIn.outstanding != 0) {
+            // What is late lands there.
+            slot = parts.takeSlot(op);
+            if (slot == null) {
+                op.state = PageOp.STARVED;
+                parts.leave(op);
+                return NOT_YET;
+            }
+            copySplits(op, gatheredIn, slot);
+            op.slot = gatheredIn;
+            parts.leave(op);
+            op.slot = slot;
+        }
+        if (!delta) {
+            int missing = dataMask & ~op.have;
+            if (missing != 0) {
+                parts.counts.decoded++;
+                parts.aim(slot, op);
+                parts.coder.recover(parts.addresses, op.columnBytes, op.have, missing);
+            }
+        }
+        return send(op, slot, request, delta);
+    }
+
+    private void copySplits(PageOp op, Slot from, Slot to) {
+        for (int left = op.have; left != 0; left &= left - 1) {
+            long at = (long) Integer.numberOfTrailingZeros(left) * parts.splitBytes + op.columnFrom;
+            MemorySegment.copy(parts.memory, from.at + at, parts.memory, to.at + at, op.columnBytes);
+        }
+    }
+
+    /** @param delta whether the slot has the old bytes of the one data split that changes, and of all parity */
+    private int send(PageOp op, Slot slot, Requests.Request request, boolean delta) {
+        MemorySegment memory = request.memory;
+        try {
+            if (memory == null) {
+                return end(op, CodedStatus.CLOSED);
+            }
+            if (delta) {
+                makeChange(op, slot, memory, request.at + op.memoryAt);
+            } else {
+                MemorySegment.copy(memory, request.at + op.memoryAt, parts.memory, slot.at + op.pageFrom, op.bytes);
+            }
+            MappedFaults.raise(memory);
+        } catch (IllegalStateException | WrongThreadException | InternalError e) {
+            // The last is how the JVM says that a mapped file has become shorter.
+            return end(op, CodedStatus.SEGMENT_GONE);
+        }
+        // All of them first: where an error comes between data and parity, these slabs are void in time.
+        for (int left = op.targets; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            slot.slabs[split] = parts.space.table.slab(op.range, split);
+        }
+        op.state = PageOp.SENDING;
+        op.deadline = parts.clock() + resilience.timeoutNanos();
+        for (int left = op.touched; left != 0; left &= left - 1) {
+            write(op, slot, Integer.numberOfTrailingZeros(left));
+        }
+        if (!delta) {
+            parts.aim(slot, op);
+            parts.coder.encode(parts.addresses, op.columnBytes);
+        }
+        for (int left = parityMask; left != 0; left &= left - 1) {
+            write(op, slot, Integer.numberOfTrailingZeros(left));
+        }
+        return settle(op);
+    }
+
+    /** The new bytes and the new parity take the places of the old ones. */
+    private void makeChange(PageOp op, Slot slot, MemorySegment memory, long at) {
+        int split = Integer.numberOfTrailingZeros(op.touched);
+        long old = slot.at + op.pageFrom;
+        long change = (long) parts.splitBytes * resilience.splits();
+        MemorySegment.copy(memory, at, parts.scratch, change, op.bytes);
+        xor(parts.memory, old, parts.scratch, change, op.bytes);
+        for (int i = 0; i < parts.parities.length; i++) {
+            parts.parities[i] = parts.address(slot, resilience.dataSplits() + i, op);
+        }
+        parts.coder.addChange(split, parts.scratch.address() + change, parts.parities, op.bytes);
+        xor(parts.scratch, change, parts.memory, old, op.bytes);
+    }
+
+    /** Adds bytes to others. */
+    private static void xor(MemorySegment from, long fromAt, MemorySegment to, long toAt, int bytes) {
+        int at = 0;
+        for (; at + Long.BYTES <= bytes; at += Long.BYTES) {
+            long sum = from.get(Layouts.LONG, fromAt + at) ^ to.get(Layouts.LONG, toAt + at);
+            to.set(Layouts.LONG, toAt + at, sum);
+        }
+        for (; at < bytes; at++) {
+            byte sum = (byte) (from.get(Layouts.BYTE, fromAt + at) ^ to.get(Layouts.BYTE, toAt + at));
+            to.set(Layouts.BYTE, toAt + at, sum);
+        }
+    }
+
+    private void write(PageOp op, Slot slot, int split) {
+        int bit = 1 << split;
+        if (slot.slabs[split].isVoid()) {
+            op.skipped |= bit;
+            op.failed &= ~bit;
+            slot.unposted &= ~bit;
+        } else if (parts.post(op, slot, split, true)) {
+            op.failed &= ~bit;
+        } else {
+            op.failed |= bit;
+        }
+    }
+
+    /** A split's tag has come back; as {@link #begin}. */
+    int written(PageOp op, Slot slot, int split, boolean done) {
+        int bit = 1 << split;
+        if ((op.skipped & bit) != 0) {
+            // It was late, and its slab is void.
+            return settle(op);
+        }
+        if (slot.slabs[split].isVoid()) {
+            op.skipped |= bit;
+        } else if (done) {
+            op.done |= bit;
+            if ((op.owed & bit) != 0) {
+                op.owed &= ~bit;
+                parts.space.words.pay(op.page, bit);
+            }
+        } else {
+            op.failed |= bit;
+        }
+        return settle(op);
+    }
+
+    private int settle(PageOp op) {
+        int missing = op.targets & ~op.done & ~op.skipped;
+        if (missing != 0) {
+            if (!op.called) {
+                callEarly(op, missing);
+            }
+            return NOT_YET;
+        }
+        if (op.skipped == 0) {
+            return end(op, CodedStatus.OK);
+        }
+        if (Integer.bitCount(parts.space.table.good(op.range)) < resilience.dataSplits()) {
+            return end(op, CodedStatus.LOST);
+        }
+        if (resilience.strict() && !op.called) {
+            // It waits without the word: the page could not be made in one new slab while the write waits for another.
+            release(op);
+            op.state = PageOp.STRICT;
+            return awaitSlabs(op);
+        }
+        parts.counts.degraded++;
+        return end(op, CodedStatus.OK);
+    }
+
+    /** In modes that wait for fewer splits than there are. */
+    private void callEarly(PageOp op, int missing) {
+        int wanted = resilience.writeWaitsFor();
+        if (wanted == resilience.splits()) {
+            return;
+        }
+        int there = op.done | parts.space.table.good(op.range) & all & ~op.targets;
+        if (Integer.bitCount(there) >= wanted) {
+            op.called = true;
+            op.owed = missing;
+            parts.space.words.owe(op.page, missing);
+            earlyEnd.called(op);
+        }
+    }
+
+    /** Splits that failed are sent again where their servers can be reached. */
+    private int retryFailed(PageOp op, Slot slot) {
+        for (int left = op.failed & ~slot.outstanding; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            Line line = parts.lines.of(slot.slabs[split].region().server());
+            if (line.connected || slot.slabs[split].isVoid()) {
+                write(op, slot, split);
+            }
+        }
+        return settle(op);
+    }
+
+    /**
+     * Looks at a write's time: what is not there when it is over, or failed at a server that cannot be reached, makes
+     * its slab void; as {@link #begin}.
+     */
+    int tick(PageOp op, Slot slot) {
+        int unreachable = 0;
+        for (int left = op.targets & ~op.done & ~op.skipped; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            if (slot.slabs[split].isVoid()) {
+                op.skipped |= 1 << split;
+                op.failed &= ~(1 << split);
+            } else if ((op.failed >>> split & 1) != 0
+                    && parts.lines.of(slot.slabs[split].region().server()).unreachable) {
+                unreachable |= 1 << split;
+            }
+        }
+        if (unreachable != 0) {
+            makeVoid(op, slot, unreachable);
+        }
+        int missing = op.targets & ~op.done & ~op.skipped;
+        if (missing != 0 && parts.clock() - op.deadline >= 0 && !makeVoid(op, slot, missing)) {
+            op.deadline = parts.clock() + resilience.timeoutNanos();
+        }
+        return settle(op);
+    }
+
+    private boolean makeVoid(PageOp op, Slot slot, int splits) {
+        if (!parts.space.table.makeVoid(slot.slabs, splits)) {
+            return false;
+        }
+        parts.counts.voided += Integer.bitCount(splits);
+        parts.space.onVoid.run();
+        parts.recordLate(slot, splits);
+        parts.countLate(slot, splits);
+        op.skipped |= splits;
+        op.failed &= ~splits;
+        slot.unposted &= ~splits;
+        return true;
+    }
+
+    /**
+     * A strict write waits until slabs are good that have taken the places of void ones. They have what it wrote: they
+     * got these places after it had found the void ones, under the page's word, and were made after it had given that
+     * up.
+     */
+    private int awaitSlabs(PageOp op) {
+        int good = parts.space.table.good(op.range);
+        op.skipped &= ~good;
+        if (op.skipped == 0) {
+            return end(op, CodedStatus.OK);
+        }
+        return Integer.bitCount(good) < resilience.dataSplits() ? end(op, CodedStatus.LOST) : NOT_YET;
+    }
+
+    /**
+     * The session gives up what it cannot end: what is not there makes its slab void, so that nobody guesses. Where
+     * fewer than k would be left the page is given up instead, and not its range: nobody reads or writes it any more.
+     */
+    void abandon(PageOp op) {
+        Slot slot = op.slot;
+        int missing = op.targets & ~op.done & ~op.skipped;
+        if (slot != null && op.state == PageOp.SENDING && missing != 0) {
+            if (!parts.space.table.makeVoid(slot.slabs, missing)) {
+                parts.leave(op);
+                return;
+            }
+            parts.space.onVoid.run();
+        }
+        if (op.state != PageOp.WAITING) {
+            end(op, CodedStatus.CLOSED);
+        }
+    }
+
+    private int end(PageOp op, int status) {
+        if (op.state != PageOp.STRICT) {
+            release(op);
+        }
+        parts.counts.writes++;
+        return status;
+    }
+
+    /** Gives the page up. */
+    private void release(PageOp op) {
+        if (!op.called) {
+            parts.space.words.endWrite(op.page);
+        } else if (op.owed != 0) {
+            parts.space.words.pay(op.page, op.owed);
+        }
+        parts.leave(op);
+    }
+}

@@ -1,0 +1,145 @@
+package io.farheap.server.budget;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.Caller;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much of one thing a server lends: in all, to one host, to one client and under one lease. A client has a quarter
+ * at most and a host three quarters, so that neither can take what others need. Thread-safe.
+ */
+public final class Budget {
+
+    private static final int CLIENTS = 4;
+
+    /** What was lent. Closing it gives it back, once. */
+    public final class Loan implements AutoCloseable {
+
+        private final @Nullable Caller caller;
+        private final @Nullable Object lease;
+        private final long amount;
+        private boolean closed;
+
+        private Loan(@Nullable Caller caller, @Nullable Object lease, long amount) {
+            this.caller = caller;
+            this.lease = lease;
+            this.amount = amount;
+        }
+
+        @Override
+        public void close() {
+            synchronized (Budget.this) {
+                if (!closed) {
+                    closed = true;
+                    add(caller, lease, -amount);
+                }
+            }
+        }
+    }
+
+    private final String what;
+    private final boolean bytes;
+    private final long all;
+    private final long host;
+    private final long client;
+    private final long lease;
+    private final String less;
+    private final String more;
+    /** By host, client and lease; nobody with nothing is in it. */
+    private final Map<Object, Long> lent = new HashMap<>();
+
+    private long lentInAll;
+
+    /**
+     * @param what for people, in the plural
+     * @param bytes whether amounts are bytes
+     * @param all in all
+     * @param client the share of one client, if that is more than a quarter of all
+     * @param lease the most under one lease
+     * @param less what people may do to need less
+     * @param more what they may do to have more in all
+     */
+    Budget(String what, boolean bytes, long all, long client, long lease, String less, String more) {
+        this.what = what;
+        this.bytes = bytes;
+        this.all = all;
+        this.client = Math.min(all, Math.max(client, Math.max(1, all / CLIENTS)));
+        this.host = Math.max(this.client, all - all / CLIENTS);
+        this.lease = Math.min(lease, this.client);
+        this.less = less;
+        this.more = more;
+    }
+
+    /** In all. */
+    public long all() {
+        return all;
+    }
+
+    /** Now, in all. */
+    public synchronized long lent() {
+        return lentInAll;
+    }
+
+    /** To one client. */
+    public long client() {
+        return client;
+    }
+
+    /**
+     * @param caller whom it is for, or null for somebody in this process
+     * @param key of the lease that it is for, or null
+     * @throws io.farheap.control.ControlException INVALID_ARGUMENT where that would be too much
+     */
+    public synchronized Loan lend(@Nullable Caller caller, @Nullable Object key, long amount) {
+        check("the lease has ", key, lease, amount);
+        if (caller != null) {
+            check("the client at " + caller.connection() + " has ", caller.connection(), client, amount);
+            // The two are different strings, as a connection has a port.
+            check("the clients of host " + caller.host() + " have ", caller.host(), host, amount);
+        }
+        if (amount > all - lentInAll) {
+            throw refusal(
+                    "the server has lent ",
+                    lentInAll,
+                    amount,
+                    "it lends " + counted(all) + " in all, so " + less + ", or " + more);
+        }
+        add(caller, key, amount);
+        return new Loan(caller, key, amount);
+    }
+
+    private void check(String who, @Nullable Object key, long most, long amount) {
+        if (key != null && amount > most - lent.getOrDefault(key, 0L)) {
+            throw refusal(who, lent.getOrDefault(key, 0L), amount, "the most is " + counted(most) + ", so " + less);
+        }
+    }
+
+    private ControlException refusal(String who, long has, long amount, String rule) {
+        return new ControlException(
+                Code.INVALID_ARGUMENT,
+                who + counted(has) + (bytes ? " of " : " ") + what + ", and " + counted(amount) + " more asked for; "
+                        + rule);
+    }
+
+    private String counted(long amount) {
+        return bytes ? (amount >> 10) + " KiB" : Long.toString(amount);
+    }
+
+    private void add(@Nullable Caller caller, @Nullable Object key, long amount) {
+        lentInAll += amount;
+        count(key, amount);
+        if (caller != null) {
+            count(caller.connection(), amount);
+            count(caller.host(), amount);
+        }
+    }
+
+    private void count(@Nullable Object key, long amount) {
+        if (key != null) {
+            lent.merge(key, amount, (has, more) -> has + more == 0 ? null : has + more);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.farheap.server.contract;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A shared space as services in its server's process see it. Its memory may be used inside a call's handler on a server
+ * thread, until that returns ({@link ServedSpaces#find}), and while a {@link SpaceUse} is open. Clients read and write
+ * it at the same time. A device promises atomicity among its own operations alone, so a service never stores into a
+ * word that clients compare-and-swap or add to.
+ */
+public interface ServedSpace {
+
+    /** No other space of this server has had it; never 0. */
+    long id();
+
+    String name();
+
+    /** What its creator said of it; a copy. */
+    byte[] descriptor();
+
+    /** How many regions it has by now. */
+    int regions();
+
+    long regionBytes();
+
+    /**
+     * A region's bytes. Allocates nothing.
+     *
+     * @param place from 0 to {@link #regions} - 1, as clients count them
+     * @throws IndexOutOfBoundsException where there is no such region
+     */
+    MemorySegment region(int place);
+
+    /** Whether a lease has it open, such as the one that a call comes from. Allocates nothing. */
+    boolean openedBy(long leaseId);
+}

@@ -1,0 +1,157 @@
+package io.farheap.server.lease;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.RingRequest;
+import io.farheap.server.budget.Borrower;
+import io.farheap.server.budget.Budget;
+import io.farheap.server.budget.Lent;
+import io.farheap.server.fence.Fence;
+import io.farheap.server.fence.Retired;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.QueuePair;
+import io.farheap.verbs.VerbsException;
+import java.util.List;
+import java.util.function.Supplier;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/**
+ * The connections of one lease: queue pairs, and message rings. Thread-safe. Its lock is taken with the lease's held,
+ * and the lease's is not taken with it held.
+ */
+public final class ClientConnections {
+
+    private final Borrower client;
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final ClientRings rings;
+    private final Retired retired;
+    private final Supplier<ControlException> expired;
+    /** What is closed and busy stays until it is gone. */
+    private final Long2ObjectHashMap<Lent> connections = new Long2ObjectHashMap<>();
+
+    private boolean closed;
+    /** One could not be closed. */
+    private volatile boolean unfenced;
+
+    /**
+     * @param domain the lease's
+     * @param completions of queue pairs that post nothing, so it stays empty
+     * @param expired what is said of a lease that has ended
+     */
+    ClientConnections(
+            Borrower client,
+            ProtectionDomain domain,
+            CompletionQueue completions,
+            ClientRings rings,
+            Retired retired,
+            Supplier<ControlException> expired) {
+        this.client = client;
+        this.domain = domain;
+        this.completions = completions;
+        this.rings = rings;
+        this.retired = retired;
+        this.expired = expired;
+    }
+
+    public synchronized Connected connect(long connectionId, Endpoint endpoint) {
+        requireOpen();
+        Budget.Loan lent = client.lend(client.budgets().queuePairs(), 1);
+        QueuePair queuePair;
+        try {
+            queuePair = domain.createQueuePair(completions, 1, 0);
+        } catch (Throwable e) {
+            lent.close();
+            throw e;
+        }
+        Lent connection = new Lent(queuePair, List.of(lent));
+        try {
+            queuePair.connect(endpoint);
+        } catch (VerbsException e) {
+            retired.close("a queue pair of client " + client.clientName(), connection);
+            throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
+        }
+        connections.put(connectionId, connection);
+        return new Connected(connectionId, queuePair.endpoint());
+    }
+
+    public synchronized ConnectedRing connectRing(long connectionId, RingRequest request) {
+        requireOpen();
+        ClientRings.Served served = rings.connect(request);
+        connections.put(connectionId, served.lent());
+        return new ConnectedRing(
+                connectionId,
+                served.ring().endpoint(),
+                served.ring().address(),
+                served.ring().remoteKey());
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw expired.get();
+        }
+    }
+
+    /**
+     * When it returns, nothing of that connection takes effect any more.
+     *
+     * @throws ControlException INTERNAL where the device is busy with it
+     */
+    public void disconnect(long connectionId) {
+        Lent connection;
+        synchronized (this) {
+            connection = connections.get(connectionId);
+        }
+        if (connection != null) {
+            closePatiently(connection);
+            synchronized (this) {
+                connections.remove(connectionId, connection);
+            }
+        }
+    }
+
+    private void closePatiently(AutoCloseable connection) {
+        try {
+            if (!Retired.closed(connection, Retired.PATIENCE_NANOS)) {
+                throw new ControlException(
+                        Code.INTERNAL,
+                        "the connection is closed, but an operation that a client began has been under way for "
+                                + Retired.PATIENCE_NANOS / 1_000_000
+                                + " ms, as if its process were stopped; disconnect again");
+            }
+        } catch (ControlException e) {
+            throw e;
+        } catch (Exception e) {
+            unfenced = true;
+            throw new ControlException(
+                    Code.INTERNAL,
+                    "the device did not close the connection (" + e.getMessage()
+                            + "); the regions of the lease are withdrawn when it ends",
+                    e);
+        }
+    }
+
+    synchronized int count() {
+        return connections.size();
+    }
+
+    /** The lease ends: nothing is connected any more, and what there is goes with the fence's present stage. */
+    synchronized void cutOff(Fence fence) {
+        closed = true;
+        connections.values().forEach(connection -> fence.add("a connection", connection));
+    }
+
+    /** Whether one could not be closed, for good. */
+    boolean unfenced() {
+        return unfenced;
+    }
+
+    /** After {@link #cutOff} and its fence. */
+    synchronized void forget() {
+        connections.clear();
+    }
+}

@@ -1,0 +1,135 @@
+package io.farheap.server.lease;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.RingRequest;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.MessageRing;
+import io.farheap.rpc.RegionHolders;
+import io.farheap.rpc.RingShape;
+import io.farheap.rpc.RpcHandlers;
+import io.farheap.server.budget.Borrower;
+import io.farheap.server.budget.Budget;
+import io.farheap.server.budget.Budgets;
+import io.farheap.server.budget.Lent;
+import io.farheap.server.fence.Retired;
+import io.farheap.server.thread.ServerThread;
+import io.farheap.server.thread.ServerThreads;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.VerbsException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the message rings of one lease. Guarded by its {@link ClientConnections}. */
+final class ClientRings {
+
+    /**
+     * A ring at its thread, with what was lent for it. When it is closed, no batch of that connection takes effect any
+     * more.
+     */
+    record Served(MessageRing ring, Lent lent) {}
+
+    private final Borrower client;
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final HeldRegions held;
+    private final RpcHandlers handlers;
+    private final ServerThreads threads;
+    private final Retired retired;
+    /** Leases begin at different threads, or a server of many small clients would use its first thread only. */
+    private final int firstThread;
+
+    private int connected;
+
+    /** @param retired closes what cannot be connected */
+    ClientRings(
+            Borrower client,
+            Context context,
+            ProtectionDomain domain,
+            RegionHolders holders,
+            RpcHandlers handlers,
+            ServerThreads threads,
+            Retired retired) {
+        this.client = client;
+        this.context = context;
+        this.domain = domain;
+        this.held = new HeldRegions(holders, client.leaseId(), client.clientName());
+        this.handlers = handlers;
+        this.threads = threads;
+        this.retired = retired;
+        this.firstThread = (int) client.leaseId();
+    }
+
+    Served connect(RingRequest request) {
+        RingShape shape = shape(request);
+        List<Budget.Loan> loans = new ArrayList<>();
+        try {
+            Budgets budgets = client.budgets();
+            loans.add(client.lend(budgets.rings(), 1));
+            loans.add(client.lend(budgets.queuePairs(), 1));
+            loans.add(client.lend(budgets.ringBytes(), shape.requestRingBytes() + shape.responseRingBytes()));
+            while (true) {
+                Served served = connect(request, shape, loans);
+                if (served != null) {
+                    connected++;
+                    return served;
+                }
+            }
+        } catch (Throwable e) {
+            Lent.close(loans);
+            throw e;
+        }
+    }
+
+    /** @return null where the thread that was to serve it has died meanwhile */
+    private @Nullable Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans) {
+        ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
+        MessageRing ring = new MessageRing(
+                context,
+                domain,
+                held,
+                handlers,
+                shape,
+                thread.channel(),
+                thread::wakeIfAsleep,
+                request.responseAddress(),
+                request.responseKey());
+        boolean added = false;
+        try {
+            ring.connect(request.client());
+            added = thread.add(ring);
+        } catch (VerbsException e) {
+            throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
+        } finally {
+            if (!added) {
+                retired.close("a message ring of client " + client.clientName(), ring);
+            }
+        }
+        return added ? new Served(ring, new Lent(() -> end(thread, ring), loans)) : null;
+    }
+
+    private static RingShape shape(RingRequest request) {
+        if (request.threads() < 1) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "message rings for " + request.threads() + " server threads; ask for at least 1");
+        }
+        try {
+            return request.recordBytes() == 0 && !request.calls()
+                    ? new RingShape(request.queueDepth(), request.batch())
+                    : new RingShape(request.queueDepth(), request.batch(), request.recordBytes(), request.calls());
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
+        }
+    }
+
+    /** Its calls may be under way on any thread. */
+    private void end(ServerThread thread, MessageRing ring) {
+        thread.remove(ring);
+        ring.cancelCalls();
+        threads.barrier();
+        ring.close();
+    }
+}

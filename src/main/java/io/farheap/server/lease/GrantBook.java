@@ -1,0 +1,202 @@
+package io.farheap.server.lease;
+
+import io.farheap.control.CacheGrant;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ManagerKey;
+import io.farheap.control.SignedGrant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a manager's server lets caches have: what they have been granted by the manager of the highest epoch that it has
+ * heard of. What was granted before that is worth nothing to those who come; whoever has a lease keeps it. Thread-safe.
+ */
+public final class GrantBook {
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+    /** Longer than a grant that was given before may be shown, whatever the clocks do. */
+    private static final long ENDED_NANOS = 2 * CacheGrant.MOST_MILLIS * NANOS_PER_MILLI;
+
+    private static final int ALL = CacheGrant.READ | CacheGrant.WRITE;
+
+    /** A cache's; its monitor is held while regions are given to it, so that two leases do not share the last. */
+    private static final class Entry {
+        volatile CacheGrant grant;
+        /** When the last of all that was shown is over. */
+        long untilMillis;
+
+        Entry(CacheGrant grant) {
+            this.grant = grant;
+            this.untilMillis = grant.untilMillis();
+        }
+
+        void show(CacheGrant shown) {
+            untilMillis = Math.max(untilMillis, shown.untilMillis());
+            if (shown.isLaterThan(grant)) {
+                grant = shown;
+            }
+        }
+    }
+
+    private final long serverId;
+    private final LongSupplier nanos;
+    /** Guarded by this, as what follows. */
+    private final Map<Long, Entry> entries = new HashMap<>();
+
+    /** Caches that show nothing here any more, and until when that has to be remembered, by this server's clock. */
+    private final Map<Long, Long> ended = new HashMap<>();
+
+    private @Nullable ManagerKey manager;
+    /** When the manager said what its clock is, by this server's. */
+    private long heardAt;
+    /** As late as it was by that manager's clock when it said so: then no time goes by until that has caught up. */
+    private long reachedMillis = Long.MIN_VALUE;
+
+    /** @param nanos this server's clock */
+    public GrantBook(long serverId, LongSupplier nanos) {
+        this.serverId = serverId;
+        this.nanos = nanos;
+    }
+
+    /** A manager has introduced itself; one whose epoch is over changes nothing. */
+    public synchronized void learn(ManagerKey key) {
+        if (manager != null && key.epoch() < manager.epoch()) {
+            return;
+        }
+        if (manager != null && key.epoch() == manager.epoch()) {
+            if (!key.key().equals(manager.key())) {
+                return;
+            }
+            // Its word may be late, or its clock behind this one's: what has been over once stays so.
+            reachedMillis = managerMillis(manager);
+        } else {
+            reachedMillis = Long.MIN_VALUE;
+        }
+        manager = key;
+        heardAt = nanos.getAsLong();
+    }
+
+    private long managerMillis(ManagerKey known) {
+        return Math.max(reachedMillis, known.millis() + (nanos.getAsLong() - heardAt) / NANOS_PER_MILLI);
+    }
+
+    /**
+     * A client shows a grant; the latest of its cache counts from now on.
+     *
+     * @param holders caches that have leases here
+     * @throws ControlException GRANT_REFUSED
+     */
+    public synchronized void show(long cacheId, SignedGrant shown, Supplier<Set<Long>> holders) {
+        ManagerKey known = manager;
+        if (known == null) {
+            throw refused("this server has not heard of its cache manager yet; ask again in a moment");
+        }
+        CacheGrant grant = read(shown);
+        if (grant.epoch() < known.epoch()) {
+            throw refused("the grant is of epoch " + grant.epoch() + ", which ended when epoch " + known.epoch()
+                    + " began: ask the manager for another");
+        }
+        if (grant.epoch() > known.epoch()) {
+            throw refused("the grant is of epoch " + grant.epoch() + ", of whose manager this server has not heard "
+                    + "yet; ask again in a moment");
+        }
+        if (!shown.isSignedBy(known.key())) {
+            throw refused("no manager has signed this grant");
+        }
+        if (grant.serverId() != serverId) {
+            throw refused("the grant is for another server, or for one that was here before: ask the manager for "
+                    + "another");
+        }
+        if (grant.cacheId() != cacheId) {
+            throw refused("the grant is for another cache");
+        }
+        if (grant.rights() != ALL) {
+            throw refused("the grant is not for reads and writes, and a lease here is for both");
+        }
+        long now = managerMillis(known);
+        if (grant.untilMillis() <= now) {
+            throw refused("the grant could be shown until " + (now - grant.untilMillis())
+                    + " ms ago: ask the manager for another");
+        }
+        requireNotEnded(cacheId);
+        Entry entry = entries.get(cacheId);
+        if (entry == null) {
+            forget(now, holders.get());
+            entries.put(cacheId, new Entry(grant));
+        } else {
+            entry.show(grant);
+        }
+    }
+
+    /** What caches were granted is worth nothing from now on. */
+    public synchronized void end(Set<Long> caches) {
+        long now = nanos.getAsLong();
+        ended.values().removeIf(until -> until - now <= 0);
+        for (long cacheId : caches) {
+            ended.put(cacheId, now + ENDED_NANOS);
+            entries.remove(cacheId);
+        }
+    }
+
+    public synchronized Set<Long> ended() {
+        return Set.copyOf(ended.keySet());
+    }
+
+    /** @throws ControlException GRANT_REFUSED */
+    public synchronized void requireNotEnded(long cacheId) {
+        if (ended.containsKey(cacheId)) {
+            throw refused("the cache has ended: its time was over, and others needed its room");
+        }
+    }
+
+    private static CacheGrant read(SignedGrant shown) {
+        if (shown.isNone()) {
+            throw refused("this server has a cache manager: show its grant, or have a cache with manager(...)");
+        }
+        try {
+            return shown.grant();
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(Code.GRANT_REFUSED, "what was shown is no grant: " + e.getMessage(), e);
+        }
+    }
+
+    /** What nobody can use any more: the cache holds nothing, and no grant that was given before can be shown again. */
+    private void forget(long now, Set<Long> holders) {
+        entries.entrySet().removeIf(entry -> entry.getValue().untilMillis <= now && !holders.contains(entry.getKey()));
+    }
+
+    /**
+     * Gives a cache regions, where it has fewer than it was granted.
+     *
+     * @param held how many it has
+     * @throws ControlException GRANT_REFUSED
+     */
+    public <T> T give(long cacheId, int regions, IntSupplier held, Supplier<T> action) {
+        Entry entry;
+        synchronized (this) {
+            entry = entries.get(cacheId);
+        }
+        if (entry == null) {
+            throw refused("no grant has been shown for the cache");
+        }
+        synchronized (entry) {
+            int has = held.getAsInt();
+            int granted = entry.grant.regions();
+            if (regions > granted - has) {
+                throw refused(regions + " regions more for a cache that has " + has + " here and was granted " + granted
+                        + ": ask the manager for more");
+            }
+            return action.get();
+        }
+    }
+
+    private static ControlException refused(String why) {
+        return new ControlException(Code.GRANT_REFUSED, why);
+    }
+}

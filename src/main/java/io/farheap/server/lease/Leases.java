@@ -1,0 +1,353 @@
+package io.farheap.server.lease;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ServerStatus.LeaseStatus;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.TestFault;
+import io.farheap.server.pool.RegionPool;
+import io.farheap.server.pool.Zeroing;
+import io.farheap.thread.Joining;
+import io.farheap.thread.Loudly;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open leases, and the threads that end those that are not renewed. Thread-safe.
+ *
+ * <p>The reaper only looks: a lease ends on one of a few threads, as its client may be stopped in the middle of an
+ * operation. Where the device is still busy after a first try, {@link Retired} tries again, and the lease is known
+ * until it is fenced, so that whoever asks for a fence learns that there is none yet. {@link Zeroing} then makes its
+ * regions free.
+ */
+public final class Leases {
+
+    private static final System.Logger LOG = System.getLogger(Leases.class.getName());
+    private static final long MAX_PAUSE_NANOS = 200_000_000L;
+    private static final int ENDING_THREADS = 8;
+    private static final long IDLE_SECONDS = 10;
+    /**
+     * How long {@link #stop} waits for all leases to be tried once. The device may wait for each client that is
+     * stopped.
+     */
+    private static final long FIRST_TRIES_NANOS = 20_000_000_000L;
+    /** How long it tries again then. */
+    private static final long LAST_TRIES_NANOS = 2_000_000_000L;
+
+    private final Map<Long, ClientLease> leases = new ConcurrentHashMap<>();
+    private final RegionPool pool;
+    private final Retired retired;
+    private final Thread reaper;
+    private final ThreadPoolExecutor ending;
+    private final long pauseNanos;
+    private final long pullNanos;
+    public final TestFault fault = new TestFault();
+    /** Looks for what else is over, and ends it on other threads. */
+    private volatile Consumer<Executor> others = elsewhere -> {};
+
+    /** Told of each lease that has ended. */
+    private volatile LongConsumer told = lease -> {};
+
+    private volatile boolean stopped;
+
+    /** @param pullNanos how long a prepared pull waits to be begun */
+    public Leases(long durationNanos, long pullNanos, RegionPool pool, Retired retired) {
+        this.pool = pool;
+        this.retired = retired;
+        this.pullNanos = pullNanos;
+        pauseNanos = Math.min(MAX_PAUSE_NANOS, durationNanos / 4);
+        ending = new ThreadPoolExecutor(
+                ENDING_THREADS, ENDING_THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, "farheap-lease-end");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        ending.allowCoreThreadTimeOut(true);
+        reaper = new Thread(this::reap, "farheap-lease-reaper");
+        reaper.setDaemon(true);
+        reaper.start();
+    }
+
+    /** @param looks for what is over besides leases: told often where to end it, and never waits */
+    public void alsoReap(Consumer<Executor> looks) {
+        others = looks;
+    }
+
+    /** @param listener of each lease of which no call is executed any more, on the threads that end leases */
+    public void alsoTell(LongConsumer listener) {
+        told = listener;
+    }
+
+    public void add(ClientLease lease) {
+        leases.put(lease.id(), lease);
+        if (stopped) {
+            end(lease);
+            throw new ControlException(Code.CANCELLED, "the server is stopping");
+        }
+    }
+
+    /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
+    public Map<Long, Integer> regionsByCache() {
+        Map<Long, Integer> regions = new HashMap<>();
+        for (ClientLease lease : leases.values()) {
+            if (lease.cacheId() != ControlPlane.NO_CACHE) {
+                regions.merge(lease.cacheId(), lease.regions(), Integer::sum);
+            }
+        }
+        return regions;
+    }
+
+    /**
+     * Of all, for those who look on.
+     *
+     * @param callNanos that server threads have spent on calls of the lease with an id
+     */
+    public List<LeaseStatus> statuses(LongUnaryOperator callNanos) {
+        return leases.values().stream()
+                .map(lease -> lease.status(callNanos.applyAsLong(lease.id())))
+                .toList();
+    }
+
+    public ClientLease require(long id) {
+        ClientLease lease = leases.get(id);
+        if (lease == null) {
+            throw ClientLease.notOpen();
+        }
+        return lease;
+    }
+
+    /** The lease or null. */
+    public @Nullable
+    ClientLease find(long id) {
+        return leases.get(id);
+    }
+
+    /**
+     * Ends a lease for its client, who waits until its regions are free again, but not for operations that do not get
+     * on.
+     */
+    public void close(ClientLease lease) {
+        boolean first = lease.beginEnding();
+        List<Integer> regions = null;
+        try {
+            regions = fenced(lease);
+        } finally {
+            if (regions == null && first) {
+                later(lease);
+            }
+        }
+        if (regions != null) {
+            pool.giveBack(regions);
+        }
+    }
+
+    /** Ends a lease whose client is gone. */
+    private void end(ClientLease lease) {
+        boolean done = false;
+        try {
+            done = ended(lease);
+        } catch (Throwable e) {
+            Loudly.log(
+                    LOG,
+                    "an error while the lease of client " + lease.clientName() + " was ended; it is tried again",
+                    e);
+        } finally {
+            if (!done) {
+                later(lease);
+            }
+        }
+    }
+
+    private boolean ended(ClientLease lease) {
+        List<Integer> regions = fenced(lease);
+        if (regions == null) {
+            return false;
+        }
+        if (!stopped) {
+            pool.giveBackLater(regions);
+        }
+        return true;
+    }
+
+    /**
+     * The lease is known until its regions are announced to the pool: whoever waits for them looks for the one, then
+     * the other.
+     *
+     * @return the regions, which are to be given back, or null where the device is busy
+     */
+    private @Nullable List<Integer> fenced(ClientLease lease) {
+        if (!lease.end()) {
+            return null;
+        }
+        List<Integer> regions = lease.takeRegions();
+        forget(lease);
+        return regions;
+    }
+
+    private void forget(ClientLease lease) {
+        if (!leases.remove(lease.id(), lease)) {
+            return;
+        }
+        try {
+            told.accept(lease.id());
+        } catch (Throwable e) {
+            Loudly.log(
+                    LOG,
+                    "an error while services were told that the lease of client " + lease.clientName() + " has ended",
+                    e);
+        }
+    }
+
+    private void later(ClientLease lease) {
+        boolean kept = false;
+        try {
+            retired.add("the lease of client " + lease.clientName(), () -> {
+                boolean done = ended(lease);
+                if (done) {
+                    Loudly.log(
+                            LOG,
+                            System.Logger.Level.INFO,
+                            () -> "what client " + lease.clientName() + " held is taken back now");
+                }
+                return done;
+            });
+            kept = true;
+        } finally {
+            if (!kept) {
+                lease.notEnding();
+            }
+        }
+        Loudly.log(
+                LOG,
+                System.Logger.Level.WARNING,
+                () -> "the lease of client " + lease.clientName()
+                        + " has ended, but the device is still busy with it, as if a process were stopped in the middle of an "
+                        + "operation; " + lease.regions() + " region(s) stay withdrawn until that is over");
+    }
+
+    private void reap() {
+        while (!stopped) {
+            LockSupport.parkNanos(this, pauseNanos);
+            try {
+                for (ClientLease lease : leases.values()) {
+                    reap(lease);
+                }
+                others.accept(ending);
+            } catch (Throwable e) {
+                Loudly.log(LOG, "an error in the thread that ends leases; it goes on", e);
+            }
+        }
+    }
+
+    /** No lease may keep the thread from looking at the next. */
+    private void reap(ClientLease lease) {
+        try {
+            if (stopped) {
+                return;
+            }
+            fault.strike();
+            if (lease.expired()) {
+                end(lease, " was not renewed");
+            } else if (lease.pullsExpire(pullNanos)) {
+                ending.execute(() -> lease.expirePulls(pullNanos));
+            }
+        } catch (Throwable e) {
+            Loudly.log(
+                    LOG,
+                    "an error while looking at the lease of client " + lease.clientName() + "; it is looked at again",
+                    e);
+        }
+    }
+
+    /** Ends the leases of caches, soon. Those that are opened meanwhile are for whoever opens them to end. */
+    public void endCaches(Set<Long> caches) {
+        for (ClientLease lease : leases.values()) {
+            if (caches.contains(lease.cacheId())) {
+                end(lease, " is of a cache that is over");
+            }
+        }
+    }
+
+    private void end(ClientLease lease, String why) {
+        if (!lease.beginEnding()) {
+            return;
+        }
+        boolean handed = false;
+        try {
+            ending.execute(() -> takeBack(lease, why));
+            handed = true;
+        } finally {
+            if (!handed) {
+                lease.notEnding();
+            }
+        }
+    }
+
+    /** Nobody else ends it from now on, so no log may keep this from doing so. */
+    private void takeBack(ClientLease lease, String why) {
+        Loudly.log(
+                LOG,
+                System.Logger.Level.INFO,
+                () -> "the lease of client " + lease.clientName() + why + "; taking back what it held");
+        end(lease);
+    }
+
+    /**
+     * Stops the threads and ends all leases. Bounded.
+     *
+     * @return whether nothing is held any more; false where the device is still busy, then what leases hold must stay
+     *     as long as the process
+     */
+    public boolean stop() {
+        stopped = true;
+        LockSupport.unpark(reaper);
+        Joining.join(reaper);
+        for (ClientLease lease : leases.values()) {
+            if (lease.beginEnding()) {
+                ending.execute(() -> end(lease));
+            }
+        }
+        ending.shutdown();
+        boolean ended = await(ending);
+        long deadline = System.nanoTime() + LAST_TRIES_NANOS;
+        while (ended && !nothingHeld() && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(1_000_000L);
+        }
+        return ended && nothingHeld();
+    }
+
+    private boolean nothingHeld() {
+        return leases.isEmpty() && retired.isEmpty();
+    }
+
+    /** @return whether all ended in time */
+    private static boolean await(ThreadPoolExecutor executor) {
+        long deadline = System.nanoTime() + FIRST_TRIES_NANOS;
+        boolean interrupted = false;
+        boolean ended = false;
+        while (!ended && System.nanoTime() - deadline < 0) {
+            try {
+                ended = executor.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return ended;
+    }
+}

@@ -1,0 +1,290 @@
+package io.farheap.server.pool;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.memory.SharedMemory;
+import io.farheap.posix.PosixException;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import org.agrona.collections.IntArrayList;
+
+/**
+ * All of a server's regions: one arena, populated and registered when the server starts, so that a limit on locked
+ * memory shows then and not at a client's first request. Thread-safe.
+ */
+public final class RegionPool implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(RegionPool.class.getName());
+
+    private final ProtectionDomain domain;
+    private final RegisteredMemory memory;
+    private final long regionBytes;
+    private final int[] free;
+    private int freeCount;
+    private volatile boolean zeroLater;
+    private final Zeroing zeroing;
+    /** Their memory is the machine's for now. */
+    private final IntArrayList withdrawn = new IntArrayList();
+    /** So many regions are to be withdrawn as they come back. */
+    private int owed;
+    /** Withdrawals that were begun, and those of them whose memory the machine has. */
+    private long begun;
+
+    private long withdrawals;
+    /** So many were {@linkplain #expect announced} and are not free yet. */
+    private int expected;
+
+    /**
+     * @param elastic whether regions may be {@linkplain #owe withdrawn}: then nothing but leases' registrations, which
+     *     come and go with the leases, pins the memory, and it is of ordinary pages, which serve others too
+     * @throws IllegalArgumentException where the machine has not that much memory available
+     */
+    public RegionPool(Context context, long regionBytes, int regions, boolean elastic) {
+        this(context, regionBytes, regions, elastic, task -> {
+            Thread thread = new Thread(task, "farheap-zeroing");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** @param threads makes the one that zeroes */
+    public RegionPool(Context context, long regionBytes, int regions, boolean elastic, ThreadFactory threads) {
+        this.regionBytes = regionBytes;
+        domain = context.allocateProtectionDomain();
+        try (CloseStack stack = new CloseStack()) {
+            stack.add(domain);
+            memory = stack.add(allocate(domain, regionBytes * regions, elastic ? regionBytes : 0));
+            if (elastic) {
+                memory.deregister();
+            }
+            free = new int[regions];
+            for (int id = regions - 1; id >= 0; id--) {
+                free[freeCount++] = id;
+            }
+            // Last: a process may have as many threads as it may.
+            zeroing = new Zeroing(this::segment, this::zeroed, threads);
+            stack.keep();
+        }
+    }
+
+    private static RegisteredMemory allocate(ProtectionDomain domain, long bytes, long pieceBytes) {
+        SharedMemory shared = SharedMemory.allocateDonated("farheap-regions", bytes, pieceBytes);
+        try {
+            return RegisteredMemory.register(domain, shared, Access.LOCAL_WRITE);
+        } catch (VerbsException e) {
+            throw new VerbsException("cannot register " + (bytes >> 20) + " MiB for donation (" + e.getMessage()
+                    + "); raise the limit on locked memory (ulimit -l) to twice that, or donate less");
+        }
+    }
+
+    public long regionBytes() {
+        return regionBytes;
+    }
+
+    public int total() {
+        return free.length;
+    }
+
+    public synchronized int freeCount() {
+        return freeCount;
+    }
+
+    /** @return {@code count} zeroed regions; throws OUT_OF_MEMORY where there are fewer */
+    public synchronized int[] take(int count) {
+        if (count > freeCount) {
+            throw new ControlException(
+                    Code.OUT_OF_MEMORY,
+                    count + " region(s) of " + (regionBytes >> 10) + " KiB asked for, " + freeCount + " of "
+                            + free.length + " free; ask for fewer, or add a memory server");
+        }
+        int[] taken = new int[count];
+        for (int i = 0; i < count; i++) {
+            taken[i] = free[--freeCount];
+        }
+        return taken;
+    }
+
+    /**
+     * So many regions are about to be given back: said before whoever held them is forgotten, so that they are at no
+     * moment unknown and not free.
+     */
+    public synchronized void expect(int regions) {
+        expected += regions;
+    }
+
+    /** Whether all that was announced is free, or withdrawn where regions are owed. */
+    public synchronized boolean expectsNone() {
+        return expected == 0;
+    }
+
+    /**
+     * Zeroes a region that was {@linkplain #expect announced} and makes it free, or has that done where
+     * {@linkplain #zeroLater nobody waits for it}. No device may reach it any more.
+     */
+    public void giveBack(int id) {
+        giveBack(List.of(id));
+    }
+
+    /** As {@link #giveBack(int)}; what an error keeps from it is zeroed later. */
+    public void giveBack(List<Integer> ids) {
+        int done = 0;
+        try {
+            while (!zeroLater && done < ids.size()) {
+                int id = ids.get(done);
+                Zeroing.zero(segment(id));
+                zeroed(id);
+                done++;
+            }
+        } finally {
+            if (done < ids.size()) {
+                giveBackLater(ids.subList(done, ids.size()));
+            }
+        }
+    }
+
+    private void zeroed(int id) {
+        free(id);
+        expect(-1);
+    }
+
+    /** From now on whoever gives regions back does not wait until they are zero: nobody is to get them again. */
+    public void zeroLater() {
+        zeroLater = true;
+    }
+
+    /** As {@link #giveBack(List)}, on a thread of its own. */
+    public void giveBackLater(List<Integer> ids) {
+        zeroing.add(ids);
+    }
+
+    public Zeroing zeroing() {
+        return zeroing;
+    }
+
+    /** Makes a region free that is zero, or withdraws it where regions are owed. */
+    public void free(int id) {
+        synchronized (this) {
+            if (owed == 0) {
+                free[freeCount++] = id;
+                return;
+            }
+            owed--;
+            begun++;
+        }
+        withdraw(id);
+    }
+
+    /** How many have been withdrawn; to be read before the memory from which follows how many more are to be. */
+    synchronized long withdrawals() {
+        return withdrawals;
+    }
+
+    /** No region is to be withdrawn any more. */
+    synchronized void oweNothing() {
+        owed = 0;
+    }
+
+    /**
+     * So many more regions are to be withdrawn from now on: free ones at once, and those that are given back. What was
+     * owed before is not any more, and what was withdrawn meanwhile counts. Not by two threads at a time.
+     *
+     * @param since {@link #withdrawals} before the machine's memory was read
+     * @return how many are still owed
+     */
+    int owe(int regions, long since) {
+        int left;
+        synchronized (this) {
+            owed = 0;
+            left = (int) (regions - (begun - since));
+        }
+        for (; left > 0; left--) {
+            int id;
+            synchronized (this) {
+                if (freeCount == 0) {
+                    owed = left;
+                    return left;
+                }
+                id = free[--freeCount];
+                begun++;
+            }
+            withdraw(id);
+        }
+        return 0;
+    }
+
+    private void withdraw(int id) {
+        try {
+            memory.discard(id * regionBytes, regionBytes);
+        } catch (PosixException e) {
+            LOG.log(System.Logger.Level.WARNING, "the kernel does not take a region back: " + e.getMessage());
+            synchronized (this) {
+                free[freeCount++] = id;
+                begun--;
+            }
+            return;
+        }
+        synchronized (this) {
+            withdrawn.addInt(id);
+            withdrawals++;
+        }
+    }
+
+    /**
+     * Takes memory for a withdrawn region from the machine, and makes it free.
+     *
+     * @return false where there is no such region, or the machine has no memory for it: then it stays withdrawn
+     */
+    boolean restore() {
+        int id;
+        synchronized (this) {
+            if (withdrawn.isEmpty()) {
+                return false;
+            }
+            id = withdrawn.removeAt(withdrawn.size() - 1);
+        }
+        try {
+            memory.populate(id * regionBytes, regionBytes);
+        } catch (PosixException e) {
+            LOG.log(System.Logger.Level.WARNING, "the kernel has no memory for a region yet: " + e.getMessage());
+            synchronized (this) {
+                withdrawn.addInt(id);
+            }
+            return false;
+        }
+        synchronized (this) {
+            free[freeCount++] = id;
+        }
+        return true;
+    }
+
+    public synchronized int withdrawnCount() {
+        return withdrawn.size();
+    }
+
+    /** All regions, one after another. */
+    public MemorySegment memory() {
+        return memory.segment();
+    }
+
+    public MemorySegment segment(int id) {
+        return memory.segment().asSlice(id * regionBytes, regionBytes);
+    }
+
+    /** Regions that follow one another. */
+    public MemorySegment segments(int first, int count) {
+        return memory.segment().asSlice(first * regionBytes, count * regionBytes);
+    }
+
+    @Override
+    public void close() {
+        Closing.all(zeroing, memory, domain);
+    }
+}

@@ -1,0 +1,128 @@
+package io.farheap.server.pool;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.RegionUse;
+import io.farheap.control.ServerStatus.HeadroomStatus;
+import io.farheap.control.WantedRegions;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.rpc.RegionHolders;
+import io.farheap.server.contract.Headroom;
+import io.farheap.server.contract.MachineMemory;
+import io.farheap.thread.Joining;
+import io.farheap.thread.Loudly;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a part of the machine's memory free, after Hydra's Resource Monitor (Lee et al., FAST '22, section 4.2). Each
+ * control period it compares what is free with the headroom. Where less is, free regions are withdrawn: their pages go
+ * back to the kernel. For what is still missing then, clients are asked for regions that they can do without. Where
+ * more is free, withdrawn regions become free regions again, half of what is beyond at a time, so that the two do not
+ * chase each other. A thread of its own where there is headroom to be kept; thread-safe.
+ */
+public final class ResourceMonitor implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ResourceMonitor.class.getName());
+    /** Regions that clients are asked for at a time: each is a regeneration. */
+    private static final int MOST_ASKED = 16;
+
+    private final Headroom headroom;
+    private final RegionPool pool;
+    private final RegionUses uses;
+    private final @Nullable Thread thread;
+    private volatile MachineMemory seen = new MachineMemory(0, 0);
+    private volatile boolean stopped;
+
+    public ResourceMonitor(Headroom headroom, RegionPool pool, RegionHolders holders) {
+        this.headroom = headroom;
+        this.pool = pool;
+        this.uses = new RegionUses(holders, headroom.periodNanos(), headroom.extra(), RandomGenerator.getDefault());
+        if (!headroom.isKept()) {
+            thread = null;
+            return;
+        }
+        Thread made = new Thread(this::run, "farheap-headroom");
+        made.setDaemon(true);
+        thread = made;
+        made.start();
+    }
+
+    private void run() {
+        while (!stopped) {
+            try {
+                long since = pool.withdrawals();
+                look(headroom.machine().get(), since);
+            } catch (Throwable e) {
+                Loudly.log(LOG, "an error in the thread that keeps headroom; it goes on", e);
+            }
+            LockSupport.parkNanos(this, headroom.periodNanos());
+        }
+    }
+
+    /** @param since the pool's withdrawals before the memory was read */
+    private void look(MachineMemory memory, long since) {
+        seen = memory;
+        long missing = missing(headroom, memory);
+        long now = System.nanoTime();
+        if (missing > 0) {
+            long regions = Math.min(pool.total(), (missing - 1) / pool.regionBytes() + 1);
+            int owed = pool.owe((int) regions, since);
+            if (owed > 0) {
+                uses.ask(Math.min(owed, MOST_ASKED), now);
+                return;
+            }
+        } else {
+            pool.oweNothing();
+            for (long left = -missing / pool.regionBytes() / 2; left > 0 && !stopped; left--) {
+                if (!pool.restore()) {
+                    break;
+                }
+            }
+        }
+        uses.askNothing(now);
+    }
+
+    /** How much is missing, in bytes; below 0 for what is free beyond the headroom. */
+    private static long missing(Headroom headroom, MachineMemory memory) {
+        return memory.totalBytes() / 100 * headroom.percent() - memory.freeBytes();
+    }
+
+    /** A client tells how much it uses regions that it can do without. Never waits. */
+    public WantedRegions report(long leaseId, List<RegionUse> reported) {
+        if (reported.size() > ControlPlane.MAX_REPORTED) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "a report of " + reported.size() + " regions; it has at most " + ControlPlane.MAX_REPORTED);
+        }
+        for (RegionUse use : reported) {
+            if (use.accesses() < 0) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "region " + use.regionId() + " with " + use.accesses() + " accesses; report 0 or more");
+            }
+        }
+        return headroom.isKept()
+                ? new WantedRegions(uses.report(leaseId, reported, System.nanoTime()), headroom.periodNanos())
+                : WantedRegions.NEVER;
+    }
+
+    public HeadroomStatus status() {
+        MachineMemory memory = seen;
+        return headroom.isKept()
+                ? new HeadroomStatus(
+                        headroom.percent(), memory.totalBytes(), memory.freeBytes(), uses.asked(), uses.evicted())
+                : HeadroomStatus.NONE;
+    }
+
+    @Override
+    public void close() {
+        stopped = true;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+            Joining.join(thread);
+        }
+    }
+}

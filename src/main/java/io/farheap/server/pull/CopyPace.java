@@ -1,0 +1,136 @@
+package io.farheap.server.pull;
+
+import io.farheap.connection.WatermarkExchange;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.Mark;
+import io.farheap.control.PullPace;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.VerbsException;
+import java.util.concurrent.locks.LockSupport;
+
+/** The server's end of a {@link PullPace}. One thread at a time. */
+public final class CopyPace implements AutoCloseable {
+
+    private static final long STALL_NANOS = 10_000_000_000L;
+    /** A client that clears ahead is never waited for that long; one that does not must not take a core for nothing. */
+    private static final long SPIN_NANOS = 200_000;
+
+    private static final long PARK_NANOS = 20_000;
+    private static final long MOST_PARK_NANOS = 500_000;
+    private static final int PARKS = 16;
+
+    private final WatermarkExchange exchange;
+    private final long offset;
+    private final long end;
+    private final int pieceBytes;
+    private long cleared;
+
+    /**
+     * @param bytes of the region
+     * @throws ControlException INVALID_ARGUMENT where the pace makes no sense, or the device refuses the client's
+     *     endpoint
+     */
+    public CopyPace(Context context, PullPace pace, long bytes) {
+        if (pace.offset() < 0 || pace.offset() >= pace.end() || pace.end() > bytes) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "a pull of bytes " + pace.offset() + " to " + pace.end() + " of a region; it has " + bytes);
+        }
+        if (pace.pieceBytes() < PullPace.MIN_PIECE_BYTES || pace.pieceBytes() > PullPace.MAX_PIECE_BYTES) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "a pull by pieces of " + pace.pieceBytes() + " bytes; they have " + PullPace.MIN_PIECE_BYTES
+                            + " to " + PullPace.MAX_PIECE_BYTES);
+        }
+        this.offset = pace.offset();
+        this.end = pace.end();
+        this.pieceBytes = pace.pieceBytes();
+        this.cleared = offset;
+        exchange = new WatermarkExchange(context, offset);
+        try {
+            exchange.connect(
+                    pace.client().endpoint(),
+                    pace.client().remoteAddress(),
+                    pace.client().rkey());
+        } catch (VerbsException e) {
+            exchange.close();
+            throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
+        }
+    }
+
+    Mark described() {
+        return new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
+    }
+
+    long offset() {
+        return offset;
+    }
+
+    long end() {
+        return end;
+    }
+
+    int pieceBytes() {
+        return pieceBytes;
+    }
+
+    void begin() {
+        exchange.tell(offset);
+    }
+
+    /**
+     * Up to where the client has cleared.
+     *
+     * @throws ControlException PULL_FAILED where it ends the pull, or its mark makes no sense
+     */
+    long cleared() {
+        long mark = exchange.theirs();
+        if (mark != cleared) {
+            if (mark < cleared || mark > end) {
+                throw new ControlException(
+                        Code.PULL_FAILED,
+                        mark == PullPace.STOP
+                                ? "the client ended the pull"
+                                : "the client cleared up to byte " + mark + " after " + cleared + " of " + end);
+            }
+            cleared = mark;
+        }
+        return mark;
+    }
+
+    /**
+     * There is nothing to do until the client clears more.
+     *
+     * @param since {@code nanoTime}, when there was something
+     */
+    void await(long since) {
+        exchange.check();
+        long waited = System.nanoTime() - since;
+        if (waited > STALL_NANOS) {
+            throw new ControlException(
+                    Code.PULL_FAILED, "the client has cleared nothing for " + STALL_NANOS / 1_000_000_000L + " s");
+        }
+        if (waited < SPIN_NANOS) {
+            Thread.onSpinWait();
+        } else {
+            // The longer it has waited, the less it matters: a region that is ready ahead of its turn waits for others.
+            LockSupport.parkNanos(Math.clamp(waited / PARKS, PARK_NANOS, MOST_PARK_NANOS));
+        }
+    }
+
+    /** Tells the client up to where all has arrived. */
+    void copied(long end) {
+        exchange.tell(end);
+    }
+
+    /** Returns when the client knows it all. */
+    void finish() {
+        exchange.flush();
+    }
+
+    @Override
+    public void close() {
+        exchange.close();
+    }
+}

@@ -1,0 +1,123 @@
+package io.farheap.server.pull;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.Mark;
+import io.farheap.control.PullResult;
+import io.farheap.control.plane.PullSource;
+import io.farheap.lifetime.Closing;
+import io.farheap.server.budget.Budget;
+import io.farheap.thread.AtOnce;
+import io.farheap.verbs.VerbsException;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The new server's end of a pull, connected and mapped: what is left is to read. One owner; two may end it. */
+public final class PreparedPull {
+
+    /** Where it reads. The first names it. */
+    private final List<SourceLink> links;
+
+    private final SourceServers sources;
+    private final RegionFill fill;
+    /** Null for a pull that goes at once. */
+    private final @Nullable CopyPace pace;
+
+    private final Budget.Loan loan;
+    private final long openedAt = System.nanoTime();
+    /** The sources have been told, or are being. */
+    private boolean left;
+
+    private PreparedPull(
+            List<SourceLink> links, SourceServers sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+        this.links = links;
+        this.sources = sources;
+        this.fill = fill;
+        this.pace = pace;
+        this.loan = loan;
+    }
+
+    /**
+     * Its own from now on, but where this throws the loan stays the caller's.
+     *
+     * @param links which {@link #abandon} closes, and whose connections {@link #finish} gives back
+     * @param loan which goes back when this end is closed
+     */
+    public static PreparedPull open(
+            List<SourceLink> links, SourceServers sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+        PullSource[] opened = new PullSource[links.size()];
+        try {
+            AtOnce.run(opened.length, i -> opened[i] = links.get(i).open(sources, fill.endpoint(i)));
+            for (int i = 0; i < opened.length; i++) {
+                connect(fill, i, opened[i]);
+            }
+            return new PreparedPull(links, sources, fill, pace, loan);
+        } catch (Throwable e) {
+            Closing.after(e, fill, pace);
+            links.forEach(link -> link.abandon(sources));
+            throw e;
+        }
+    }
+
+    private static void connect(RegionFill fill, int source, PullSource opened) {
+        try {
+            fill.connect(source, opened);
+        } catch (VerbsException e) {
+            throw failed(e);
+        }
+    }
+
+    public boolean isFor(String otherAddress, byte[] otherToken) {
+        return links.getFirst().isFor(otherAddress, otherToken);
+    }
+
+    public RegionFill fill() {
+        return fill;
+    }
+
+    /** Where the client tells its pace. Not for a pull that goes at once. */
+    public Mark mark() {
+        return Objects.requireNonNull(pace).described();
+    }
+
+    public PullResult run() {
+        try {
+            return fill.run(pace);
+        } catch (VerbsException e) {
+            throw failed(e);
+        }
+    }
+
+    private static ControlException failed(VerbsException e) {
+        return new ControlException(Code.PULL_FAILED, e.getMessage(), e);
+    }
+
+    /** Nanoseconds since it was opened. */
+    public long age() {
+        return System.nanoTime() - openedAt;
+    }
+
+    /** Ends both ends, and gives the connections back. May be called again where the device is busy. */
+    public synchronized void finish() {
+        Closing.all(fill, pace);
+        loan.close();
+        if (!left) {
+            left = true;
+            AtOnce.run(links.size(), i -> links.get(i).finish(sources));
+        }
+    }
+
+    /** Ends this end at once, and the others without waiting. May be called again where the device is busy. */
+    public synchronized void abandon() {
+        try {
+            Closing.all(fill, pace);
+            loan.close();
+        } finally {
+            if (!left) {
+                left = true;
+                links.forEach(link -> link.abandon(sources));
+            }
+        }
+    }
+}

@@ -1,0 +1,355 @@
+package io.farheap.server.thread;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.posix.Epoll;
+import io.farheap.posix.EventFd;
+import io.farheap.rpc.MessageRing;
+import io.farheap.server.contract.ServerService;
+import io.farheap.server.contract.ServerWork;
+import io.farheap.server.fence.TestFault;
+import io.farheap.thread.AgentThread;
+import io.farheap.thread.Loudly;
+import io.farheap.thread.OwnerGate;
+import io.farheap.thread.Pinning;
+import io.farheap.thread.idle.Idle;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.Context;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a
+ * ring or a region away claims the gate, and then nothing of it is in use any more.
+ *
+ * <p>An exception while it serves a ring ends that ring. Anything else ends the thread: it fails the connections of all
+ * of its rings, so that their clients find out, and takes no new ones.
+ */
+public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ServerThread.class.getName());
+    private static final MessageRing[] NONE = {};
+    private static final ServerWork[] NO_WORK = {};
+    private static final long STOP = 0;
+    private static final long BELL = 1;
+    /** A bell that came while nobody slept has used up the ring's receive: it is renewed now and then. */
+    private static final int REAP_MASK = 0xFF;
+    /** Some devices work while they are polled, and need a thread of their own where nobody does. */
+    private static final int WORK_MASK = 3;
+
+    private static final int REMIND_MILLIS = 1_000;
+
+    private final OwnerGate gate = new OwnerGate();
+    private final AgentThread agent;
+    private final String name;
+    private final CompletionChannel channel;
+    private final Epoll epoll;
+    private final EventFd wake;
+    /** Changed inside a claim, or by the thread inside its gate. */
+    private MessageRing[] rings = NONE;
+    /** A ring was added since the thread last woke up. Where it polls, only having none lets it sleep. */
+    private boolean changed;
+
+    private int rounds;
+    /**
+     * Written before the thread looks at its rings for the last time; who has an answer for one of them adds it before
+     * it reads this. So either the thread sees the answer or the other sees that it sleeps.
+     */
+    private volatile boolean asleep;
+
+    private final Object waking = new Object();
+    /** Guarded by {@code waking}: then there is nothing to signal any more. */
+    private boolean closed;
+    /** Set inside the gate when the thread ends before its time. */
+    private volatile boolean dead;
+
+    final TestFault fault = new TestFault();
+    /** Met by whoever takes a ring away. */
+    public final TestFault removal = new TestFault();
+
+    private final Iterable<ServerService> services;
+    /** Made on the thread, in its first round. */
+    private ServerWork[] work = NO_WORK;
+
+    private boolean begun;
+
+    /**
+     * @param core where it runs, or {@link io.farheap.thread.Pinning#ANY}
+     * @param services what it works for beside its rings
+     */
+    ServerThread(Context context, int number, Idle idle, int core, Iterable<ServerService> services) {
+        this.services = services;
+        this.name = "farheap-srv-" + number;
+        this.channel = context.createCompletionChannel();
+        try (CloseStack stack = new CloseStack()) {
+            stack.add(channel);
+            epoll = stack.add(new Epoll(2));
+            wake = stack.add(new EventFd());
+            epoll.add(wake.fd(), STOP);
+            epoll.add(channel.fd(), BELL);
+            agent = new AgentThread(name, idle, core, this);
+            // Last: a process may have as many threads as it may.
+            agent.start();
+            stack.keep();
+        }
+    }
+
+    /** On which its rings' completion queues raise events. */
+    public CompletionChannel channel() {
+        return channel;
+    }
+
+    /** Whether it takes rings. */
+    public boolean alive() {
+        return !dead;
+    }
+
+    /** @return false where the thread has died, and the ring needs another */
+    public boolean add(MessageRing ring) {
+        gate.claim();
+        try {
+            if (dead) {
+                return false;
+            }
+            rings = Arrays.copyOf(rings, rings.length + 1);
+            rings[rings.length - 1] = ring;
+            changed = true;
+        } finally {
+            gate.unclaim();
+        }
+        wake.signal();
+        return true;
+    }
+
+    /** Makes the thread look at its rings, if it sleeps. Any thread, at any time. */
+    public void wakeIfAsleep() {
+        if (asleep) {
+            synchronized (waking) {
+                if (!closed) {
+                    wake.signal();
+                }
+            }
+        }
+    }
+
+    /** For tests: the next time that the thread goes to sleep or wakes up, it meets that. */
+    public void fail(Runnable happening) {
+        fault.set(happening);
+        wake.signal();
+    }
+
+    /** When it returns, the thread does not touch the ring any more. */
+    public void remove(MessageRing ring) {
+        gate.claim();
+        try {
+            removal.strike();
+            forget(ring);
+        } finally {
+            gate.unclaim();
+        }
+    }
+
+    /** When it returns, the thread has finished what it was serving. */
+    public void barrier() {
+        gate.claim();
+        gate.unclaim();
+    }
+
+    private void forget(MessageRing ring) {
+        rings = Arrays.stream(rings).filter(other -> other != ring).toArray(MessageRing[]::new);
+    }
+
+    /** First what clients notice, then the log: there may be no memory left to say it with. */
+    @Override
+    public void died(Throwable cause) {
+        MessageRing[] orphans = NONE;
+        gate.enter();
+        try {
+            dead = true;
+            orphans = rings;
+            rings = NONE;
+            for (MessageRing ring : orphans) {
+                fail(ring, "its server thread has ended");
+            }
+            endWork();
+        } finally {
+            gate.exit();
+        }
+        Loudly.log(
+                LOG,
+                name + " has ended with an error, and " + orphans.length
+                        + " message ring(s) with it; new ones go to other threads, so restart this server when you can",
+                cause);
+    }
+
+    private static void fail(MessageRing ring, String reason) {
+        try {
+            ring.end(reason);
+        } catch (Throwable e) {
+            Loudly.log(LOG, "cannot fail the connection of a message ring", e);
+        }
+    }
+
+    @Override
+    public int round() {
+        int served;
+        gate.enter();
+        try {
+            if (!begun) {
+                begun = true;
+                work = begin();
+            }
+            served = serveAll();
+        } finally {
+            gate.exit();
+        }
+        if (served == 0 && rings.length == 0) {
+            sleep();
+        }
+        return served;
+    }
+
+    private ServerWork[] begin() {
+        List<ServerWork> all = new ArrayList<>();
+        for (ServerService service : services) {
+            ServerWork one = service.work(this::wakeIfAsleep);
+            if (one != null) {
+                all.add(one);
+            }
+        }
+        return all.toArray(ServerWork[]::new);
+    }
+
+    private void endWork() {
+        for (ServerWork each : work) {
+            each.ended();
+        }
+        work = NO_WORK;
+    }
+
+    private int serveAll() {
+        int served = 0;
+        boolean reap = (++rounds & REAP_MASK) == 0;
+        boolean answers = (rounds & WORK_MASK) == 0;
+        for (MessageRing ring : rings) {
+            try {
+                served += ring.serve();
+                if (reap || answers && ring.answering()) {
+                    ring.reap();
+                }
+                if (ring.rung()) {
+                    served++;
+                }
+            } catch (RuntimeException e) {
+                failed(ring, e);
+            }
+            if (ring.ended()) {
+                forget(ring);
+            }
+        }
+        boolean busy = served > 0;
+        for (ServerWork each : work) {
+            if (each.run(busy)) {
+                served++;
+            }
+        }
+        return served;
+    }
+
+    private static void failed(MessageRing ring, RuntimeException e) {
+        LOG.log(System.Logger.Level.ERROR, "serving a batch failed", e);
+        ring.end("serving a batch failed: " + e);
+    }
+
+    /** Sleeps until a client rings, a ring is added, or the thread is to stop. */
+    @Override
+    public void sleep() {
+        fault.strike();
+        asleep = true;
+        gate.enter();
+        boolean quiet;
+        try {
+            quiet = settle() && !changed;
+        } finally {
+            gate.exit();
+        }
+        while (quiet && !agent.stopped()) {
+            epoll.await();
+            fault.strike();
+            gate.enter();
+            try {
+                wake.drain();
+                while (channel.takeEvent()) {
+                    // Each is acknowledged, so that its queue can be destroyed.
+                }
+                // An event may have been for an answer that was sent before: then the clients still take us for asleep,
+                // rightly.
+                quiet = settle() && !changed;
+            } finally {
+                gate.exit();
+            }
+        }
+        asleep = false;
+        gate.enter();
+        try {
+            changed = false;
+            announce(false);
+        } finally {
+            gate.exit();
+        }
+    }
+
+    /**
+     * Arms all bells, tells the clients that do not know yet, and looks once more. A client that takes no answers, such
+     * as one that is stopped, cannot be told while its send queue is full: then the next completion wakes the thread,
+     * and it is told.
+     *
+     * @return whether there is nothing to do
+     */
+    private boolean settle() {
+        if (listen()) {
+            return false;
+        }
+        announce(true);
+        return serveAll() == 0;
+    }
+
+    private void announce(boolean asleep) {
+        for (MessageRing ring : rings) {
+            try {
+                ring.announce(asleep);
+            } catch (RuntimeException e) {
+                failed(ring, e);
+            }
+        }
+    }
+
+    private boolean listen() {
+        boolean rung = false;
+        for (MessageRing ring : rings) {
+            try {
+                rung |= ring.listen();
+            } catch (RuntimeException e) {
+                failed(ring, e);
+            }
+        }
+        return rung;
+    }
+
+    /** Ends the thread. */
+    void stop() {
+        agent.stop(thread -> wake.signal(), REMIND_MILLIS);
+    }
+
+    /** Ends the thread. Its rings must be gone. */
+    @Override
+    public void close() {
+        stop();
+        endWork();
+        synchronized (waking) {
+            closed = true;
+        }
+        Closing.all(epoll, wake, channel);
+    }
+}

@@ -1,0 +1,106 @@
+package io.farheap.server.thread;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.lifetime.Closing;
+import io.farheap.server.contract.ServerService;
+import io.farheap.thread.Cores;
+import io.farheap.thread.Pinning;
+import io.farheap.thread.idle.Idle;
+import io.farheap.verbs.Context;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The server's threads that serve message rings; each starts with its first ring, or when a service wants all of them.
+ * Thread-safe.
+ */
+public final class ServerThreads implements AutoCloseable {
+
+    private final Context context;
+    private final int most;
+    private final Idle idle;
+    private final List<Integer> cores;
+    private final Iterable<ServerService> services;
+    private final List<ServerThread> threads = new ArrayList<>();
+    private boolean closed;
+
+    /**
+     * @param most how many there may be
+     * @param pinned whether each has a core of its own, where there are more cores than threads
+     * @param services what they work for beside their rings
+     */
+    public ServerThreads(Context context, int most, Idle idle, boolean pinned, Iterable<ServerService> services) {
+        this.services = services;
+        this.context = context;
+        this.most = most;
+        this.idle = idle;
+        this.cores = pinned ? Cores.near(context.device().name()) : List.of();
+    }
+
+    public int most() {
+        return most;
+    }
+
+    /**
+     * The thread of a number, which wraps around, or the next one that lives.
+     *
+     * @throws ControlException INTERNAL where none does
+     */
+    public synchronized ServerThread thread(int number) {
+        for (int i = 0; i < most; i++) {
+            ServerThread thread = at(Math.floorMod(number + i, most));
+            if (thread.alive()) {
+                return thread;
+            }
+        }
+        throw new ControlException(
+                Code.INTERNAL,
+                "all " + most + " server threads have ended with errors, which are "
+                        + "in the server's log; restart the server, or use configurations without server threads");
+    }
+
+    /** Those without rings sleep. */
+    public synchronized void startAll() {
+        if (!closed) {
+            at(most - 1);
+        }
+    }
+
+    private ServerThread at(int index) {
+        while (threads.size() <= index) {
+            threads.add(new ServerThread(context, threads.size(), idle, core(threads.size()), services));
+        }
+        return threads.get(index);
+    }
+
+    /** From the last core down, so that the first, where applications and interrupts tend to be, is taken last. */
+    private int core(int thread) {
+        return cores.size() > thread + 1 ? cores.get(cores.size() - 1 - thread) : Pinning.ANY;
+    }
+
+    /** When it returns, no thread is in the middle of a batch that it had begun before. */
+    public void barrier() {
+        List<ServerThread> running;
+        synchronized (this) {
+            running = List.copyOf(threads);
+        }
+        running.forEach(ServerThread::barrier);
+    }
+
+    /** Ends the threads, and leaves what the device may still be busy with. */
+    public synchronized void stop() {
+        closed = true;
+        threads.forEach(ServerThread::stop);
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        try {
+            Closing.all(threads);
+        } finally {
+            threads.clear();
+        }
+    }
+}

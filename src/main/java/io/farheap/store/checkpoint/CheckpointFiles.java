@@ -1,0 +1,135 @@
+package io.farheap.store.checkpoint;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A store's last two checkpoints, each in a file of its own, {@code checkpoint-N}, and the files that they need beside
+ * the log.
+ */
+public final class CheckpointFiles {
+
+    private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{1,18})");
+    private static final Pattern BESIDE = Pattern.compile("(snapshot|index)-\\d{1,18}");
+    private static final int KEPT = 2;
+    private static final String DAMAGED = ".damaged";
+
+    private final StableFiles files;
+    /** What a checkpoint needs, by number. */
+    private final Map<Long, Set<String>> needs = new HashMap<>();
+
+    public CheckpointFiles(StableFiles files) {
+        this.files = files;
+    }
+
+    /** It is durable when this returns, and older ones than the one before are gone. */
+    public void write(Checkpoint checkpoint) throws IOException {
+        files.write(name(checkpoint.number()), checkpoint.encode());
+        needs.put(checkpoint.number(), needs(checkpoint));
+        List<Long> numbers = numbers();
+        for (int i = KEPT; i < numbers.size(); i++) {
+            files.delete(name(numbers.get(i)));
+            needs.remove(numbers.get(i));
+        }
+        Set<String> needed = new HashSet<>();
+        for (int i = 0; i < Math.min(KEPT, numbers.size()); i++) {
+            try {
+                needed.addAll(needs(numbers.get(i)));
+            } catch (TroubleException e) {
+                // What it needs is not known: the next time.
+                return;
+            }
+        }
+        for (String name : files.names()) {
+            if (BESIDE.matcher(name).matches() && !needed.contains(name)) {
+                files.delete(name);
+            }
+        }
+    }
+
+    private static Set<String> needs(Checkpoint checkpoint) {
+        Set<String> names = new HashSet<>();
+        checkpoint.pieces().forEach(piece -> names.add(SnapshotFiles.name(piece.file())));
+        if (checkpoint.index().there()) {
+            names.add(IndexFiles.name(checkpoint.number()));
+        }
+        return names;
+    }
+
+    private Set<String> needs(long number) throws TroubleException {
+        Set<String> known = needs.get(number);
+        if (known == null) {
+            try {
+                known = needs(read(number));
+            } catch (DamagedException e) {
+                // Nobody can recover it.
+                known = Set.of();
+            }
+            needs.put(number, known);
+        }
+        return known;
+    }
+
+    StableFiles files() {
+        return files;
+    }
+
+    private static String name(long number) {
+        return "checkpoint-" + number;
+    }
+
+    /** The newest first. */
+    List<Long> numbers() throws IOException {
+        List<Long> numbers = new ArrayList<>();
+        for (String name : files.names()) {
+            Matcher matcher = NAME.matcher(name);
+            if (matcher.matches()) {
+                numbers.add(Long.parseLong(matcher.group(1)));
+            }
+        }
+        numbers.sort((a, b) -> Long.compare(b, a));
+        return numbers;
+    }
+
+    /** Nobody takes it for a checkpoint any more, and none that is made overwrites it or what it needs. */
+    void setAside(long number) throws IOException {
+        Set<String> names = Set.copyOf(files.names());
+        for (String name : List.of(name(number), SnapshotFiles.name(number), IndexFiles.name(number))) {
+            if (names.contains(name)) {
+                files.rename(name, name + DAMAGED);
+            }
+        }
+    }
+
+    /**
+     * @throws DamagedException where it is not what was written
+     * @throws TroubleException where that is not known, as it cannot be read, or another release has made it
+     */
+    public Checkpoint read(long number) throws DamagedException, TroubleException {
+        ByteBuffer bytes;
+        try {
+            bytes = files.read(name(number));
+        } catch (IOException e) {
+            String why = name(number) + " cannot be read: " + e.getMessage();
+            if (StableFiles.isDamage(e)) {
+                throw new DamagedException(why);
+            }
+            throw new TroubleException(why);
+        }
+        byte[] copy = new byte[bytes.remaining()];
+        bytes.get(copy);
+        Checkpoint checkpoint = Checkpoint.decode(copy);
+        if (checkpoint.number() != number) {
+            throw new DamagedException("it is number " + checkpoint.number());
+        }
+        return checkpoint;
+    }
+}

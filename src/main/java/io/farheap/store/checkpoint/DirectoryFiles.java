@@ -1,0 +1,145 @@
+package io.farheap.store.checkpoint;
+
+import io.farheap.posix.DirectFile;
+import io.farheap.posix.PosixException;
+import java.io.EOFException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Files of a directory: written aside, synced, renamed, and the directory synced. An interrupted thread reads and
+ * writes as any other, which a {@code FileChannel} would refuse it, and be closed for all.
+ */
+public final class DirectoryFiles implements StableFiles {
+
+    private static final String ASIDE = ".new";
+    private static final int PIECE_BYTES = 1 << 16;
+
+    private final Path directory;
+
+    public DirectoryFiles(Path directory) throws IOException {
+        this.directory = directory;
+        Files.createDirectories(directory);
+    }
+
+    @Override
+    public Output create(String name) throws IOException {
+        Path aside = directory.resolve(name + ASIDE);
+        RandomAccessFile file = opened(aside, "rw");
+        try {
+            file.setLength(0);
+        } catch (Throwable e) {
+            file.close();
+            throw e;
+        }
+        return new Output() {
+            private byte[] piece = {};
+
+            @Override
+            public void write(ByteBuffer bytes) throws IOException {
+                if (bytes.hasArray()) {
+                    file.write(bytes.array(), bytes.arrayOffset() + bytes.position(), bytes.remaining());
+                    bytes.position(bytes.limit());
+                    return;
+                }
+                if (piece.length == 0) {
+                    piece = new byte[PIECE_BYTES];
+                }
+                while (bytes.hasRemaining()) {
+                    int count = Math.min(piece.length, bytes.remaining());
+                    bytes.get(piece, 0, count);
+                    file.write(piece, 0, count);
+                }
+            }
+
+            @Override
+            public void commit() throws IOException {
+                file.getFD().sync();
+                file.close();
+                Files.move(aside, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+                syncNames();
+            }
+
+            @Override
+            public void close() throws IOException {
+                file.close();
+            }
+        };
+    }
+
+    /** @throws NoSuchFileException where it is not there, and only there */
+    private static RandomAccessFile opened(Path path, String mode) throws IOException {
+        try {
+            return new RandomAccessFile(path.toFile(), mode);
+        } catch (FileNotFoundException e) {
+            // It says so also where there is no permission, or no descriptor left.
+            if (Files.notExists(path)) {
+                throw new NoSuchFileException(path.toString());
+            }
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private void syncNames() throws IOException {
+        try {
+            DirectFile.syncDirectory(directory);
+        } catch (PosixException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public Input open(String name) throws IOException {
+        RandomAccessFile file = opened(directory.resolve(name), "r");
+        return new Input() {
+            @Override
+            public long bytes() throws IOException {
+                return file.length();
+            }
+
+            @Override
+            public void read(long position, ByteBuffer into) throws IOException {
+                file.seek(position);
+                while (into.hasRemaining()) {
+                    int count = file.read(into.array(), into.arrayOffset() + into.position(), into.remaining());
+                    if (count < 0) {
+                        throw new EOFException(name + " ends at " + (position + into.position()));
+                    }
+                    into.position(into.position() + count);
+                }
+            }
+
+            @Override
+            public void close() throws IOException {
+                file.close();
+            }
+        };
+    }
+
+    @Override
+    public List<String> names() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(file -> file.getFileName().toString()).toList();
+        }
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+        Files.move(directory.resolve(from), directory.resolve(to), StandardCopyOption.ATOMIC_MOVE);
+        syncNames();
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+        Files.deleteIfExists(directory.resolve(name));
+        syncNames();
+    }
+}

@@ -1,0 +1,54 @@
+package io.farheap.store.checkpoint;
+
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/** What a store does beside its load, and how long it took: in a flight recording. No key is in it. */
+@Name("io.farheap.StoreMaintenance")
+@Label("Store Maintenance")
+@Description("A checkpoint, a compaction or a recovery of a store")
+@Category("Farheap")
+@Enabled
+@StackTrace(false)
+public final class StoreEvent extends Event {
+
+    @Label("Store")
+    String store = "";
+
+    @Label("What")
+    @Description("checkpoint, compaction or recovery")
+    String what = "";
+
+    @Label("Checkpoint")
+    @Description("The number of the checkpoint that was made or recovered; 0 for none")
+    long number;
+
+    @Label("Bytes")
+    @Description("Of the log: what was given back, or what the log has")
+    @DataAmount
+    long bytes;
+
+    @Label("Done")
+    boolean done;
+
+    public static StoreEvent begun(String store, String what) {
+        StoreEvent event = new StoreEvent();
+        event.store = store;
+        event.what = what;
+        event.begin();
+        return event;
+    }
+
+    /** Where it is not called the event says that it was not done. */
+    public void done(long checkpoint, long log) {
+        number = checkpoint;
+        bytes = log;
+        done = true;
+    }
+}

@@ -1,0 +1,306 @@
+package io.farheap.store.log;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.thread.AgentThread;
+import io.farheap.thread.Pinning;
+import io.farheap.thread.idle.Idle;
+import io.farheap.tier.device.AppendCompletion;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.IoStatus;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves the marks of a log, each in two steps ({@code package-info}), writes its pages to the device, and gives memory
+ * to pages ahead of the tail. Nobody waits for it but who needs a page that has no memory yet.
+ */
+public final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCloseable {
+
+    /** Told of what is written. */
+    public interface Written {
+
+        /** Bytes of the log from an address on, which nobody changes any more. */
+        void add(long from, ByteBuffer bytes);
+    }
+
+    /** Pages with memory ahead of the tail. */
+    private static final int AHEAD = 2;
+    /** Writes at a time. */
+    private static final int PARTS = 8;
+
+    private static final int STOP_REMIND_MILLIS = 100;
+    private static final long NAP_NANOS = 1_000_000;
+
+    private final HybridLog log;
+    private final Marks marks;
+    private final Frames frames;
+    private final Epochs epochs;
+    private final Device device;
+    private final DeviceHandle handle;
+    private final @Nullable Written listener;
+    private final @Nullable ReadCache cache;
+    private final long alignment;
+    private final long mutableBytes;
+    private final AgentThread agent;
+
+    /** The step that waits for its epoch, or 0, and where the mark is then. */
+    private long readOnlyEpoch;
+
+    private long readOnlyTarget;
+    private long headEpoch;
+    private long headTarget;
+    /** The first page that has memory. */
+    private long firstPage;
+
+    // Parts that are being written, in a ring: from the oldest on.
+    private final long[] partEnd = new long[PARTS];
+    private final boolean[] partWritten = new boolean[PARTS];
+    private final boolean[] partReleased = new boolean[PARTS];
+    private long oldest;
+    private long next;
+    private long oldestUnwritten;
+    /** Up to where parts were begun, and where nothing of the device's reads the memory any more. */
+    private long begun;
+
+    private long released;
+
+    /** Up to where the device has the log. */
+    private volatile long written;
+    /** Up to where somebody wants it read-only. */
+    private volatile long wanted;
+
+    private volatile @Nullable Throwable failure;
+    private Runnable look = () -> {};
+    private volatile BooleanSupplier compacted = () -> false;
+
+    /**
+     * @param listener told of what is written, where that is to outlive the process
+     * @param mutableShare of the pages in memory that are updated in place, from 0 to 1
+     */
+    public LogThread(
+            String name,
+            HybridLog log,
+            Device device,
+            double mutableShare,
+            @Nullable Written listener,
+            @Nullable ReadCache cache) {
+        this.cache = cache;
+        this.listener = listener;
+        this.log = log;
+        this.marks = log.marks;
+        this.frames = log.frames;
+        this.epochs = log.epochs;
+        this.device = device;
+        this.alignment = device.alignment();
+        long most = frames.count - AHEAD - 1L;
+        this.mutableBytes = Math.clamp((long) (frames.count * mutableShare), 0, most) * log.pageBytes();
+        long first = log.tail();
+        this.firstPage = log.page(first);
+        this.begun = first;
+        this.released = first;
+        this.written = first;
+        this.agent = new AgentThread(name, Idle.PARK, Pinning.ANY, this);
+        this.handle = device.open();
+        giveMemory();
+    }
+
+    /**
+     * @param look is called with each page that is begun
+     * @param compacted whether somebody compacts the log, or will
+     */
+    public void start(Runnable look, BooleanSupplier compacted) {
+        this.look = look;
+        this.compacted = compacted;
+        log.servedBy(agent.start());
+    }
+
+    @Override
+    public int round() {
+        int done = handle.poll();
+        done += moveReadOnly();
+        done += write();
+        done += moveHead();
+        done += giveMemory();
+        done += log.open();
+        if (cache != null) {
+            done += cache.round();
+        }
+        return done;
+    }
+
+    private int moveReadOnly() {
+        int done = 0;
+        if (readOnlyEpoch != 0 && epochs.passed(readOnlyEpoch)) {
+            marks.safeReadOnly(readOnlyTarget);
+            readOnlyEpoch = 0;
+            done = 1;
+        }
+        if (readOnlyEpoch == 0) {
+            long target = Math.max(log.startOf(log.page(log.tail())) - mutableBytes, wanted);
+            if (target > marks.readOnly()) {
+                marks.readOnly(target);
+                readOnlyTarget = target;
+                readOnlyEpoch = epochs.advance();
+                done = 1;
+            }
+        }
+        return done;
+    }
+
+    /** Begins to write what is read-only: a part of one page at a time. */
+    private int write() {
+        int done = 0;
+        long to = marks.safeReadOnly();
+        while (begun < to && next - oldest < PARTS && failure == null) {
+            long from = begun & -alignment;
+            if (from < begun && written < begun) {
+                // The block was written in part, and two writes of it have no order.
+                break;
+            }
+            long end = Math.min(to, log.startOf(log.page(begun) + 1));
+            long padded = end + alignment - 1 & -alignment;
+            int part = (int) (next % PARTS);
+            if (!handle.append(from, frames.registered(), frames.offsetOf(from), padded - from, this, next)) {
+                break;
+            }
+            if (listener != null) {
+                listener.add(begun, frames.bytes(begun, end - begun));
+            }
+            partEnd[part] = end;
+            partWritten[part] = false;
+            partReleased[part] = false;
+            next++;
+            begun = end;
+            done = 1;
+        }
+        return done;
+    }
+
+    @Override
+    public void appended(long token, int status) {
+        if (status != IoStatus.OK) {
+            fail(new IllegalStateException("the log could not be written: " + IoStatus.describe(status, device)));
+            return;
+        }
+        partWritten[(int) (token % PARTS)] = true;
+        while (oldestUnwritten < next && partWritten[(int) (oldestUnwritten % PARTS)]) {
+            written = partEnd[(int) (oldestUnwritten++ % PARTS)];
+        }
+    }
+
+    @Override
+    public void released(long token) {
+        partReleased[(int) (token % PARTS)] = true;
+        while (oldest < oldestUnwritten && partReleased[(int) (oldest % PARTS)]) {
+            released = partEnd[(int) (oldest++ % PARTS)];
+        }
+    }
+
+    /** Takes memory from the oldest pages, where the tail will need it. */
+    private int moveHead() {
+        int done = 0;
+        if (headEpoch != 0 && epochs.passed(headEpoch)) {
+            headEpoch = 0;
+            while (log.startOf(firstPage + 1) <= headTarget) {
+                frames.take(firstPage++);
+            }
+            done = 1;
+        }
+        if (headEpoch == 0 && frames.free() == 0 && lacksMemory() && log.hasRoom()) {
+            long target = log.startOf(firstPage + 1);
+            if (target <= released && target <= marks.safeReadOnly()) {
+                marks.head(target);
+                headTarget = target;
+                headEpoch = epochs.advance();
+                done = 1;
+            }
+        }
+        return done;
+    }
+
+    private boolean lacksMemory() {
+        return log.ready() < log.page(log.tail()) + AHEAD;
+    }
+
+    private int giveMemory() {
+        int done = 0;
+        while (lacksMemory() && frames.free() > 0 && log.hasRoom()) {
+            long page = log.ready() + 1;
+            frames.give(page);
+            look.run();
+            log.ready(page);
+            done = 1;
+        }
+        return done;
+    }
+
+    @Override
+    public void sleep() {
+        if (handle.pending() > 0) {
+            handle.awaitProgress();
+        } else if (readOnlyEpoch != 0 || headEpoch != 0 || cache != null && cache.waits()) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(this, NAP_NANOS);
+        }
+    }
+
+    @Override
+    public void died(Throwable cause) {
+        fail(cause);
+    }
+
+    private void fail(Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+    }
+
+    /** Why nothing can be written any more; null where all is well. */
+    public @Nullable
+    Throwable failure() {
+        return failure;
+    }
+
+    /**
+     * How an operation ends that has found no room: FULL where there will be some, FAILED where the log cannot be
+     * written, or the device has no room and nobody makes some. Any thread.
+     */
+    public int full() {
+        boolean comes = failure == null && (!log.atCapacity() || compacted.getAsBoolean());
+        return comes ? StoreStatus.FULL : StoreStatus.FAILED;
+    }
+
+    /** What asks {@link #full}, also for a compaction, which waits for none to make room for it. */
+    public IntSupplier full(boolean toCompaction) {
+        return toCompaction ? this::fullToCompaction : this::full;
+    }
+
+    private int fullToCompaction() {
+        return failure == null && log.hasSpare() ? StoreStatus.FULL : StoreStatus.FAILED;
+    }
+
+    /** All below is to become read-only, and to be written. */
+    public synchronized void writeUpTo(long address) {
+        wanted = Math.max(wanted, address);
+        log.wake();
+    }
+
+    /** Up to where the device has the log. Any thread. */
+    public long written() {
+        return written;
+    }
+
+    @Override
+    public void close() {
+        CloseStack everything = new CloseStack();
+        everything.add(handle);
+        everything.add(() -> agent.stop(LockSupport::unpark, STOP_REMIND_MILLIS));
+        everything.close();
+    }
+}

@@ -1,0 +1,162 @@
+package io.farheap.store.maintain;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.memory.SharedMemory;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreException;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.format.Layout;
+import io.farheap.store.format.Record;
+import io.farheap.store.format.Words;
+import io.farheap.store.log.HybridLog;
+import io.farheap.store.log.Marks;
+import io.farheap.store.operation.StoreParts;
+import io.farheap.thread.Uninterrupted;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceCall;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.device.IoStatus;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Gives the oldest part of a log back, beside the load: what is the newest of its key there is copied to the tail, then
+ * the log begins behind that part. Deleted keys need nothing: all that was older is in the same part, or before it.
+ */
+public final class Compactor {
+
+    /** What copies records to the tail: a session for this alone. */
+    public interface Mover {
+
+        /**
+         * Copies a record of the log to the tail, if it is the newest of its key.
+         *
+         * @param record a copy of it, in {@code page}
+         * @param address where it is in the log, below {@code head}
+         * @return {@link StoreStatus#DONE}, NOT_FOUND if there is a newer one, PENDING, FULL or FAILED
+         */
+        int move(MemorySegment page, long record, long address, StoreCompletion completion);
+
+        /** Lets what is pending make progress, and calls back. @return whether something happened */
+        boolean poll();
+
+        /** Polls until nothing is pending. */
+        void drain();
+    }
+
+    private static final long NAP_NANOS = 50_000;
+
+    private final StoreParts parts;
+    private final Layout layout;
+    private final Marks marks;
+
+    private int failure;
+    private long seen;
+    private long copied;
+
+    public Compactor(StoreParts parts) {
+        this.parts = parts;
+        this.layout = parts.log().layout;
+        this.marks = parts.log().marks;
+    }
+
+    /**
+     * One at a time.
+     *
+     * @param mover for this alone
+     * @param until the log's beginning afterwards, at most; whole pages that are not in memory are given back
+     * @return the log's beginning
+     * @throws StoreException where the device fails, or has lost a part: the log begins where it was
+     */
+    public long run(Mover mover, long until) {
+        HybridLog log = parts.log();
+        long end = log.startOf(log.page(Math.min(until, marks.head())));
+        Device device = parts.device();
+        try (CloseStack resources = new CloseStack()) {
+            SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-compaction", log.pageBytes()));
+            DeviceMemory registered = resources.add(device.register(memory.segment()));
+            DeviceCall call = new DeviceCall(resources.add(device.open()));
+            for (long page = log.page(marks.begin()); log.startOf(page) < end; page++) {
+                long next = log.startOf(page + 1);
+                long first = parts.gaps().endOf(Math.max(log.startOf(page), marks.begin()));
+                // What a gap covers the device may never have had.
+                if (first < next) {
+                    read(call, registered, log.startOf(page));
+                    move(mover, memory, first, next);
+                    mover.drain();
+                }
+                if (failure != 0) {
+                    throw new StoreException("the log could not be compacted: " + StoreStatus.describe(failure));
+                }
+                begin(next);
+            }
+        }
+        return marks.begin();
+    }
+
+    /** The part of the records that was copied, from 0 to 1. */
+    public double live() {
+        return (double) copied / Math.max(1, seen);
+    }
+
+    private void read(DeviceCall call, DeviceMemory into, long page) {
+        int status = call.read(page, into, 0, parts.log().pageBytes());
+        if (status != IoStatus.OK) {
+            throw new StoreException("the log could not be compacted: " + IoStatus.describe(status, parts.device()));
+        }
+    }
+
+    private void move(Mover mover, SharedMemory memory, long from, long to) {
+        long base = memory.segment().address() - (to - parts.log().pageBytes());
+        for (long address = from; address + Layout.LEAST_RECORD <= to; ) {
+            long record = base + address;
+            long header = Words.get(record);
+            long gapEnd = parts.gaps().endOf(address);
+            if (gapEnd > address) {
+                address = gapEnd;
+                continue;
+            }
+            if (header == 0) {
+                return;
+            }
+            seen++;
+            if ((header & (Record.INVALID | Record.DELETED)) == 0
+                    && parts.gaps().counts(address, header)) {
+                moveRecord(mover, memory, record, address);
+            }
+            address += layout.recordBytes(record);
+        }
+    }
+
+    private void moveRecord(Mover mover, SharedMemory memory, long record, long address) {
+        int outcome;
+        while ((outcome = mover.move(memory.segment(), record, address, this::moved)) == StoreStatus.FULL) {
+            if (!mover.poll()) {
+                if (!parts.log().hasSpare()) {
+                    break;
+                }
+                Uninterrupted.parkNanos(this, NAP_NANOS);
+            }
+        }
+        if (outcome != StoreStatus.PENDING) {
+            moved(0, outcome, 0);
+        }
+    }
+
+    private void moved(long token, int status, int bytes) {
+        if (status == StoreStatus.DONE) {
+            copied++;
+        } else if (status != StoreStatus.NOT_FOUND) {
+            failure = status;
+        }
+    }
+
+    /**
+     * Behind it everybody finds what was moved; who still reads below starts anew when the device has it no more. Who
+     * has an entry of before would take what was moved for gone, so these leave first.
+     */
+    private void begin(long address) {
+        parts.epochs().awaitAll();
+        marks.begin(address);
+        parts.epochs().awaitAll();
+    }
+}

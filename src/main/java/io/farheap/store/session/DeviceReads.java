@@ -1,0 +1,514 @@
+package io.farheap.store.session;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.memory.NativeMemory;
+import io.farheap.memory.SharedMemory;
+import io.farheap.store.contract.StoreCompletion;
+import io.farheap.store.contract.StoreStatus;
+import io.farheap.store.contract.Update;
+import io.farheap.store.format.Key;
+import io.farheap.store.format.Layout;
+import io.farheap.store.format.Record;
+import io.farheap.store.format.Words;
+import io.farheap.store.log.Epochs;
+import io.farheap.store.log.Gaps;
+import io.farheap.store.log.Marks;
+import io.farheap.store.operation.Move;
+import io.farheap.store.operation.Operations;
+import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.Updates;
+import io.farheap.thread.Uninterrupted;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
+import java.lang.foreign.MemorySegment;
+import java.util.function.IntSupplier;
+
+/**
+ * Operations of one session whose records are on the device (FASTER, section 5.3). Each reads as many bytes as a record
+ * is expected to have; where its record is longer it reads once more, where it has another key the next of the chain.
+ * An update that has what the device had looks at the index again: what was published meanwhile comes first.
+ */
+public final class DeviceReads implements IoCompletion, AutoCloseable {
+
+    // What comes next of a place that is tried again: its key, its record, or the update with a value or without one.
+    private static final int LOOK_UP = 0;
+    private static final int READ = 1;
+    private static final int FOUND = 2;
+    private static final int ABSENT = 3;
+
+    private static final long NAP_NANOS = 20_000;
+
+    /** Places for records that are longer than expected. */
+    private static final int WIDE = 2;
+
+    public final PendingTable pending;
+
+    private final DeviceHandle handle;
+    private final Operations records;
+    private final Updates updates;
+    private final Epochs epochs;
+    private final int epoch;
+    private final Marks marks;
+    private final Layout layout;
+    private final Gaps gaps;
+    private final SessionCounts counts;
+
+    /** How an operation ends that finds no room: FULL, to be tried again, or FAILED where there will be none. */
+    private final IntSupplier full;
+
+    private final long alignment;
+    private final long pageBytes;
+    private final int expected;
+    private final int narrowBytes;
+    private final int keyRoom;
+    private final SharedMemory memory;
+    private final DeviceMemory registered;
+    private final long base;
+    private final long keys;
+    /** It ends, or its store is closed: nothing of that is looked at. */
+    private volatile boolean left;
+    /** Somebody ends it. */
+    private boolean claimed;
+
+    private final boolean[] wideTaken = new boolean[WIDE];
+
+    /** @param epoch the session's place in the epochs */
+    public DeviceReads(
+            StoreParts parts,
+            SessionOptions options,
+            Operations records,
+            Updates updates,
+            int epoch,
+            SessionCounts counts,
+            IntSupplier full) {
+        Device device = parts.device();
+        this.full = full;
+        this.pending = new PendingTable(options.pending());
+        this.records = records;
+        this.updates = updates;
+        this.epochs = parts.epochs();
+        this.epoch = epoch;
+        this.marks = parts.log().marks;
+        this.layout = parts.log().layout;
+        this.gaps = parts.gaps();
+        this.counts = counts;
+        this.alignment = device.alignment();
+        this.pageBytes = parts.log().pageBytes();
+        this.expected = options.expectedRecordBytes();
+        this.keyRoom = (int) Layout.padded(options.maxKeyBytes());
+        // From the block with its first byte to that with its last.
+        this.narrowBytes = (int) ((expected + 2 * alignment - 2) / alignment * alignment);
+        long narrow = roundUp((long) narrowBytes * pending.places, SharedMemory.PAGE_BYTES);
+        long wide = layout == Layout.COMPACT ? 0 : WIDE * pageBytes;
+        long keyed = layout == Layout.COMPACT ? 0 : roundUp((long) keyRoom * pending.places, SharedMemory.PAGE_BYTES);
+        this.memory = SharedMemory.allocate("farheap-store-reads", wide + narrow + keyed);
+        this.base = memory.segment().address();
+        this.keys = base + wide + narrow;
+        DeviceMemory made = null;
+        try {
+            made = device.register(memory.segment());
+            this.registered = made;
+            this.handle = device.open();
+        } catch (Throwable e) {
+            if (made != null) {
+                made.close();
+            }
+            memory.close();
+            throw e;
+        }
+    }
+
+    private static long roundUp(long value, long unit) {
+        return (value + unit - 1) / unit * unit;
+    }
+
+    private long wideBytes() {
+        return layout == Layout.COMPACT ? 0 : WIDE * pageBytes;
+    }
+
+    public int startRead(MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
+        int place = take(PendingTable.READ, completion, token);
+        if (place < 0) {
+            return StoreStatus.FULL;
+        }
+        counts.onDevice++;
+        pending.into[place] = into;
+        pending.offset[place] = offset;
+        pending.room[place] = room;
+        begin(place);
+        return StoreStatus.PENDING;
+    }
+
+    /** @param onDevice else it is to be tried again as it is */
+    public int startUpdate(Update update, long argument, boolean onDevice, StoreCompletion completion, long token) {
+        int place = take(PendingTable.UPDATE, completion, token);
+        if (place < 0) {
+            return StoreStatus.FULL;
+        }
+        pending.update[place] = update;
+        pending.argument[place] = argument;
+        if (onDevice) {
+            counts.onDevice++;
+            begin(place);
+        } else {
+            again(place, LOOK_UP);
+        }
+        return StoreStatus.PENDING;
+    }
+
+    /** A record that may be the newest of its key is copied to the tail, if it is. */
+    public int startMove(long address, StoreCompletion completion) {
+        int place = take(PendingTable.MOVE, completion, 0);
+        if (place < 0) {
+            return StoreStatus.FULL;
+        }
+        pending.update[place] = Move.UPDATE;
+        pending.argument[place] = address;
+        begin(place);
+        return StoreStatus.PENDING;
+    }
+
+    private int take(int kind, StoreCompletion completion, long token) {
+        int place = pending.take(kind);
+        if (place >= 0) {
+            pending.completion[place] = completion;
+            pending.token[place] = token;
+            Key key = records.key;
+            pending.keyBytes[place] = key.bytes;
+            if (key.bytes == Long.BYTES) {
+                pending.key[place] = key.word;
+            } else {
+                long copy = keys + (long) place * keyRoom;
+                MemorySegment.copy(NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, Layout.padded(key.bytes));
+                pending.key[place] = copy;
+            }
+        }
+        return place;
+    }
+
+    private void useKey(int place) {
+        if (pending.keyBytes[place] == Long.BYTES) {
+            records.key.use(pending.key[place]);
+        } else {
+            records.key.use(pending.key[place], pending.keyBytes[place]);
+        }
+    }
+
+    /** Reads the chain from the record that {@link Operations#address} says. */
+    private void begin(int place) {
+        pending.first[place] = records.address;
+        pending.address[place] = records.address;
+        readRecord(place, expected);
+    }
+
+    private void readRecord(int place, long length) {
+        long address = pending.address[place];
+        long from = address & -alignment;
+        long pageEnd = (address & -pageBytes) + pageBytes;
+        long to = Math.min(address + length + alignment - 1 & -alignment, pageEnd);
+        int wide = to - from > narrowBytes ? takeWide(place) : pending.wide[place];
+        if (to - from > narrowBytes && wide < 0) {
+            pending.bytes[place] = (int) length;
+            again(place, READ);
+            return;
+        }
+        pending.from[place] = from;
+        pending.bytes[place] = (int) (to - from);
+        counts.deviceReads++;
+        if (!handle.read(from, registered, memoryOf(place) - base, to - from, this, place)) {
+            counts.deviceReads--;
+            pending.bytes[place] = (int) length;
+            again(place, READ);
+        }
+    }
+
+    private int takeWide(int place) {
+        for (int i = 0; i < WIDE && pending.wide[place] < 0; i++) {
+            if (!wideTaken[i]) {
+                wideTaken[i] = true;
+                pending.wide[place] = i;
+            }
+        }
+        return pending.wide[place];
+    }
+
+    private long memoryOf(int place) {
+        return pending.wide[place] >= 0
+                ? base + pending.wide[place] * pageBytes
+                : base + wideBytes() + (long) place * narrowBytes;
+    }
+
+    private void again(int place, int next) {
+        pending.next[place] = next;
+        pending.again(place);
+    }
+
+    /** Tries again what could not go on. */
+    void tryAgain() {
+        int count = pending.toTry();
+        int tried = 0;
+        try {
+            while (tried < count) {
+                int place = pending.toTry(tried++);
+                switch (pending.next[place]) {
+                    case LOOK_UP -> lookUp(place);
+                    case READ -> readRecord(place, pending.bytes[place]);
+                    default -> goOn(place, pending.next[place]);
+                }
+            }
+        } finally {
+            pending.tried(tried);
+        }
+    }
+
+    private void lookUp(int place) {
+        useKey(place);
+        int outcome;
+        epochs.enter(epoch);
+        records.lookAtVersion();
+        try {
+            outcome = switch (pending.kind[place]) {
+                case PendingTable.READ ->
+                    records.read(records.found(), pending.into[place], pending.offset[place], pending.room[place]);
+                case PendingTable.UPDATE -> updates.update(pending.update[place], pending.argument[place]);
+                default -> updates.onDevice();
+            };
+        } catch (Throwable e) {
+            epochs.leave(epoch);
+            threw(place);
+            throw e;
+        }
+        epochs.leave(epoch);
+        after(place, outcome, LOOK_UP);
+    }
+
+    @Override
+    public void completed(long token, int status) {
+        int place = (int) token;
+        if (status == IoStatus.OK && !left) {
+            look(place);
+        } else if (left || status == IoStatus.CLOSED) {
+            finish(place, StoreStatus.CLOSED, 0);
+        } else if (status == IoStatus.GONE && pending.address[place] < marks.begin()) {
+            // A compaction has moved it to the tail, or it is of no use any more: the index knows.
+            again(place, LOOK_UP);
+        } else {
+            // What is gone, and the log has not given back, the device has lost.
+            boolean lost = status == IoStatus.GONE || status == IoStatus.LOST;
+            finish(place, lost ? StoreStatus.LOST : StoreStatus.FAILED, 0);
+        }
+    }
+
+    /** At what was read of a record. */
+    private void look(int place) {
+        long address = pending.address[place];
+        long record = memoryOf(place) + address - pending.from[place];
+        long there = pending.from[place] + pending.bytes[place] - address;
+        long header = Words.get(record);
+        if (header == 0) {
+            finish(place, StoreStatus.LOST, 0);
+            return;
+        }
+        long length = there < 16 ? 16 : layout.recordBytes(record);
+        if (length > there) {
+            if (length > pageBytes) {
+                finish(place, StoreStatus.LOST, 0);
+            } else {
+                readRecord(place, length);
+            }
+            return;
+        }
+        useKey(place);
+        if (records.key.of(record) && gaps.counts(address, header)) {
+            found(place, record, Record.deleted(header));
+            return;
+        }
+        long previous = Record.previous(header);
+        if (previous >= marks.begin()) {
+            pending.address[place] = previous;
+            readRecord(place, expected);
+        } else if (pending.kind[place] == PendingTable.READ && chainChanged(place)) {
+            // What is below the log's beginning may have been moved in front of what was read.
+            again(place, LOOK_UP);
+        } else {
+            found(place, 0, true);
+        }
+    }
+
+    /** Whether the chain of the key, which is used, has the key in memory, or begins elsewhere on the device. */
+    private boolean chainChanged(int place) {
+        boolean inMemory;
+        epochs.enter(epoch);
+        try {
+            inMemory = records.inMemory(records.chain(records.found()), marks.head()) != 0;
+        } catch (Throwable e) {
+            epochs.leave(epoch);
+            threw(place);
+            throw e;
+        }
+        epochs.leave(epoch);
+        return inMemory || records.address != pending.first[place];
+    }
+
+    private void found(int place, long record, boolean absent) {
+        if (pending.kind[place] == PendingTable.MOVE && (absent || pending.address[place] != pending.argument[place])) {
+            finish(place, StoreStatus.NOT_FOUND, 0);
+        } else if (pending.kind[place] != PendingTable.READ) {
+            goOn(place, absent ? ABSENT : FOUND);
+        } else if (absent) {
+            finish(place, StoreStatus.NOT_FOUND, 0);
+        } else {
+            int bytes = records.valueBytes(record);
+            if (bytes > pending.room[place]) {
+                finish(place, StoreStatus.TOO_LONG, 0);
+                return;
+            }
+            keep(place, record);
+            int status = StoreStatus.SEGMENT_GONE;
+            try {
+                Words.copyOut(records.valueAt(record), pending.into[place], pending.offset[place], bytes);
+                status = StoreStatus.DONE;
+            } finally {
+                finish(place, status, bytes);
+            }
+        }
+    }
+
+    /** A copy for the next read: this one has its record, and goes on where none can be made. */
+    private void keep(int place, long record) {
+        epochs.enter(epoch);
+        try {
+            records.keep(record, pending.first[place]);
+        } catch (Throwable e) {
+            // As where an index that grows has no memory.
+        } finally {
+            epochs.leave(epoch);
+        }
+    }
+
+    /** An update whose record has been read. */
+    private void goOn(int place, int what) {
+        long record = memoryOf(place) + pending.address[place] - pending.from[place];
+        int oldBytes = what == ABSENT ? -1 : records.valueBytes(record);
+        long oldAt = what == ABSENT ? 0 : records.valueAt(record) - base;
+        int outcome;
+        useKey(place);
+        epochs.enter(epoch);
+        records.lookAtVersion();
+        try {
+            outcome = updates.updateWith(
+                    pending.first[place],
+                    memory.segment(),
+                    oldAt,
+                    oldBytes,
+                    pending.update[place],
+                    pending.argument[place]);
+        } catch (Throwable e) {
+            epochs.leave(epoch);
+            threw(place);
+            throw e;
+        }
+        epochs.leave(epoch);
+        after(place, outcome, what);
+    }
+
+    /** What an update throws, or a segment, comes out of the poll; the operation has ended. */
+    private void threw(int place) {
+        finish(place, pending.kind[place] == PendingTable.READ ? StoreStatus.SEGMENT_GONE : StoreStatus.THREW, 0);
+    }
+
+    private void after(int place, int outcome, int next) {
+        int status = outcome == StoreStatus.FULL ? full.getAsInt() : outcome;
+        switch (status) {
+            case Operations.ON_DEVICE -> begin(place);
+            case Operations.AGAIN, StoreStatus.FULL -> again(place, next);
+            default -> finish(place, status, pending.kind[place] == PendingTable.READ ? records.bytes : 0);
+        }
+    }
+
+    private void finish(int place, int status, int bytes) {
+        StoreCompletion completion = pending.completion[place];
+        long token = pending.token[place];
+        if (pending.wide[place] >= 0) {
+            wideTaken[pending.wide[place]] = false;
+        }
+        pending.giveBack(place);
+        SessionGate.tell(completion, token, status, status == StoreStatus.DONE ? bytes : 0, left || claimed);
+    }
+
+    /** @return whether something happened */
+    public boolean poll() {
+        int before = pending.pending();
+        int done = handle.poll();
+        if (pending.toTry() > 0) {
+            tryAgain();
+        }
+        return done > 0 || pending.pending() != before;
+    }
+
+    /** Waits until a poll may find something. */
+    public void await() {
+        if (handle.pending() > 0) {
+            handle.awaitProgress();
+        } else if (pending.toTry() > 0) {
+            if (Thread.currentThread().isVirtual()) {
+                // Those that do nothing but yield can keep others from being run.
+                Uninterrupted.parkNanos(this, NAP_NANOS);
+            } else {
+                Thread.yield();
+            }
+        }
+    }
+
+    /** Lets another thread use it. */
+    public void release() {
+        handle.release();
+    }
+
+    /**
+     * Of those who would end it, the session's thread and the store's, the first does.
+     *
+     * @return whether it is the caller
+     * @throws IllegalStateException where it is another thread's; it stays as it is
+     */
+    synchronized boolean claim() {
+        if (claimed) {
+            return false;
+        }
+        handle.own();
+        claimed = true;
+        return true;
+    }
+
+    /** {@link #claim} by the store, whose parts are used no more where another thread closes the session. */
+    boolean claimOrLeave() {
+        try {
+            if (claim()) {
+                return true;
+            }
+        } catch (IllegalStateException e) {
+            // It is that thread's.
+        }
+        left = true;
+        return false;
+    }
+
+    /**
+     * What is pending is called back as closed. By who has claimed it: memory is freed whatever the handle says, and
+     * whatever callbacks throw.
+     */
+    @Override
+    public void close() {
+        left = true;
+        CloseStack everything = new CloseStack();
+        everything.add(memory);
+        everything.add(registered);
+        everything.add(() -> Closing.all(pending.ends(place -> finish(place, StoreStatus.CLOSED, 0))));
+        everything.add(handle);
+        everything.close();
+    }
+}

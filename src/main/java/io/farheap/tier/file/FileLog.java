@@ -1,0 +1,178 @@
+package io.farheap.tier.file;
+
+import io.farheap.posix.Errno;
+import io.farheap.tier.device.Storage;
+import io.farheap.tier.device.StorageException;
+import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.SegmentTable;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The segments of a {@link io.farheap.tier.FileDevice}, and from where to where its log goes. A segment's file, and those between it
+ * and the last, are made when something is appended to it, and deleted when the log's beginning has passed it; but the
+ * last file is kept, as it says where the log ends. Any thread.
+ */
+public final class FileLog {
+
+    /** Files that one append makes: none is missing between two. */
+    private static final long MOST_BETWEEN = 1024;
+
+    private final Storage storage;
+    private final LogDirectory directory;
+    private final long segmentBytes;
+    private final SegmentTable<FileSegment> segments = new SegmentTable<>();
+    /** Held by who makes files, or deletes them. */
+    private final ReentrantLock changing = new ReentrantLock();
+
+    private final Mark begin;
+    private final Mark end;
+    private final AtomicLong failures = new AtomicLong();
+    private volatile @Nullable String refusal;
+
+    /** Opens the log that is there, or begins one. */
+    public FileLog(Storage storage, long segmentBytes) {
+        this.storage = storage;
+        this.segmentBytes = segmentBytes;
+        this.directory = new LogDirectory(storage);
+        directory.claim(segmentBytes);
+        List<FileSegment> opened = directory.open(segmentBytes);
+        opened.forEach(segment -> segments.getOrAdd(segment.number, number -> segment));
+        this.begin = new Mark(opened.isEmpty() ? 0 : opened.getFirst().number * segmentBytes);
+        this.end = new Mark(opened.isEmpty() ? 0 : end(opened.getLast()));
+    }
+
+    private long end(FileSegment last) {
+        return last.number * segmentBytes + (last.file.size() & -storage.alignment());
+    }
+
+    public long begin() {
+        return begin.get();
+    }
+
+    public long end() {
+        return end.get();
+    }
+
+    /** How many requests the storage refused. */
+    public long failures() {
+        return failures.get();
+    }
+
+    /** Why the storage refused a request, the last time; null where it refused none. */
+    public @Nullable
+    String refusal() {
+        return refusal;
+    }
+
+    void wrote(long to) {
+        end.raise(to);
+    }
+
+    void failed() {
+        failures.incrementAndGet();
+    }
+
+    void refused(StorageException why) {
+        refusal = why.getMessage();
+    }
+
+    /** @param error the system's number; 0 where the file ends */
+    void refused(String what, FileSegment segment, int error) {
+        String why = error == 0 ? "its file ends before that" : Errno.describe(error);
+        refusal = "cannot " + what + " segment " + segment.number + " in " + storage.name() + ": " + why;
+    }
+
+    /** A read of an address in no segment that is there is refused. */
+    void missing(long address) {
+        refusal = "cannot read segment " + address / segmentBytes + " in " + storage.name() + ": it is not there";
+    }
+
+    @Nullable
+    FileSegment find(long address) {
+        return segments.get(address / segmentBytes);
+    }
+
+    /** The lowest segment from one on that has what is not durable; -1 where none has. */
+    long nextDirty(long from) {
+        long last = (end.get() - 1) / segmentBytes;
+        for (long number = Math.max(from, begin.get() / segmentBytes); number <= last; number++) {
+            FileSegment segment = segments.get(number);
+            if (segment != null && segment.dirty()) {
+                return number;
+            }
+        }
+        return -1;
+    }
+
+    @Nullable
+    FileSegment segment(long number) {
+        return segments.get(number);
+    }
+
+    /** @return null where it is below the beginning */
+    @Nullable
+    FileSegment make(long address) {
+        changing.lock();
+        try {
+            long number = address / segmentBytes;
+            List<FileSegment> present = segments.all();
+            long first = present.isEmpty() ? number : present.getLast().number + 1;
+            if (number - first > MOST_BETWEEN
+                    || !present.isEmpty() && present.getFirst().number - number > MOST_BETWEEN) {
+                throw new StorageException("an append to segment " + number + " of " + storage.name() + ", more than "
+                        + MOST_BETWEEN + " from those that are there: append to a log where it ends");
+            }
+            for (long missing = first; missing <= number; missing++) {
+                segments.getOrAdd(missing, directory::create);
+            }
+            if (!present.isEmpty() && number < present.getFirst().number) {
+                return makeBelow(number, present.getFirst().number);
+            }
+            return segments.get(number);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** Where a log was begun in its middle, and nothing was given back. */
+    private @Nullable FileSegment makeBelow(long number, long first) {
+        if (number < begin.get() / segmentBytes) {
+            return null;
+        }
+        for (long missing = first - 1; missing >= number; missing--) {
+            segments.getOrAdd(missing, directory::create);
+        }
+        return segments.get(number);
+    }
+
+    public void truncate(long below) {
+        if (!begin.raise(below)) {
+            return;
+        }
+        changing.lock();
+        try {
+            List<FileSegment> present = segments.all();
+            long keep = begin.get() / segmentBytes;
+            for (FileSegment segment : present) {
+                if (segment.number < keep && segment != present.getLast()) {
+                    segments.removeBelow(segment.number + 1);
+                    try {
+                        directory.delete(segment.number);
+                    } finally {
+                        segment.release();
+                    }
+                }
+            }
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** Nobody uses them any more. */
+    public void close() {
+        segments.removeBelow(Long.MAX_VALUE).forEach(FileSegment::release);
+    }
+}

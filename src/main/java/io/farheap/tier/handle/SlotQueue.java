@@ -1,0 +1,34 @@
+package io.farheap.tier.handle;
+
+/** Numbers of requests in order, of one thread: as many as there are slots, so it is never full. */
+public final class SlotQueue {
+
+    private final int[] slots;
+    private int head;
+    private int count;
+
+    public SlotQueue(int capacity) {
+        slots = new int[capacity];
+    }
+
+    public boolean isEmpty() {
+        return count == 0;
+    }
+
+    public int size() {
+        return count;
+    }
+
+    public void add(int slot) {
+        int tail = head + count++;
+        slots[tail < slots.length ? tail : tail - slots.length] = slot;
+    }
+
+    /** The oldest, of which there must be one. */
+    public int remove() {
+        int slot = slots[head];
+        head = head + 1 == slots.length ? 0 : head + 1;
+        count--;
+        return slot;
+    }
+}

@@ -1,0 +1,201 @@
+package io.farheap.tier.tiered;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceCall;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.device.StorageException;
+import io.farheap.tier.handle.OwnedMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Copies to the last of some devices what it lacks of their log. What was appended to it and not synced may be missing
+ * anywhere, so all that the others have is compared. A piece is taken from the first of them that has it; the last
+ * keeps blocks that the other has as zeros, or cannot read: these were not appended there. One thread; nobody else uses
+ * the devices.
+ */
+public final class LastTierCopy implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(LastTierCopy.class.getName());
+    private static final long PIECE_BYTES = 256 * 1024;
+
+    private final List<Source> sources = new ArrayList<>();
+    private final Device last;
+    private final long alignment;
+    private final CloseStack resources = new CloseStack();
+    /** What a source has, and behind it what the last has. */
+    private final MemorySegment memory;
+
+    private final DeviceMemory ofLast;
+    private final DeviceCall lastCall;
+    /** Blocks that a source could not read. */
+    private long unread;
+
+    private long firstUnread;
+
+    private record Source(Device device, DeviceMemory memory, DeviceCall call) {
+
+        boolean has(long address) {
+            return address >= device.begin() && address < device.end();
+        }
+    }
+
+    private LastTierCopy(List<? extends Device> others, Device last, long alignment) {
+        this.last = last;
+        this.alignment = alignment;
+        try {
+            this.memory = resources.add(Arena.ofShared()).allocate(2 * PIECE_BYTES, OwnedMemory.PAGE_BYTES);
+            for (Device device : others) {
+                sources.add(new Source(
+                        device, resources.add(device.register(memory)), new DeviceCall(resources.add(device.open()))));
+            }
+            this.ofLast = resources.add(last.register(memory));
+            this.lastCall = new DeviceCall(resources.add(last.open()));
+        } catch (Throwable e) {
+            try (resources) {
+                throw e;
+            }
+        }
+    }
+
+    /** As {@link io.farheap.tier.TieredDevice#complete}. */
+    public static long run(List<? extends Device> devices, int alignment) {
+        Device last = devices.getLast();
+        List<? extends Device> others = devices.subList(0, devices.size() - 1).stream()
+                .filter(device -> device.end() > 0)
+                .toList();
+        long begin = others.stream().mapToLong(Device::begin).min().orElse(0);
+        long end = others.stream().mapToLong(Device::end).max().orElse(0);
+        boolean empty = last.end() == 0;
+        long covered = covered(others, empty ? begin : last.end());
+        if (covered < end) {
+            throw new IllegalArgumentException("no tier has the log at " + covered + ", and another has it up to " + end
+                    + (empty ? "" : ": begin with an empty last tier"));
+        }
+        if (empty) {
+            last.truncate(begin);
+        }
+        try (LastTierCopy copy = new LastTierCopy(others, last, alignment)) {
+            return copy.all(Math.max(begin, last.begin()), end);
+        }
+    }
+
+    /** Up to where there is no gap. */
+    private static long covered(List<? extends Device> devices, long from) {
+        long covered = from;
+        boolean more = true;
+        while (more) {
+            more = false;
+            for (Device device : devices) {
+                if (device.begin() <= covered && device.end() > covered) {
+                    covered = device.end();
+                    more = true;
+                }
+            }
+        }
+        return covered;
+    }
+
+    private long all(long begin, long end) {
+        long copied = 0;
+        long next;
+        for (long at = begin & -alignment; at < end; at = next) {
+            long segmentEnd = (at & -last.segmentBytes()) + last.segmentBytes();
+            next = Math.min(Math.min(roundUp(end), segmentEnd), at + PIECE_BYTES);
+            copied += piece(at, next - at);
+        }
+        check("synced in the last tier", end, lastCall.sync());
+        if (unread > 0) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "{0} bytes of a log, the first at {1}, could not be read where the last tier was completed from:"
+                            + " nobody appended them, or they are lost",
+                    unread,
+                    firstUnread);
+        }
+        return copied;
+    }
+
+    private long roundUp(long address) {
+        return address + alignment - 1 & -alignment;
+    }
+
+    /** @return how many bytes were copied */
+    private long piece(long at, long length) {
+        boolean there = at + length <= last.end() && lastCall.read(at, ofLast, PIECE_BYTES, length) == IoStatus.OK;
+        if (!there) {
+            // It ends within the piece, perhaps.
+            memory.asSlice(PIECE_BYTES, length).fill((byte) 0);
+            for (long block = at; block < Math.min(at + length, last.end()); block += alignment) {
+                if (lastCall.read(block, ofLast, PIECE_BYTES + block - at, alignment) != IoStatus.OK) {
+                    memory.asSlice(PIECE_BYTES + block - at, alignment).fill((byte) 0);
+                }
+            }
+        }
+        memory.asSlice(0, length).fill((byte) 0);
+        for (long block = at; block < at + length; ) {
+            block = fromSources(at, block, at + length);
+        }
+        for (long offset = 0; offset < length; offset += alignment) {
+            MemorySegment block = memory.asSlice(offset, alignment);
+            if (zeros(block)) {
+                block.copyFrom(memory.asSlice(PIECE_BYTES + offset, alignment));
+            }
+        }
+        if (there && MemorySegment.mismatch(memory, 0, length, memory, PIECE_BYTES, PIECE_BYTES + length) < 0) {
+            return 0;
+        }
+        check("written to the last tier", at, lastCall.append(at, ofLast, 0, length));
+        return length;
+    }
+
+    /**
+     * Reads what the first source has that has a place, as much as can be read at once; else its first block is left as
+     * zeros.
+     *
+     * @return where to go on
+     */
+    private long fromSources(long at, long from, long to) {
+        for (Source source : sources) {
+            if (source.has(from)) {
+                long end = Math.min(to, source.device.end());
+                if (source.call.read(from, source.memory, from - at, end - from) == IoStatus.OK) {
+                    return roundUp(end);
+                }
+                if (source.call.read(from, source.memory, from - at, Math.min(alignment, end - from)) == IoStatus.OK) {
+                    return from + alignment;
+                }
+                memory.asSlice(from - at, alignment).fill((byte) 0);
+                firstUnread = unread == 0 ? from : firstUnread;
+                unread += alignment;
+            }
+        }
+        return from + alignment;
+    }
+
+    private static boolean zeros(MemorySegment block) {
+        for (long offset = 0; offset < block.byteSize(); offset += Long.BYTES) {
+            if (block.get(JAVA_LONG, offset) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static void check(String what, long at, int status) {
+        if (status != IoStatus.OK) {
+            throw new StorageException("the log at " + at + " could not be " + what + ": " + IoStatus.describe(status));
+        }
+    }
+
+    @Override
+    public void close() {
+        resources.close();
+    }
+}

@@ -1,0 +1,470 @@
+package io.farheap.tier.tiered;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.thread.Uninterrupted;
+import io.farheap.tier.device.AppendCompletion;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.IoCompletion;
+import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BaseHandle;
+import io.farheap.tier.handle.OwnedMemory;
+import io.farheap.tier.handle.RequestSlots;
+import io.farheap.tier.handle.SlotQueue;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests of one thread to a {@link io.farheap.tier.TieredDevice}. What a tier does not take at once, or must not have yet, waits in
+ * {@code waiting}, and is tried again with each poll. Tiers come and go: it looks which there are with each call.
+ */
+public final class TieredHandle extends BaseHandle implements TierAccess.User {
+
+    private static final long NAP_NANOS = 20_000;
+
+    private final TieredLog log;
+    private final int requests;
+    private final int readAlignment;
+    private @Nullable Tiers seen;
+    /** In the order of the tiers, and by bit. */
+    private TierAccess[] accesses = {};
+
+    private final List<TierAccess> leaving = new ArrayList<>();
+    private final SlotQueue waiting;
+    private final SlotQueue ended;
+    /**
+     * Of a read: tiers that were asked. Of an append: tiers that have yet to take it, end it, release it; that have it.
+     */
+    private final int[] asked;
+
+    private final int[] toPost;
+    private final int[] toEnd;
+    private final int[] toRelease;
+    private final int[] have;
+    private final boolean[] told;
+    private final boolean[] queued;
+    /** Of an append, its own; of a sync, that of the first that it is not for. */
+    private final long[] number;
+    /** The tiers that there were when the append went out. */
+    private final @Nullable Tiers[] tiers;
+
+    private int calledBack;
+
+    public TieredHandle(Device device, Registry registry, TieredLog log, int requests) {
+        super(device, registry, requests);
+        this.log = log;
+        this.requests = requests;
+        this.readAlignment = device.readAlignment();
+        this.waiting = new SlotQueue(requests);
+        this.ended = new SlotQueue(requests);
+        this.asked = new int[requests];
+        this.toPost = new int[requests];
+        this.toEnd = new int[requests];
+        this.toRelease = new int[requests];
+        this.have = new int[requests];
+        this.told = new boolean[requests];
+        this.queued = new boolean[requests];
+        this.number = new long[requests];
+        this.tiers = new Tiers[requests];
+        look();
+    }
+
+    /** Which tiers there are. */
+    private Tiers look() {
+        Tiers now = log.tiers();
+        if (now != seen) {
+            List<TierAccess> next = new ArrayList<>();
+            for (Tier tier : now.all()) {
+                TierAccess known = find(tier);
+                next.add(known != null ? known : new TierAccess(log, tier, this, requests, readAlignment));
+            }
+            for (TierAccess access : accesses) {
+                if (!next.contains(access)) {
+                    leaving.add(access);
+                }
+            }
+            accesses = next.toArray(TierAccess[]::new);
+            seen = now;
+        }
+        return now;
+    }
+
+    private @Nullable TierAccess find(Tier tier) {
+        for (TierAccess access : accesses) {
+            if (access.tier == tier) {
+                return access;
+            }
+        }
+        return null;
+    }
+
+    // Appends
+
+    @Override
+    protected boolean append(
+            long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
+        long end = address + length;
+        long issued = log.issue(end);
+        look();
+        for (int i = 0; i + 1 < accesses.length; i++) {
+            if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier)) {
+                return false;
+            }
+        }
+        int slot = slots.take(RequestSlots.APPEND, address, source, offset, length, token);
+        slots.appends[slot] = completion;
+        if (address < log.begin()) {
+            return endWith(slot, IoStatus.GONE);
+        }
+        number[slot] = issued;
+        told[slot] = false;
+        have[slot] = 0;
+        slots.status[slot] = IoStatus.OK;
+        tiers[slot] = announce(slot);
+        for (TierAccess access : accesses) {
+            if (!access.tier.takes(address, length)) {
+                access.appends.remove(slot);
+                toPost[slot] &= ~access.bit;
+            }
+        }
+        toEnd[slot] = toPost[slot];
+        toRelease[slot] = toPost[slot];
+        if (!postAppend(slot)) {
+            await(slot);
+        }
+        return true;
+    }
+
+    /**
+     * Makes an append known as pending at each tier. Whoever fills one that comes meanwhile sees either that it is
+     * pending, or that it knows of the tier.
+     */
+    private Tiers announce(int slot) {
+        while (true) {
+            Tiers now = look();
+            toPost[slot] = 0;
+            for (TierAccess access : accesses) {
+                access.appends.add(slot, slots.address[slot], slots.address[slot] + slots.length[slot], number[slot]);
+                toPost[slot] |= access.bit;
+            }
+            if (log.tiers() == now) {
+                return now;
+            }
+            for (TierAccess access : accesses) {
+                access.appends.remove(slot);
+            }
+        }
+    }
+
+    /** @return whether all tiers have taken it */
+    private boolean postAppend(int slot) {
+        long from = slots.address[slot];
+        long to = from + slots.length[slot];
+        for (int i = 0; toPost[slot] != 0 && i < accesses.length; i++) {
+            TierAccess access = accesses[i];
+            if ((toPost[slot] & access.bit) != 0
+                    && access.open()
+                    && !access.tier.pends(from, to, number[slot])
+                    && access.append(slots, slot)) {
+                toPost[slot] &= ~access.bit;
+            }
+        }
+        return toPost[slot] == 0;
+    }
+
+    /** Tiers that are gone, or cannot be used, do not get it. */
+    private void giveUp(int slot, int gone) {
+        for (TierAccess access : accesses) {
+            if ((gone & access.bit) != 0) {
+                access.tier.failed(slots.address[slot], slots.length[slot]);
+                access.appends.remove(slot);
+            }
+        }
+        toEnd[slot] &= ~gone;
+        toRelease[slot] &= ~gone;
+        try {
+            tell(slot, IoStatus.LOST);
+        } finally {
+            releaseIfDone(slot);
+        }
+    }
+
+    @Override
+    public void appended(TierAccess from, int slot, int status) {
+        toEnd[slot] &= ~from.bit;
+        if (status == IoStatus.OK) {
+            have[slot] |= from.bit;
+        } else if (status != IoStatus.GONE) {
+            from.tier.failed(slots.address[slot], slots.length[slot]);
+        }
+        from.appends.remove(slot);
+        tell(slot, status);
+    }
+
+    /**
+     * Calls back once the tiers up to the commit point have ended it and one from there on has it, or all failed: then
+     * with the first failure, also where a faster tier has it. That a tier has gone on is none while another's counts.
+     */
+    private void tell(int slot, int status) {
+        Tiers at = tiers[slot];
+        assert at != null;
+        if (told[slot]) {
+            return;
+        }
+        if (slots.status[slot] == IoStatus.OK || slots.status[slot] == IoStatus.GONE && status != IoStatus.OK) {
+            slots.status[slot] = status;
+        }
+        int outcome = slots.status[slot];
+        for (int i = 0; i < at.all().size(); i++) {
+            int bit = 1 << at.all().get(i).id;
+            if ((toEnd[slot] & bit) != 0) {
+                return;
+            }
+            if (i >= at.commit() && (have[slot] & bit) != 0) {
+                outcome = IoStatus.OK;
+                break;
+            }
+        }
+        told[slot] = true;
+        calledBack++;
+        if (outcome == IoStatus.OK) {
+            log.wrote(slots.address[slot] + slots.length[slot]);
+        }
+        AppendCompletion completion = slots.appends[slot];
+        assert completion != null;
+        appended(completion, slots.token[slot], outcome);
+    }
+
+    @Override
+    public void released(TierAccess from, int slot) {
+        toRelease[slot] &= ~from.bit;
+        releaseIfDone(slot);
+    }
+
+    private void releaseIfDone(int slot) {
+        AppendCompletion completion = slots.appends[slot];
+        if (toRelease[slot] == 0 && completion != null) {
+            long token = slots.token[slot];
+            tiers[slot] = null;
+            slots.give(slot);
+            released(completion, token);
+        }
+    }
+
+    // Reads
+
+    @Override
+    protected boolean read(
+            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+        Tiers now = look();
+        int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
+        slots.completions[slot] = completion;
+        asked[slot] = 0;
+        slots.status[slot] = IoStatus.GONE;
+        if (!postRead(now, slot)) {
+            slots.give(slot);
+            return false;
+        }
+        return true;
+    }
+
+    /**
+     * Asks the first tier that has it and was not asked.
+     *
+     * @return false where that has no room
+     */
+    private boolean postRead(Tiers now, int slot) {
+        long address = slots.address[slot];
+        long length = slots.length[slot];
+        for (int i = 0; i < accesses.length; i++) {
+            TierAccess access = accesses[i];
+            if ((asked[slot] & access.bit) != 0 || !access.open() || !access.tier.has(address, length)) {
+                continue;
+            }
+            if (access.tier.lacks(address, address + length, i <= now.commit())) {
+                await(slot);
+                return true;
+            }
+            if (!access.read(slots, slot)) {
+                return false;
+            }
+            asked[slot] |= access.bit;
+            return true;
+        }
+        return endWith(slot, unfound(slot));
+    }
+
+    /** No tier has it. */
+    private int unfound(int slot) {
+        if (slots.address[slot] < log.begin()) {
+            return IoStatus.GONE;
+        }
+        boolean hole = accesses[accesses.length - 1].tier.holes.overlap(slots.address[slot], slots.length[slot]);
+        return hole ? IoStatus.LOST : slots.status[slot];
+    }
+
+    @Override
+    public void ended(TierAccess from, int slot, int status) {
+        slots.status[slot] = status;
+        if (slots.kind[slot] == RequestSlots.SYNC) {
+            end(slot);
+            return;
+        }
+        if (status == IoStatus.OK) {
+            from.arrived(slots, slot);
+            end(slot);
+            return;
+        }
+        if (status == IoStatus.LOST) {
+            from.tier.lost.incrementAndGet();
+            from.tier.holes.add(slots.address[slot], slots.length[slot], from.tier.device.begin());
+        }
+        await(slot);
+    }
+
+    // Syncs
+
+    @Override
+    protected boolean startSync(IoCompletion completion, long token) {
+        int slot = slots.take(RequestSlots.SYNC, token);
+        slots.completions[slot] = completion;
+        number[slot] = log.nextNumber();
+        look();
+        if (!postSync(slot)) {
+            await(slot);
+        }
+        return true;
+    }
+
+    private boolean postSync(int slot) {
+        for (TierAccess access : accesses) {
+            if (access.tier.original && access.tier.device.durable()) {
+                if (access.tier.incomplete() || !access.open()) {
+                    return endWith(slot, IoStatus.FAILED);
+                }
+                return !access.tier.pends(0, Long.MAX_VALUE, number[slot]) && access.sync(slot);
+            }
+        }
+        return endWith(slot, IoStatus.OK);
+    }
+
+    // Progress
+
+    private boolean endWith(int slot, int status) {
+        slots.status[slot] = status;
+        ended.add(slot);
+        return true;
+    }
+
+    private void await(int slot) {
+        if (!queued[slot]) {
+            queued[slot] = true;
+            waiting.add(slot);
+        }
+    }
+
+    private void end(int slot) {
+        calledBack++;
+        finish(slot);
+    }
+
+    @Override
+    protected int progress() {
+        calledBack = 0;
+        Tiers now = look();
+        for (int count = waiting.size(); count > 0; count--) {
+            retry(now, waiting.remove());
+        }
+        for (TierAccess access : accesses) {
+            access.poll();
+        }
+        if (!leaving.isEmpty()) {
+            pollLeaving();
+        }
+        while (!ended.isEmpty()) {
+            end(ended.remove());
+        }
+        return calledBack;
+    }
+
+    private void retry(Tiers now, int slot) {
+        queued[slot] = false;
+        switch (slots.kind[slot]) {
+            case RequestSlots.APPEND -> retryAppend(slot);
+            case RequestSlots.READ -> {
+                if (!postRead(now, slot)) {
+                    await(slot);
+                }
+            }
+            default -> {
+                if (!postSync(slot)) {
+                    await(slot);
+                }
+            }
+        }
+    }
+
+    private void retryAppend(int slot) {
+        if (postAppend(slot)) {
+            return;
+        }
+        int open = 0;
+        for (TierAccess access : accesses) {
+            open |= access.open() ? access.bit : 0;
+        }
+        int gone = toPost[slot] & ~open;
+        toPost[slot] &= open;
+        if (toPost[slot] != 0) {
+            await(slot);
+        }
+        if (gone != 0) {
+            giveUp(slot, gone);
+        }
+    }
+
+    private void pollLeaving() {
+        for (TierAccess access : List.copyOf(leaving)) {
+            access.poll();
+            if (access.pending() == 0) {
+                leaving.remove(access);
+                access.close();
+            }
+        }
+    }
+
+    @Override
+    protected void sleep() {
+        if (!ended.isEmpty()) {
+            return;
+        }
+        TierAccess only = null;
+        int busy = waiting.isEmpty() ? 0 : 2;
+        for (TierAccess access : accesses) {
+            if (access.pending() > 0) {
+                only = access;
+                busy++;
+            }
+        }
+        if (busy == 1 && only != null && leaving.isEmpty()) {
+            only.await();
+        } else {
+            // No one event tells of several tiers.
+            Uninterrupted.parkNanos(this, NAP_NANOS);
+        }
+    }
+
+    @Override
+    protected void released() {
+        for (TierAccess access : accesses) {
+            access.release();
+        }
+        leaving.forEach(TierAccess::release);
+    }
+
+    @Override
+    protected void end() {
+        List<AutoCloseable> all = new ArrayList<>(leaving);
+        all.addAll(List.of(accesses));
+        Closing.all(all);
+    }
+}

@@ -1,0 +1,251 @@
+package io.farheap.tier.tiered;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.DeviceHandle;
+import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.OwnedMemory;
+import io.farheap.tier.handle.PendingAppends;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The log of a {@link io.farheap.tier.TieredDevice}: which tiers have it, which handles and memory use each of them, and how far it
+ * goes. Tiers come and go; one that was removed is closed once nobody uses it. Any thread.
+ */
+public final class TieredLog {
+
+    /** Held by who changes which tiers there are, or what has to do with each. */
+    private final ReentrantLock changing = new ReentrantLock();
+
+    private final List<TieredMemory> memories = new ArrayList<>();
+    /** Removed, and used by a handle. */
+    private final List<Tier> leaving = new CopyOnWriteArrayList<>();
+
+    private volatile Tiers tiers;
+    private int usedIds;
+    /** Ends of appends that were issued; raised before the issuer looks which tiers there are. */
+    private final Mark issued;
+
+    private final Mark end;
+    private final AtomicLong numbers = new AtomicLong();
+
+    /** @param end of what the devices have; one that ends before has nothing of use */
+    public TieredLog(List<? extends Device> devices, int commit, long end) {
+        this.issued = new Mark(end);
+        this.end = new Mark(end);
+        List<Tier> all = new ArrayList<>();
+        for (Device device : devices) {
+            boolean complete = device.end() == end;
+            all.add(new Tier(device, takeId(), complete ? device.begin() : end, true));
+        }
+        this.tiers = new Tiers(all, commit);
+    }
+
+    private int takeId() {
+        int id = Integer.numberOfTrailingZeros(~usedIds);
+        if (id >= Tier.IDS) {
+            throw new IllegalStateException(Tier.IDS + " tiers are in use, those that were removed and that a handle"
+                    + " still uses among them; poll all handles first");
+        }
+        usedIds |= 1 << id;
+        return id;
+    }
+
+    public Tiers tiers() {
+        return tiers;
+    }
+
+    public long begin() {
+        return tiers.last().begin();
+    }
+
+    public long end() {
+        return end.get();
+    }
+
+    void wrote(long to) {
+        end.raise(to);
+    }
+
+    /** An append is about to go out. Its number, which is lower than those of later ones. */
+    long issue(long to) {
+        issued.raise(to);
+        return numbers.incrementAndGet();
+    }
+
+    long nextNumber() {
+        return numbers.get() + 1;
+    }
+
+    long issuedEnd() {
+        return issued.get();
+    }
+
+    /** Adds a tier before another. */
+    public void add(int index, Device device) {
+        changing.lock();
+        try {
+            Tiers now = tiers;
+            checkIndex(index, now.all().size());
+            Tier tier = made(device);
+            List<Tier> all = new ArrayList<>(now.all());
+            all.add(index, tier);
+            change(all, now.commit() + (index <= now.commit() ? 1 : 0));
+            tier.join(issued);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    public void remove(int index) {
+        changing.lock();
+        try {
+            Tiers now = tiers;
+            checkIndex(index, now.all().size() - 1);
+            List<Tier> all = new ArrayList<>(now.all());
+            Tier tier = all.remove(index);
+            change(all, now.commit() > index ? now.commit() - 1 : now.commit());
+            leave(tier);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    public void replace(int index, Device device) {
+        changing.lock();
+        try {
+            Tiers now = tiers;
+            checkIndex(index, now.all().size() - 1);
+            Tier tier = made(device);
+            List<Tier> all = new ArrayList<>(now.all());
+            Tier before = all.set(index, tier);
+            change(all, now.commit());
+            tier.join(issued);
+            leave(before);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private static void checkIndex(int index, int end) {
+        if (index < 0 || index >= end) {
+            throw new IndexOutOfBoundsException("tier " + index + "; it may be from 0 to " + (end - 1)
+                    + ", as the last tier has all of the log, and stays");
+        }
+    }
+
+    private Tier made(Device device) {
+        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE, false);
+        List<TieredMemory> added = new ArrayList<>();
+        try {
+            for (TieredMemory memory : memories) {
+                memory.add(tier);
+                added.add(memory);
+            }
+            return tier;
+        } catch (Throwable e) {
+            usedIds &= ~(1 << tier.id);
+            Closing.after(e, () -> added.forEach(memory -> memory.remove(tier)));
+            throw e;
+        }
+    }
+
+    private void change(List<Tier> all, int commit) {
+        all.forEach(Tier::unsettle);
+        tiers = new Tiers(all, commit);
+        all.forEach(tier -> tier.settles(nextNumber()));
+    }
+
+    private void leave(Tier tier) {
+        leaving.add(tier);
+        closeIfUnused(tier);
+    }
+
+    /** How many handles have yet to let go of tiers that were removed. */
+    public int removedInUse() {
+        changing.lock();
+        try {
+            return leaving.stream().mapToInt(tier -> tier.users).sum();
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** @return null where it was removed meanwhile */
+    @Nullable
+    DeviceHandle use(Tier tier, PendingAppends appends) {
+        changing.lock();
+        try {
+            if (tier.removed) {
+                return null;
+            }
+            DeviceHandle handle = tier.device.open();
+            tier.users++;
+            tier.appends.add(appends);
+            return handle;
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** A handle has closed the tier's. */
+    void leave(Tier tier, PendingAppends appends) {
+        changing.lock();
+        try {
+            tier.users--;
+            tier.appends.remove(appends);
+            closeIfUnused(tier);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void closeIfUnused(Tier tier) {
+        if (tier.users == 0 && leaving.remove(tier)) {
+            tier.removed = true;
+            memories.forEach(memory -> memory.remove(tier));
+            usedIds &= ~(1 << tier.id);
+            tier.device.close();
+        }
+    }
+
+    /** Memory that is registered with each tier, with those too that come. */
+    public TieredMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
+        changing.lock();
+        try {
+            TieredMemory made = new TieredMemory(registry, memory, this::release);
+            try {
+                tiers.all().forEach(made::add);
+            } catch (Throwable e) {
+                Closing.after(e, made::removeAll);
+                throw e;
+            }
+            memories.add(made);
+            return made;
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** As one step: a tier that was removed is closed by whoever is the last to use it, with none of it registered. */
+    private void release(TieredMemory memory) {
+        changing.lock();
+        try {
+            memories.remove(memory);
+            memory.removeAll();
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** With all its tiers: nobody uses them any more. */
+    public void close() {
+        Closing.all(tiers.all().stream().map(tier -> tier.device).toList());
+    }
+}

@@ -1,0 +1,49 @@
+package io.farheap.tier.tiered;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.tier.device.DeviceMemory;
+import io.farheap.tier.handle.OwnedMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Memory that is registered with a {@link io.farheap.tier.TieredDevice}, and so with each of its tiers. */
+public final class TieredMemory extends OwnedMemory {
+
+    private final Consumer<TieredMemory> release;
+    /** By the tier's id; one is written before a handle sees its tier. */
+    private final @Nullable DeviceMemory[] parts = new DeviceMemory[Tier.IDS];
+
+    /** @param release called when it is to be freed: calls {@link #removeAll} while no tier comes or goes */
+    TieredMemory(Registry registry, MemorySegment memory, Consumer<TieredMemory> release) {
+        super(registry, memory);
+        this.release = release;
+    }
+
+    void add(Tier tier) {
+        parts[tier.id] = tier.device.register(segment());
+    }
+
+    void remove(Tier tier) {
+        DeviceMemory part = parts[tier.id];
+        if (part != null) {
+            parts[tier.id] = null;
+            part.close();
+        }
+    }
+
+    DeviceMemory part(int id) {
+        DeviceMemory part = parts[id];
+        assert part != null;
+        return part;
+    }
+
+    void removeAll() {
+        Closing.all(parts);
+    }
+
+    @Override
+    protected void free() {
+        release.accept(this);
+    }
+}

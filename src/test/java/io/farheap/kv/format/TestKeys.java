@@ -1,0 +1,48 @@
+package io.farheap.kv.format;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** Keys of 8 bytes by number. */
+public final class TestKeys {
+
+    /** Of the maps of {@link io.farheap.kv.TestSpace}. */
+    public static final KeyHash HASH = new KeyHash(0x0706050403020100L, 0x0F0E0D0C0B0A0908L);
+
+    private static final int FINGERPRINT = 7;
+
+    private TestKeys() {}
+
+    /** @param alike whether all are to have one fingerprint */
+    public static long[] of(int count, boolean alike) {
+        long[] keys = new long[count];
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
+            long next = 0;
+            for (int i = 0; i < count; i++) {
+                do {
+                    keys[i] = next;
+                    key.set(JAVA_LONG, 0, next++);
+                } while (alike && KeyHash.fingerprint(HASH.of(key, 0, Long.BYTES)) != FINGERPRINT);
+            }
+        }
+        return keys;
+    }
+
+    public static long hash(byte[] key) {
+        MemorySegment padded = MemorySegment.ofArray(Arrays.copyOf(key, BlockFormat.padded(key.length)));
+        return HASH.of(padded, 0, key.length);
+    }
+
+    public static byte[] bytes(long number) {
+        return ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(number)
+                .array();
+    }
+}

@@ -1,0 +1,71 @@
+package io.farheap.resilience.table;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.resilience.contract.Resilience;
+import io.farheap.thread.Joining;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What a range has, as others see it while it changes. */
+// Regions are not used.
+@SuppressWarnings("NullAway")
+class SlabTableTest {
+
+    private static final Resilience CODE = Resilience.failureRecovery(8, 2);
+    private static final int LOOKS = 5_000_000;
+
+    private static Slab slab(int split, int generation, int state) {
+        return new Slab(null, 0, split, generation, state);
+    }
+
+    /** @return the one that takes its place */
+    private static Slab giveUp(SlabTable table, int split, int generation) {
+        Slab old = table.slab(0, split);
+        assertTrue(table.giveUp(old));
+        Slab next = slab(split, generation, Slab.REBUILDING);
+        table.replace(old, next);
+        return next;
+    }
+
+    /** One is made anew, and another given up at once, so that k are good at any time: none may see fewer. */
+    @Test
+    void aRangeThatHasKGoodSlabsAtAnyTimeNeverSeemsLost() {
+        SlabTable table = new SlabTable(
+                CODE,
+                IntStream.range(0, CODE.splits())
+                        .mapToObj(split -> slab(split, 0, Slab.GOOD))
+                        .toList());
+        AtomicBoolean enough = new AtomicBoolean();
+        Thread changer = Thread.ofPlatform().start(() -> {
+            SplittableRandom random = new SplittableRandom(1);
+            Slab first = giveUp(table, 0, 1);
+            Slab second = giveUp(table, 1, 1);
+            for (int generation = 2; !enough.get(); generation++) {
+                table.rebuilt(first);
+                int other = random.nextInt(CODE.splits());
+                while (other == first.split() || other == second.split()) {
+                    other = random.nextInt(CODE.splits());
+                }
+                first = second;
+                second = giveUp(table, other, generation);
+            }
+            table.rebuilt(first);
+            table.rebuilt(second);
+        });
+        int least = CODE.splits();
+        try {
+            for (int i = 0; i < LOOKS && least >= CODE.dataSplits(); i++) {
+                least = Math.min(least, Integer.bitCount(table.good(0)));
+            }
+        } finally {
+            enough.set(true);
+            Joining.join(changer);
+        }
+        assertTrue(least >= CODE.dataSplits(), least + " good slabs were seen");
+        assertEquals(CODE.splits(), Integer.bitCount(table.good(0)));
+    }
+}

@@ -1,0 +1,64 @@
+package io.farheap.server.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.posix.Errno;
+import io.farheap.testing.RefusedCalls;
+import io.farheap.testing.RefusedCalls.Call;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RegionPoolTest {
+
+    private static final long REGION = 1 << 16;
+
+    /** A machine may have less than it said: that is an answer, and the end of no process. */
+    @Test
+    void whatTheMachineDoesNotGiveStaysWithdrawn() throws Exception {
+        try (Context context = Devices.open(TestDevice.server());
+                RegionPool pool = new RegionPool(context, REGION, 4, true)) {
+            assertEquals(0, pool.owe(3, pool.withdrawals()));
+            pool.oweNothing();
+            for (List<Call> refused : List.of(
+                    List.of(Call.populate(Errno.ENOMEM)),
+                    List.of(RefusedCalls.NO_POPULATE, Call.takePages(Errno.ENOSPC)))) {
+                assertFalse(RefusedCalls.during(refused, pool::restore));
+                assertEquals(3, pool.withdrawnCount());
+                assertEquals(1, pool.freeCount());
+            }
+            assertTrue(RefusedCalls.during(List.of(RefusedCalls.NO_POPULATE), pool::restore), "an older kernel");
+            assertTrue(pool.restore());
+            assertTrue(pool.restore());
+            assertFalse(pool.restore(), "there are no more");
+            for (int id : pool.take(4)) {
+                assertEquals(0, pool.segment(id).get(ValueLayout.JAVA_LONG, 0), "region " + id);
+                pool.segment(id).fill((byte) 1);
+            }
+        }
+    }
+
+    /** The machine's available memory, as it was read before, lacks what has been withdrawn since. */
+    @Test
+    void whatIsWithdrawnMeanwhileIsNotOwedAgain() {
+        try (Context context = Devices.open(TestDevice.server());
+                RegionPool pool = new RegionPool(context, REGION, 4, true)) {
+            int[] taken = pool.take(4);
+            long read = pool.withdrawals();
+            assertEquals(3, pool.owe(3, read));
+            pool.free(taken[0]);
+            assertEquals(2, pool.owe(3, read));
+            pool.free(taken[1]);
+            pool.free(taken[2]);
+            pool.free(taken[3]);
+            assertEquals(3, pool.withdrawnCount());
+            assertEquals(1, pool.freeCount());
+            assertEquals(0, pool.owe(0, pool.withdrawals()));
+        }
+    }
+}
