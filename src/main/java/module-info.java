@@ -22,9 +22,11 @@ module io.farheap {
     requires static transitive org.jspecify;
 
     exports io.farheap.cache;
+    exports io.farheap.cache.contract;
     exports io.farheap.connection;
     exports io.farheap.control;
     exports io.farheap.kv;
+    exports io.farheap.kv.contract;
     exports io.farheap.kv.policy;
     exports io.farheap.latency;
     exports io.farheap.manager;
@@ -36,12 +38,16 @@ module io.farheap {
     exports io.farheap.procedure.builtin;
     exports io.farheap.remote;
     exports io.farheap.resilience;
+    exports io.farheap.resilience.contract;
     exports io.farheap.rpc;
     exports io.farheap.server;
+    exports io.farheap.server.contract;
     exports io.farheap.slo;
     exports io.farheap.store;
-    exports io.farheap.thread;
+    exports io.farheap.store.contract;
+    exports io.farheap.thread.idle;
     exports io.farheap.tier;
+    exports io.farheap.tier.device;
     exports io.farheap.verbs;
 
     // protobuf's own reflection, which text forms of messages use.

@@ -2,6 +2,7 @@ package io.farheap;
 
 import static java.util.Map.entry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.ArchConfiguration;
@@ -77,6 +78,69 @@ class LayersTest {
             entry("store", 2),
             entry("verbs", 8));
 
+    /**
+     * The rooms of each system, from the bottom up; "face" is the package that has the system's name. A room uses those
+     * before it alone.
+     */
+    private static final Map<String, List<String>> ROOMS = Map.ofEntries(
+            entry("control", List.of("text", "face", "plane", "lease", "server", "grpc")),
+            entry("migration", List.of("face", "region")),
+            entry("thread", List.of("idle", "face")),
+            entry("manager", List.of("face", "grpc", "client")),
+            entry("server", List.of("contract", "fence", "budget", "pool", "thread", "pull", "lease", "space", "face")),
+            entry("resilience", List.of("contract", "table", "session", "keeper", "face")),
+            entry(
+                    "kv",
+                    List.of(
+                            "contract",
+                            "policy",
+                            "format",
+                            "space",
+                            "blocks",
+                            "keeper",
+                            "eviction",
+                            "operation",
+                            "session",
+                            "elastic",
+                            "face")),
+            entry("procedure.translate", List.of("running", "instruction", "reading", "flow", "weaving", "face")),
+            entry(
+                    "cache",
+                    List.of(
+                            "contract",
+                            "order",
+                            "route",
+                            "onesided",
+                            "batch",
+                            "calls",
+                            "session",
+                            "objective",
+                            "managed",
+                            "handover",
+                            "move",
+                            "configuration",
+                            "coded",
+                            "face")),
+            entry("tier", List.of("device", "handle", "file", "tiered", "face")),
+            entry(
+                    "store",
+                    List.of(
+                            "contract",
+                            "format",
+                            "index",
+                            "log",
+                            "operation",
+                            "session",
+                            "maintain",
+                            "checkpoint",
+                            "face")));
+    /** Packages of a system that are no rooms of it, with all that they may use of it. */
+    private static final Map<String, Set<String>> ANNEXES =
+            Map.of("kv.service", Set.of("format", "contract", "policy"));
+    /** The client's half of each system: none of it is in a server's process. */
+    private static final Set<String> CLIENTS =
+            Set.of("cache", "kv", "store", "tier", "resilience", "remote", "migration");
+
     private static Collection<JavaClass> classes;
 
     @BeforeAll
@@ -133,6 +197,94 @@ class LayersTest {
     }
 
     @Test
+    void everyRoomHasItsPlace() {
+        Set<String> found = new TreeSet<>();
+        for (JavaClass type : classes) {
+            String pack = pack(type.getName());
+            String system = system(pack);
+            if (system != null && !ANNEXES.containsKey(pack)) {
+                found.add(system + " " + roomOf(system, pack));
+            }
+        }
+        Set<String> planned = new TreeSet<>();
+        ROOMS.forEach((system, rooms) -> rooms.forEach(room -> planned.add(system + " " + room)));
+        assertEquals(planned, found, "a room is new or gone: ROOMS says where it stands");
+    }
+
+    @Test
+    void roomsUseThoseBelowThem() {
+        assertEquals(Set.of(), roomsUsedFromBelow(graph()));
+    }
+
+    /** Each rule, on an arrow that it forbids. */
+    @Test
+    void anArrowThatPointsUpIsFound() {
+        assertFalse(roomsUsedFromBelow(arrow("cache.order.Low", "cache.session.High"))
+                .isEmpty());
+        assertFalse(roomsUsedFromBelow(arrow("kv.space.Low", "kv.High")).isEmpty());
+        assertFalse(roomsUsedFromBelow(arrow("kv.service.Served", "kv.session.Client"))
+                .isEmpty());
+        assertFalse(roomsUsedFromBelow(arrow("kv.session.Client", "kv.service.Served"))
+                .isEmpty());
+        assertFalse(roomsUsedFromBelow(arrow("cache.session.Client", "server.lease.Served"))
+                .isEmpty());
+        assertEquals(Set.of(), roomsUsedFromBelow(arrow("cache.session.High", "cache.order.Low")));
+    }
+
+    private static Map<String, Set<String>> arrow(String from, String to) {
+        return Map.of(ROOT + from, Set.of(ROOT + to));
+    }
+
+    /** Arrows from a room to one above it, between a system and an annex of it, or from a client to a server. */
+    private static Set<String> roomsUsedFromBelow(Map<String, Set<String>> graph) {
+        Set<String> wrong = new TreeSet<>();
+        graph.forEach((type, targets) -> {
+            String from = pack(type);
+            for (String target : targets) {
+                String to = pack(target);
+                if (!from.equals(to) && !mayUse(from, to)) {
+                    wrong.add(type + " -> " + target);
+                }
+            }
+        });
+        return wrong;
+    }
+
+    private static boolean mayUse(String from, String to) {
+        boolean annex = ANNEXES.containsKey(from);
+        if (CLIENTS.contains(from.split("\\.")[0]) && !annex && to.split("\\.")[0].equals("server")) {
+            return false;
+        }
+        String system = system(from);
+        if (system == null || !system.equals(system(to))) {
+            return true;
+        }
+        if (annex) {
+            return ANNEXES.get(from).contains(roomOf(system, to));
+        }
+        return !ANNEXES.containsKey(to)
+                && ROOMS.get(system).indexOf(roomOf(system, to))
+                        < ROOMS.get(system).indexOf(roomOf(system, from));
+    }
+
+    /** A type's package below {@code io.farheap}. */
+    private static String pack(String type) {
+        return type.substring(ROOT.length(), type.lastIndexOf('.'));
+    }
+
+    /** The system that a package belongs to, or null. */
+    private static String system(String pack) {
+        return ROOMS.keySet().stream()
+                .filter(name -> pack.equals(name) || pack.startsWith(name + "."))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static String roomOf(String system, String pack) {
+        return pack.equals(system) ? "face" : pack.substring(system.length() + 1);
+    }
+
+    @Test
     void noTypeJoinsACircle() {
         Map<String, Integer> found = new TreeMap<>();
         Set<String> circles = new TreeSet<>();
@@ -144,8 +296,8 @@ class LayersTest {
         assertEquals(CIRCLES, found, () -> "the circles are " + String.join("\n", circles));
     }
 
-    /** Strongly connected groups of top-level types, those of one type left out. */
-    private static List<List<String>> circles() {
+    /** What each top-level type uses, generated ones left out. */
+    private static Map<String, Set<String>> graph() {
         Map<String, Set<String>> graph = new TreeMap<>();
         for (JavaClass type : classes) {
             if (type.getPackageName().contains(".wire") || type.getPackageName().contains(".binding")) {
@@ -153,10 +305,17 @@ class LayersTest {
             }
             Set<String> targets = graph.computeIfAbsent(top(type), name -> new TreeSet<>());
             uses(type).stream()
+                    .filter(used -> !used.getPackageName().contains(".wire"))
                     .map(LayersTest::top)
                     .filter(name -> !name.equals(top(type)))
                     .forEach(targets::add);
         }
+        return graph;
+    }
+
+    /** Strongly connected groups of top-level types, those of one type left out. */
+    private static List<List<String>> circles() {
+        Map<String, Set<String>> graph = graph();
         List<List<String>> circles = new ArrayList<>();
         Set<String> done = new HashSet<>();
         for (String name : graph.keySet()) {

@@ -87,8 +87,9 @@ class ModuleTest {
             String owner = packageOf(source, "src/main/java");
             if (exported.contains(owner)
                     && !name.contains("-")
-                    && Modifier.isPublic(Class.forName(owner + "." + name, false, getClass().getClassLoader())
-                            .getModifiers())) {
+                    && Modifier.isPublic(
+                            Class.forName(owner + "." + name, false, getClass().getClassLoader())
+                                    .getModifiers())) {
                 types.add(owner + "." + name);
             }
         }
@@ -106,7 +107,8 @@ class ModuleTest {
                 .map(found -> found.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(exported(), imported, "the program uses each exported package");
-        String path = library() + File.pathSeparator
+        String path = library()
+                + File.pathSeparator
                 + Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                         .filter(entry -> entry.endsWith(".jar") && !entry.matches(".*/farheap-[^/]*\\.jar"))
                         .filter(entry -> !OF_TESTS.matcher(entry).matches())

@@ -21,7 +21,8 @@ import picocli.CommandLine.Model.CommandSpec;
 public final class RawRegionsReport {
 
     /** Regions in ascending order. */
-    public record Plan(List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {}
+    public record Plan(
+            List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {}
 
     private final CommandSpec spec;
     private final BenchOutput output;
@@ -34,7 +35,8 @@ public final class RawRegionsReport {
     }
 
     /** Fails where the options make no sense, with a sentence. */
-    public static Plan plan(List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {
+    public static Plan plan(
+            List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {
         for (RawOperation operation : operations) {
             if (operation.atomic()) {
                 throw new IllegalArgumentException(

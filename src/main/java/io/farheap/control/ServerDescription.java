@@ -1,7 +1,5 @@
 package io.farheap.control;
 
-import io.farheap.control.plane.ControlPlane;
-
 /**
  * A memory server, as it introduces itself.
  *

@@ -1,6 +1,5 @@
 package io.farheap.control;
 
-import io.farheap.control.plane.ControlPlane;
 import java.util.List;
 import java.util.Map;
 

@@ -1,7 +1,5 @@
 package io.farheap.control;
 
-import io.farheap.control.plane.SpacePlane;
-
 /**
  * A shared space as anybody may know of it.
  *

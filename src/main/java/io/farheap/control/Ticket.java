@@ -1,7 +1,5 @@
 package io.farheap.control;
 
-import io.farheap.control.plane.ControlPlane;
-
 /**
  * The right to read one region of a server, once.
  *

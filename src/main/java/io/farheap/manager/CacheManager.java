@@ -1,7 +1,6 @@
 package io.farheap.manager;
 
 import io.farheap.control.ControlException;
-import io.farheap.manager.grpc.ManagerClient;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

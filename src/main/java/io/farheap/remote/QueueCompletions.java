@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The owner takes, in this order: what is {@linkplain #left noted} already, what {@link #noteStashed} notes, for
  * each completion that {@link #poll} finds what {@link #takeNext} says or notes, and what {@link #noteRefused} notes;
- * the first two and the last where {@link #hasMore} says so.
- * It takes an operation before it does anything that may throw; the others then wait for it to go on. Nothing here
- * calls the owner on that way: each owner's handler is known to its own loop.
+ * the first two and the last where {@link #hasMore} says so. It takes an operation before it does anything that may
+ * throw; the others then wait for it to go on. Nothing here calls the owner on that way: each owner's handler is known
+ * to its own loop.
  */
 public final class QueueCompletions implements AutoCloseable {
 

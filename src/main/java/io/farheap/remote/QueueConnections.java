@@ -20,6 +20,9 @@ public final class QueueConnections {
     /** The one to use for each server. */
     private @Nullable Connection[] byServer = new Connection[0];
 
+    /** With none. */
+    public QueueConnections() {}
+
     /** Uses a connection for a server from now on; its number must be new, or that of one that is forgotten. */
     void add(int server, Connection connection) {
         if (connection.number() >= byNumber.length) {

@@ -89,6 +89,8 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
 
     private volatile boolean shut;
 
+    /** @param gate the owner's, which is not for other modules */
+    @SuppressWarnings("exports")
     public ServerLinks(Owner<E> owner, OwnerGate gate) {
         this.owner = owner;
         this.gate = gate;

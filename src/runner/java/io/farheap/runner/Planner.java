@@ -33,7 +33,8 @@ final class Planner {
 
     private static final String CODED_TEST =
             "[engine:junit-jupiter]/[class:io.farheap.resilience.CodedHistoryTest]/[test-template:";
-    private static final String FIRST_CODE = "(io.farheap.resilience.contract.Resilience)]/[test-template-invocation:#1]";
+    private static final String FIRST_CODE =
+            "(io.farheap.resilience.contract.Resilience)]/[test-template-invocation:#1]";
     private static final String SESSION_TEST = "[engine:junit-jupiter]/[class-template:io.farheap.cache.SessionTest]";
 
     /** Of a piece, with some room below nine minutes. */

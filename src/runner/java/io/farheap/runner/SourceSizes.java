@@ -126,10 +126,8 @@ final class SourceSizes {
         public Void visitClass(ClassTree type, Void nothing) {
             long own = type.getMembers().stream()
                     .filter(VariableTree.class::isInstance)
-                    .filter(field -> !((VariableTree) field)
-                            .getModifiers()
-                            .getFlags()
-                            .contains(Modifier.STATIC))
+                    .filter(field ->
+                            !((VariableTree) field).getModifiers().getFlags().contains(Modifier.STATIC))
                     .count();
             if (!type.getSimpleName().isEmpty()) {
                 // A record's components are its parameters, too.

@@ -74,7 +74,8 @@ public final class Cluster implements AutoCloseable {
                         regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test", threads, true, Idle.PARK)
                 .procedures(procedures));
         try {
-            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", before.apply(pulls.before(Planes.of(memory))))));
+            nodes.add(new Node(
+                    memory, ControlServer.start("127.0.0.1:0", before.apply(pulls.before(Planes.of(memory))))));
         } catch (RuntimeException e) {
             memory.close();
             throw e;

@@ -79,7 +79,12 @@ class UnheardSpaceCallsTest {
             assertEquals(4, client.openSpace(server, KEY).regions().size());
             lose = 2;
             client.dropSpace(server, KEY);
-            assertEquals(0, Planes.of(memory).spaces().list(Planes.of(memory).openLease("looks").id()).size());
+            assertEquals(
+                    0,
+                    Planes.of(memory)
+                            .spaces()
+                            .list(Planes.of(memory).openLease("looks").id())
+                            .size());
 
             lose = 3;
             unheard = 0;

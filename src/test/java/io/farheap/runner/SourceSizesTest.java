@@ -40,8 +40,7 @@ class SourceSizesTest {
                         new Size("src/main/java/Library.java", 8),
                         new Size("modules/one/src/main/java/Module.java", 7)),
                 SourceSizes.largest(sizes.files, 10));
-        assertEquals(
-                List.of(new Size("Module.run", 5), new Size("Library", 3)), SourceSizes.largest(sizes.methods, 2));
+        assertEquals(List.of(new Size("Module.run", 5), new Size("Library", 3)), SourceSizes.largest(sizes.methods, 2));
         assertEquals(
                 List.of(new Size(".inside", 4), new Size("Library", 3), new Size("Pair", 2)),
                 SourceSizes.largest(sizes.parameters, 3));

@@ -19,8 +19,8 @@ class AbandonTest {
     private static final int REGIONS = 4;
     private static final long REGION = 64 * 1024;
 
-    private final ServerPlane server = ServerPlane.open(
-            new ServerOptions(REGIONS * REGION, REGION, 60_000_000_000L, TestDevice.server(), "test"));
+    private final ServerPlane server =
+            ServerPlane.open(new ServerOptions(REGIONS * REGION, REGION, 60_000_000_000L, TestDevice.server(), "test"));
     private final long lease = server.openLease("test").id();
 
     @AfterEach

@@ -63,8 +63,7 @@ class SpacesTest {
     }
 
     private void start(long leaseNanos) {
-        server =
-                ServerPlane.open(new ServerOptions(REGION * REGIONS, REGION, leaseNanos, TestDevice.server(), "test"));
+        server = ServerPlane.open(new ServerOptions(REGION * REGIONS, REGION, leaseNanos, TestDevice.server(), "test"));
         spaces = server.spaces();
         lease = server.openLease("creator").id();
         server.servedSpaces().listen(new SpaceListener() {

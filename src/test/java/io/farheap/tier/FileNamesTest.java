@@ -75,9 +75,10 @@ class FileNamesTest {
 
     /** In a directory whose name is of Latin-1, of which a file and native code are kept. */
     private String keepInLatinNames(String locale) throws IOException, InterruptedException {
-        String shell = "export LOCPATH=\"$PWD/locales\" LC_ALL=" + locale + "; name=$(printf 'caf\\351'); mkdir \"$name\""
-                + " && main=$1 && shift && exec \"$@\" -Dorg.bytedeco.javacpp.cachedir=\"$PWD/$name/cache\" \"$main\""
-                + " \"$PWD/$name/store\"";
+        String shell =
+                "export LOCPATH=\"$PWD/locales\" LC_ALL=" + locale + "; name=$(printf 'caf\\351'); mkdir \"$name\""
+                        + " && main=$1 && shift && exec \"$@\" -Dorg.bytedeco.javacpp.cachedir=\"$PWD/$name/cache\" \"$main\""
+                        + " \"$PWD/$name/store\"";
         List<String> command = new ArrayList<>(List.of("sh", "-c", shell, "sh", NativeKeeper.class.getName()));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
@@ -105,7 +106,12 @@ class FileNamesTest {
     void namesOfLatin1AreKeptInItsLocale() throws Exception {
         Path locales = Files.createDirectory(directory.resolve("locales"));
         Process made = new ProcessBuilder(
-                        "localedef", "-f", "ISO-8859-1", "-i", "en_US", locales.resolve("latin").toString())
+                        "localedef",
+                        "-f",
+                        "ISO-8859-1",
+                        "-i",
+                        "en_US",
+                        locales.resolve("latin").toString())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start();

@@ -19,7 +19,8 @@ public final class MoveTurns {
      * @param beside the memcpy's time
      * @param during the move's time
      */
-    public void add(LoadWindow before, LoadWindow beside, LoadWindow during, double gibPerSecond, double memcpyGibPerSecond) {
+    public void add(
+            LoadWindow before, LoadWindow beside, LoadWindow during, double gibPerSecond, double memcpyGibPerSecond) {
         perSecond.add(before.perSecond());
         drop.add(during.dropPercent(before));
         memcpyDrop.add(beside.dropPercent(before));

@@ -94,8 +94,7 @@ public final class SessionBatches implements RequestPath {
     }
 
     /** The connection to a server, or null. */
-    public @Nullable
-    BatchConnection connection(int server) {
+    public @Nullable BatchConnection connection(int server) {
         return lanes.connection(server);
     }
 

@@ -71,7 +71,8 @@ public final class CacheProcedures implements AutoCloseable {
      * @param name of the cache
      * @param servers those that the cache uses now
      */
-    public CacheProcedures(String name, OpenDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
+    public CacheProcedures(
+            String name, OpenDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
         this.device = device;
         this.table = table;
         this.servers = servers;

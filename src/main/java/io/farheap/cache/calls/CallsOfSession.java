@@ -123,8 +123,7 @@ public final class CallsOfSession implements AutoCloseable {
      *
      * @return what is to forget the server then, if there is something
      */
-    public @Nullable
-    CallLinks leave(RemoteServer server) {
+    public @Nullable CallLinks leave(RemoteServer server) {
         if (made == null) {
             return null;
         }

@@ -3,7 +3,6 @@ package io.farheap.cache.handover;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.thread.AgentThread;
-import io.farheap.thread.Pinning;
 import io.farheap.thread.idle.Idle;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CopyOnWriteArrayList;

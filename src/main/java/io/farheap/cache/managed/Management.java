@@ -91,7 +91,8 @@ public final class Management implements CacheAlerts, AutoCloseable {
      * @param tenant to whom the cache belongs; empty for the default one
      * @param lifetime null for ever
      * @param place of this process, as data center, cluster and rack; empty where nobody said
-     * @param candidates configurations that meet the objective; {@link io.farheap.manager.Candidate#ANY} where there is none
+     * @param candidates configurations that meet the objective; {@link io.farheap.manager.Candidate#ANY} where there is
+     *     none
      * @param how regions move
      * @param listener told of each reclaim, and when the lifetime is nearly over
      * @throws CacheException where no manager answers, or it refuses
@@ -197,8 +198,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** Why all of the cache is lost, where its manager has said so; else null. */
-    public @Nullable
-    String endedWhy() {
+    public @Nullable String endedWhy() {
         return endedWhy;
     }
 

@@ -222,7 +222,13 @@ public final class SessionEngine implements RequestPath {
      */
     public boolean postAtOnce(
             Route route,
-            boolean write, long address, long length, RequestBuffer buffer, long local, Completion done, long token) {
+            boolean write,
+            long address,
+            long length,
+            RequestBuffer buffer,
+            long local,
+            Completion done,
+            long token) {
         // With nothing queued or held, what is posted now is in order.
         if (!order.isPosted()
                 || !order.hasRoomFor(1)

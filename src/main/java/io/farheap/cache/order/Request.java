@@ -28,13 +28,11 @@ public class Request {
 
     public long length;
     /** The registered buffer and the address in it; no buffer where data come from a segment, or go to one. */
-    public @Nullable
-    RequestBuffer buffer;
+    public @Nullable RequestBuffer buffer;
 
     public long local;
     /** Instead of a buffer. */
-    public @Nullable
-    MemorySegment segment;
+    public @Nullable MemorySegment segment;
 
     public Completion completion;
     public long token;

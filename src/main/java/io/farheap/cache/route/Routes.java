@@ -61,8 +61,7 @@ public final class Routes {
      * @return null where there is an obstacle: the range is in several regions or copies or waits for a migration, or
      *     its server cannot be reached
      */
-    public @Nullable
-    Route to(boolean write, long address, long length) {
+    public @Nullable Route to(boolean write, long address, long length) {
         int index = table.indexOf(address);
         RegionEntry entry = table.get(index);
         long offset = table.offsetOf(address);
@@ -74,8 +73,7 @@ public final class Routes {
     }
 
     /** As {@link #to}, for a range of one region for which {@link #get} had none. */
-    public @Nullable
-    Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
+    public @Nullable Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
         if (index >= known.length) {
             grow();
         }
@@ -118,14 +116,12 @@ public final class Routes {
     }
 
     /** The connection to a server, or null where there is none. */
-    public @Nullable
-    Connection connection(int server) {
+    public @Nullable Connection connection(int server) {
         return connections.to(server);
     }
 
     /** The batches to a server, or null where there are none. */
-    public @Nullable
-    BatchLane lane(int server) {
+    public @Nullable BatchLane lane(int server) {
         return server < lanes.length ? lanes[server] : null;
     }
 

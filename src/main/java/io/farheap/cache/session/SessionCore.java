@@ -80,8 +80,7 @@ public class SessionCore extends SessionThread {
         this.events = new SessionEvents(cache.events());
     }
 
-    public @Nullable
-    OperationLatency latency() {
+    public @Nullable OperationLatency latency() {
         return latency;
     }
 

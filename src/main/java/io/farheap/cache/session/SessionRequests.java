@@ -126,7 +126,10 @@ public class SessionRequests extends SessionCore {
         }
     }
 
-    /** As {@link io.farheap.cache.Session#call(Procedure, long, long, long, Buffer, long, int, long, int, CallCompletion, long)}. */
+    /**
+     * As {@link io.farheap.cache.Session#call(Procedure, long, long, long, Buffer, long, int, long, int,
+     * CallCompletion, long)}.
+     */
     public boolean call(
             RegisteredProcedure procedure,
             long address,
@@ -197,8 +200,8 @@ public class SessionRequests extends SessionCore {
     }
 
     /**
-     * As {@link io.farheap.cache.Session#callAll(Procedure, long[], int, long, long, Buffer, long, int, long, int, CallCompletion,
-     * long)}.
+     * As {@link io.farheap.cache.Session#callAll(Procedure, long[], int, long, long, Buffer, long, int, long, int,
+     * CallCompletion, long)}.
      */
     public boolean callAll(
             RegisteredProcedure procedure,

@@ -7,7 +7,6 @@ import io.farheap.control.server.CallKind;
 import io.farheap.control.server.CallThreads;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;

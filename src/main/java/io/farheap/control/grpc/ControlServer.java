@@ -1,7 +1,6 @@
 package io.farheap.control.grpc;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.plane.Caller;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.HostPort;
 import io.farheap.control.server.CallKind;

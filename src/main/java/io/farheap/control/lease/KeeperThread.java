@@ -33,7 +33,8 @@ public final class KeeperThread implements AutoCloseable {
             (one, other) -> Long.signum(one.times().dueAt() - other.times().dueAt());
 
     private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
-    private final Thread thread = Thread.ofPlatform().daemon().name("farheap-lease-keeper").unstarted(this::run);
+    private final Thread thread =
+            Thread.ofPlatform().daemon().name("farheap-lease-keeper").unstarted(this::run);
     private volatile boolean stopped;
 
     /** Kept, or lost and untold. Others add to it too, so that none is forgotten by an error on its way here. */

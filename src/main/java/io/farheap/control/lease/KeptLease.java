@@ -89,7 +89,11 @@ final class KeptLease {
     private boolean tell(Runnable call) {
         try {
             if (!closed) {
-                Thread.ofPlatform().daemon().name("farheap-lease-listener").unstarted(() -> run(call)).start();
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("farheap-lease-listener")
+                        .unstarted(() -> run(call))
+                        .start();
             }
             return true;
         } catch (Throwable e) {

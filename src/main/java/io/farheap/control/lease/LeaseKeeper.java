@@ -1,6 +1,5 @@
 package io.farheap.control.lease;
 
-import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
 import io.farheap.control.plane.LeaseListener;

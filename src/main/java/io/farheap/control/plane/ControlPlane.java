@@ -12,7 +12,6 @@ import io.farheap.control.ServerStatus;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
-import io.farheap.control.grpc.ControlClient;
 import io.farheap.verbs.Endpoint;
 import java.util.List;
 

@@ -1,7 +1,6 @@
 package io.farheap.control.plane;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.lease.LeaseKeeper;
 
 /**
  * Told of a lease that a {@code LeaseKeeper} keeps, on a thread that is there for that call alone, so it may take its

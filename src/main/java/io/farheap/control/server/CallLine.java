@@ -57,7 +57,10 @@ final class CallLine {
                 IDLE_THREAD_SECONDS,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                task -> Thread.ofPlatform().daemon().name("farheap-control-call").unstarted(task));
+                task -> Thread.ofPlatform()
+                        .daemon()
+                        .name("farheap-control-call")
+                        .unstarted(task));
     }
 
     /**

@@ -59,7 +59,8 @@ public final class AdaptiveRecords implements AccessRecords, Victims {
     private long newestHistory;
     private int accesses;
 
-    public AdaptiveRecords(Posts posts, SpaceMemory space, AccessClock clock, CachePolicy policy, Counts counts, long seed) {
+    public AdaptiveRecords(
+            Posts posts, SpaceMemory space, AccessClock clock, CachePolicy policy, Counts counts, long seed) {
         this.posts = posts;
         this.counts = counts;
         this.space = space;

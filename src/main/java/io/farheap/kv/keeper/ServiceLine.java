@@ -2,7 +2,6 @@ package io.farheap.kv.keeper;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.control.ControlException;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;

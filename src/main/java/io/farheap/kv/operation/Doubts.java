@@ -19,7 +19,8 @@ public final class Doubts {
     private final ValueWriter writer;
     private final UnfencedBlocks unfenced;
 
-    public Doubts(Operations operations, Posts posts, BlockAllocator allocator, ValueWriter writer, UnfencedBlocks unfenced) {
+    public Doubts(
+            Operations operations, Posts posts, BlockAllocator allocator, ValueWriter writer, UnfencedBlocks unfenced) {
         this.operations = operations;
         this.posts = posts;
         this.allocator = allocator;

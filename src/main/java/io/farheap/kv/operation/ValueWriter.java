@@ -54,7 +54,8 @@ public final class ValueWriter implements AutoCloseable {
     /** The blocks that were taken for the pieces; other threads see those that are held. */
     private long[] pieces = new long[0];
 
-    public ValueWriter(RemoteMemory remote, Operations operations, Posts posts, BlockAllocator allocator, int extensionBytes) {
+    public ValueWriter(
+            RemoteMemory remote, Operations operations, Posts posts, BlockAllocator allocator, int extensionBytes) {
         this.operations = operations;
         this.posts = posts;
         this.allocator = allocator;

@@ -31,7 +31,8 @@ public abstract class BlockingSession implements Waiting.Polled {
 
     public abstract boolean touch(MemorySegment key, long lifeMillis, long tag);
 
-    public abstract boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag);
+    public abstract boolean store(
+            int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag);
 
     public abstract int inFlight();
 

@@ -29,8 +29,7 @@ public final class GrowingMemory implements AutoCloseable {
      * At least so many bytes, which may be others than before; null if this process has no memory for them. It does not
      * throw: what comes out of a poll ends no request, and the one that needs the memory would stay, and all behind it.
      */
-    public @Nullable
-    RegisteredBuffer atLeast(long bytes) {
+    public @Nullable RegisteredBuffer atLeast(long bytes) {
         KeptBuffer present = memory;
         if (present != null && present.buffer().bytes() >= bytes) {
             return present.buffer();

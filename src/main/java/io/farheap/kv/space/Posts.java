@@ -71,7 +71,12 @@ public final class Posts {
     private long skippedHints;
     private int lists;
 
-    public Posts(DeepQueue queue, SpaceMemory space, Operations operations, RegisteredBuffer memory, RegisteredBuffer hints) {
+    public Posts(
+            DeepQueue queue,
+            SpaceMemory space,
+            Operations operations,
+            RegisteredBuffer memory,
+            RegisteredBuffer hints) {
         this.queue = queue;
         this.reach = new Reach(space, queue.reconnects());
         this.space = space;

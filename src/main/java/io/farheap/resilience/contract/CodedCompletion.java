@@ -1,8 +1,8 @@
 package io.farheap.resilience.contract;
 
 /**
- * Told when a request has ended, inside {@link io.farheap.resilience.CodedSession#poll}, in the order of issue. It may issue requests; it
- * does not poll, block or close the session.
+ * Told when a request has ended, inside {@link io.farheap.resilience.CodedSession#poll}, in the order of issue. It may
+ * issue requests; it does not poll, block or close the session.
  */
 @FunctionalInterface
 public interface CodedCompletion {

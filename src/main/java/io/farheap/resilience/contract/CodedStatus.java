@@ -1,6 +1,8 @@
 package io.farheap.resilience.contract;
 
-/** How a request of a {@link io.farheap.resilience.CodedSession} ended. The first four are those of a cache's requests. */
+/**
+ * How a request of a {@link io.farheap.resilience.CodedSession} ended. The first four are those of a cache's requests.
+ */
 public final class CodedStatus {
 
     public static final int OK = 0;

@@ -21,13 +21,11 @@ public final class Requests {
 
         public int status;
 
-        public @Nullable
-        MemorySegment memory;
+        public @Nullable MemorySegment memory;
 
         public long at;
 
-        public @Nullable
-        CodedCompletion completion;
+        public @Nullable CodedCompletion completion;
 
         public long token;
     }

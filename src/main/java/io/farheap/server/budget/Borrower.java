@@ -1,6 +1,5 @@
 package io.farheap.server.budget;
 
-import io.farheap.control.ControlException;
 import io.farheap.control.plane.Caller;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param caller whom the lease is for, or null for this process
  * @param budgets of the server
  */
-public record Borrower(long leaseId, String clientName, @Nullable Caller caller, Budgets budgets) {
+public record Borrower(
+        long leaseId, String clientName, @Nullable Caller caller, Budgets budgets) {
 
     /**
      * @param budget one of the server's

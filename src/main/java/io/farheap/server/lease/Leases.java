@@ -130,8 +130,7 @@ public final class Leases {
     }
 
     /** The lease or null. */
-    public @Nullable
-    ClientLease find(long id) {
+    public @Nullable ClientLease find(long id) {
         return leases.get(id);
     }
 

@@ -41,7 +41,8 @@ public final class RegionExport {
      * @param client whose region it is
      * @param completions of queue pairs that post nothing, so it stays empty
      */
-    public RegionExport(int regionId, MemorySegment region, Borrower client, CompletionQueue completions, Retired retired) {
+    public RegionExport(
+            int regionId, MemorySegment region, Borrower client, CompletionQueue completions, Retired retired) {
         this.regionId = regionId;
         this.region = region;
         this.client = client;

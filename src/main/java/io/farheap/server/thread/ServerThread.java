@@ -11,7 +11,6 @@ import io.farheap.server.fence.TestFault;
 import io.farheap.thread.AgentThread;
 import io.farheap.thread.Loudly;
 import io.farheap.thread.OwnerGate;
-import io.farheap.thread.Pinning;
 import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;

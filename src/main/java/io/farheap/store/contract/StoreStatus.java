@@ -15,8 +15,8 @@ public final class StoreStatus {
     public static final int LOST = 4;
     /**
      * The device failed, by an I/O error or a full disk; or it has room for no more of the log, and the store has no
-     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit} below which it would compact: {@link io.farheap.store.FarStore#compact} makes
-     * room.
+     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit} below which it would compact:
+     * {@link io.farheap.store.FarStore#compact} makes room.
      */
     public static final int FAILED = 5;
     /** The store was closed before it ended. */

@@ -72,8 +72,7 @@ public final class HashIndex implements AutoCloseable {
     }
 
     /** The table, where it does not grow. */
-    public @Nullable
-    IndexTable quiet() {
+    public @Nullable IndexTable quiet() {
         IndexTable now = table;
         return next == now ? now : null;
     }

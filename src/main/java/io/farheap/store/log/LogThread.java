@@ -262,8 +262,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     /** Why nothing can be written any more; null where all is well. */
-    public @Nullable
-    Throwable failure() {
+    public @Nullable Throwable failure() {
         return failure;
     }
 

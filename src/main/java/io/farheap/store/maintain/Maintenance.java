@@ -79,8 +79,7 @@ public final class Maintenance implements AutoCloseable {
     }
 
     /** Why the last attempt at something failed; null where none did since, or none was made. */
-    public @Nullable
-    Throwable failure() {
+    public @Nullable Throwable failure() {
         return failure;
     }
 

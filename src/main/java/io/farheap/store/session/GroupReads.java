@@ -74,7 +74,10 @@ public final class GroupReads {
         this.counts = counts;
     }
 
-    /** As {@link io.farheap.store.StoreSession#readAll(long[], int, int, MemorySegment, long, int, StoreCompletion, long)}. */
+    /**
+     * As {@link io.farheap.store.StoreSession#readAll(long[], int, int, MemorySegment, long, int, StoreCompletion,
+     * long)}.
+     */
     public int read(
             long[] keys,
             int from,
@@ -92,7 +95,8 @@ public final class GroupReads {
     }
 
     /**
-     * As {@link io.farheap.store.StoreSession#readAll(MemorySegment, int[], int, int, MemorySegment, long, int, StoreCompletion, long)}.
+     * As {@link io.farheap.store.StoreSession#readAll(MemorySegment, int[], int, int, MemorySegment, long, int,
+     * StoreCompletion, long)}.
      */
     public int read(
             MemorySegment keys,

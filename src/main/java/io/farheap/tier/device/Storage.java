@@ -3,9 +3,10 @@ package io.farheap.tier.device;
 import java.util.List;
 
 /**
- * The files of one directory, as {@link io.farheap.tier.FileDevice} needs them. {@link io.farheap.tier.DiskStorage} has real ones; a test puts others
- * in their place, that remember in which states a power cut could leave them. Names are plain, without directories. Any
- * thread; what fails throws {@link StorageException} in one sentence, but for requests to files, which say so.
+ * The files of one directory, as {@link io.farheap.tier.FileDevice} needs them. {@link io.farheap.tier.DiskStorage} has
+ * real ones; a test puts others in their place, that remember in which states a power cut could leave them. Names are
+ * plain, without directories. Any thread; what fails throws {@link StorageException} in one sentence, but for requests
+ * to files, which say so.
  */
 public interface Storage extends AutoCloseable {
 

@@ -13,8 +13,8 @@ import io.farheap.tier.handle.SlotQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of one thread to a {@link io.farheap.tier.FileDevice}, whoever reads and writes for it. Kinds of handles say how requests
- * get there; what is done with a request, by whatever thread, is here.
+ * Requests of one thread to a {@link io.farheap.tier.FileDevice}, whoever reads and writes for it. Kinds of handles say
+ * how requests get there; what is done with a request, by whatever thread, is here.
  */
 public abstract class FileHandle extends BaseHandle {
 

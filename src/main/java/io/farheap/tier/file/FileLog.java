@@ -11,9 +11,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segments of a {@link io.farheap.tier.FileDevice}, and from where to where its log goes. A segment's file, and those between it
- * and the last, are made when something is appended to it, and deleted when the log's beginning has passed it; but the
- * last file is kept, as it says where the log ends. Any thread.
+ * The segments of a {@link io.farheap.tier.FileDevice}, and from where to where its log goes. A segment's file, and
+ * those between it and the last, are made when something is appended to it, and deleted when the log's beginning has
+ * passed it; but the last file is kept, as it says where the log ends. Any thread.
  */
 public final class FileLog {
 
@@ -62,8 +62,7 @@ public final class FileLog {
     }
 
     /** Why the storage refused a request, the last time; null where it refused none. */
-    public @Nullable
-    String refusal() {
+    public @Nullable String refusal() {
         return refusal;
     }
 

@@ -15,9 +15,10 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * What is in a {@link io.farheap.tier.FileDevice}'s directory: a file {@code device}, which says in text what the log's shape is, and a
- * file {@code segment-NUMBER} for each segment, its number in 16 hexadecimal digits. There is no gap between segments,
- * also not after a power cut: they are made in order and deleted in order, and the directory is synced each time.
+ * What is in a {@link io.farheap.tier.FileDevice}'s directory: a file {@code device}, which says in text what the log's
+ * shape is, and a file {@code segment-NUMBER} for each segment, its number in 16 hexadecimal digits. There is no gap
+ * between segments, also not after a power cut: they are made in order and deleted in order, and the directory is
+ * synced each time.
  */
 final class LogDirectory {
 

@@ -15,8 +15,7 @@ public final class SegmentTable<T> {
     private volatile Span span = new Span(0, new Object[0]);
 
     @SuppressWarnings("unchecked")
-    public @Nullable
-    T get(long segment) {
+    public @Nullable T get(long segment) {
         Span now = span;
         long index = segment - now.first;
         return index < 0 || index >= now.items.length ? null : (T) now.items[(int) index];

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A device in a {@link io.farheap.tier.TieredDevice}, and what it has of the log: all from {@link #low} on, but for what it has given
- * up, below its beginning, and its holes. Any thread.
+ * A device in a {@link io.farheap.tier.TieredDevice}, and what it has of the log: all from {@link #low} on, but for
+ * what it has given up, below its beginning, and its holes. Any thread.
  */
 public final class Tier {
 

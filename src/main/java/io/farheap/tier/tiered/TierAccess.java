@@ -14,7 +14,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A tier as one handle of a {@link io.farheap.tier.TieredDevice} has it: a handle of the tier's, and where its callbacks go. */
+/**
+ * A tier as one handle of a {@link io.farheap.tier.TieredDevice} has it: a handle of the tier's, and where its
+ * callbacks go.
+ */
 final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(TierAccess.class.getName());

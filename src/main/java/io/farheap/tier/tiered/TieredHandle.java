@@ -15,8 +15,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of one thread to a {@link io.farheap.tier.TieredDevice}. What a tier does not take at once, or must not have yet, waits in
- * {@code waiting}, and is tried again with each poll. Tiers come and go: it looks which there are with each call.
+ * Requests of one thread to a {@link io.farheap.tier.TieredDevice}. What a tier does not take at once, or must not have
+ * yet, waits in {@code waiting}, and is tried again with each poll. Tiers come and go: it looks which there are with
+ * each call.
  */
 public final class TieredHandle extends BaseHandle implements TierAccess.User {
 

@@ -15,8 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log of a {@link io.farheap.tier.TieredDevice}: which tiers have it, which handles and memory use each of them, and how far it
- * goes. Tiers come and go; one that was removed is closed once nobody uses it. Any thread.
+ * The log of a {@link io.farheap.tier.TieredDevice}: which tiers have it, which handles and memory use each of them,
+ * and how far it goes. Tiers come and go; one that was removed is closed once nobody uses it. Any thread.
  */
 public final class TieredLog {
 

@@ -44,9 +44,15 @@ final class Relay implements AutoCloseable {
                 sockets.add(client);
                 sockets.add(target);
                 AtomicBoolean swallowed = swallows;
-                Thread.ofPlatform().daemon().name("test-relay").unstarted(() -> copy(client, target, swallowed))
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("test-relay")
+                        .unstarted(() -> copy(client, target, swallowed))
                         .start();
-                Thread.ofPlatform().daemon().name("test-relay").unstarted(() -> copy(target, client, swallowed))
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("test-relay")
+                        .unstarted(() -> copy(target, client, swallowed))
                         .start();
             } catch (IOException e) {
                 // The test is over.

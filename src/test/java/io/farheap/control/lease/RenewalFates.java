@@ -43,8 +43,8 @@ final class RenewalFates implements Renewals, AutoCloseable {
         }
     }
 
-    private final ScheduledExecutorService answers =
-            Executors.newSingleThreadScheduledExecutor(task -> Thread.ofPlatform().daemon().name("test-answers").unstarted(task));
+    private final ScheduledExecutorService answers = Executors.newSingleThreadScheduledExecutor(
+            task -> Thread.ofPlatform().daemon().name("test-answers").unstarted(task));
     private final Map<Long, Fate> leases = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
 

@@ -189,8 +189,7 @@ public final class ControlFlow {
     }
 
     /** Null where the block is no loop's head. */
-    public @Nullable
-    Loop loop(int block) {
+    public @Nullable Loop loop(int block) {
         return heads[block];
     }
 

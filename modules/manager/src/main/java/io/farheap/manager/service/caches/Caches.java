@@ -82,8 +82,7 @@ public final class Caches {
         timed.remove(id);
     }
 
-    public @Nullable
-    CacheRecord find(long id) {
+    public @Nullable CacheRecord find(long id) {
         return caches.get(id);
     }
 

@@ -91,8 +91,7 @@ public final class Clients {
     }
 
     /** Of the process that has a cache, or null. */
-    public @Nullable
-    Line line(long cacheId) {
+    public @Nullable Line line(long cacheId) {
         return lines.get(cacheId);
     }
 
@@ -102,8 +101,7 @@ public final class Clients {
     }
 
     /** Since when a cache is {@linkplain #abandoned abandoned}; null where it is nobody's. */
-    public @Nullable
-    Long abandonedSince(long cacheId) {
+    public @Nullable Long abandonedSince(long cacheId) {
         Long last = claimed.get(cacheId);
         return last == null ? null : last + silentNanos;
     }

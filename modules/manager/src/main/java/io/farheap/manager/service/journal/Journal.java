@@ -148,7 +148,8 @@ public final class Journal {
     /**
      * Returns when a group is on disk, and so all before it. Without the lock.
      *
-     * @throws io.farheap.control.ControlException it is not, and has not happened: UNAVAILABLE where another manager leads, else INTERNAL
+     * @throws io.farheap.control.ControlException it is not, and has not happened: UNAVAILABLE where another manager
+     *     leads, else INTERNAL
      */
     static void await(@Nullable Group group) {
         if (group == null) {

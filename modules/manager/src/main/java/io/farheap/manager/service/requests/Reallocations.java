@@ -252,7 +252,8 @@ public final class Reallocations {
     }
 
     /** As {@code CacheManager.moved}. */
-    public CacheRecord moved(long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+    public CacheRecord moved(
+            long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
         CacheRecord cache = caches.require(cacheId);
         SortedMap<Long, Integer> regions = regions(cache, shares);
         requireSensible(cache, capacity, regions);

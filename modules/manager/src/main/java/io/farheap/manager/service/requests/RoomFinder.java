@@ -49,9 +49,11 @@ public final class RoomFinder {
      * @param action gives the cache its room, or finds none
      * @param fits whether there is room, with the lock
      * @param quotes which servers would give it room, with the lock
-     * @throws io.farheap.control.ControlException OUT_OF_MEMORY, BUSY where it is to ask again; what else the action throws
+     * @throws io.farheap.control.ControlException OUT_OF_MEMORY, BUSY where it is to ask again; what else the action
+     *     throws
      */
-    public Allocation find(long cacheId, Supplier<Allocation> action, BooleanSupplier fits, Supplier<Optional<Quote>> quotes) {
+    public Allocation find(
+            long cacheId, Supplier<Allocation> action, BooleanSupplier fits, Supplier<Optional<Quote>> quotes) {
         long ends = System.nanoTime() + callNanos;
         while (true) {
             long seen = fleet.latest();

@@ -42,8 +42,7 @@ public final class Servers {
     public static final class Known {
         public ServerRecord record;
         /** Null until it reports to this manager. */
-        public @Nullable
-        ServerReport report;
+        public @Nullable ServerReport report;
 
         public long reportedAt;
         /** For how long servers had been heard when this one was heard last. */
@@ -111,8 +110,7 @@ public final class Servers {
         return servers.values().stream();
     }
 
-    public @Nullable
-    Known find(long id) {
+    public @Nullable Known find(long id) {
         return servers.get(id);
     }
 

@@ -71,8 +71,8 @@ public final class Recruits {
      * @param refused why it does not get what it needs now
      * @param seen {@link Fleet#latest} before that was so
      * @param until as {@code nanoTime}: then it is told to ask again
-     * @throws io.farheap.control.ControlException OUT_OF_MEMORY where no server will come, or none came in time; BUSY where it is to ask
-     *     again
+     * @throws io.farheap.control.ControlException OUT_OF_MEMORY where no server will come, or none came in time; BUSY
+     *     where it is to ask again
      */
     public void await(long cacheId, Supplier<Optional<Quote>> quotes, ControlException refused, long seen, long until) {
         if (!fleet.canStart()) {

@@ -1,0 +1,9 @@
+/**
+ * Which caches leave which servers: since these leave, or since another costs less. It stands on caches and servers;
+ * begin with {@link io.farheap.manager.service.moves.Moves}; a move that nobody has to make is
+ * {@link io.farheap.manager.service.moves.Thrift}'s.
+ */
+@NullMarked
+package io.farheap.manager.service.moves;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,10 @@
+/**
+ * What clients ask for: room for a new cache, another capacity or objective, what has moved, and the end of a cache;
+ * where there is no room, who waits for it. It stands on supply, moves and caches; begin with
+ * {@link io.farheap.manager.service.requests.RoomFinder}, then {@link io.farheap.manager.service.requests.Admission}
+ * and {@link io.farheap.manager.service.requests.Reallocations}.
+ */
+@NullMarked
+package io.farheap.manager.service.requests;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,8 @@
+/**
+ * How a cache whose pages are coded over several servers uses the coded space of {@code resilience}. It stands on
+ * {@code session} and {@code order}; begin with {@link io.farheap.cache.coded.CodedPath}.
+ */
+@NullMarked
+package io.farheap.cache.coded;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,9 @@
+/**
+ * The blocks that a session has free, segments that are not cut yet, blocks whose fate is not known, and the mailbox by
+ * which a session and the keeper exchange them. It stands on {@code space} and {@code format}; begin with
+ * {@link io.farheap.kv.blocks.BlockAllocator}, then {@link io.farheap.kv.blocks.Mailbox}.
+ */
+@NullMarked
+package io.farheap.kv.blocks;
+
+import org.jspecify.annotations.NullMarked;

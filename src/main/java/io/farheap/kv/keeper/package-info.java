@@ -1,0 +1,9 @@
+/**
+ * A process's end of a map's services: the thread that makes all calls to servers, its beats, what it fetches and gives
+ * back, and how it learns that the map has grown. It stands on {@code blocks}; begin with
+ * {@link io.farheap.kv.keeper.Keeper}.
+ */
+@NullMarked
+package io.farheap.kv.keeper;
+
+import org.jspecify.annotations.NullMarked;

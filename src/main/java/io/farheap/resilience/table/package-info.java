@@ -1,0 +1,9 @@
+/**
+ * What sessions and the keeper share: which slab may be read and written, the stripe words that keep two writes apart,
+ * what was met at each server, and counts. Begin with {@link io.farheap.resilience.table.SlabTable}, then
+ * {@link io.farheap.resilience.table.StripeWords}.
+ */
+@NullMarked
+package io.farheap.resilience.table;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,8 @@
+/**
+ * How much a server lends: in all, to one host, to one client, under one lease. Begin with
+ * {@link io.farheap.server.budget.Budget}.
+ */
+@NullMarked
+package io.farheap.server.budget;
+
+import org.jspecify.annotations.NullMarked;

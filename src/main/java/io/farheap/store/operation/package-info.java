@@ -1,0 +1,9 @@
+/**
+ * What an operation does to records in memory (FASTER, sections 4 to 6): find, append, change in place, copy to the
+ * tail, and which version a change belongs to. It stands on the log and the index; begin with
+ * {@link io.farheap.store.operation.Operations}, then {@link io.farheap.store.operation.Updates}.
+ */
+@NullMarked
+package io.farheap.store.operation;
+
+import org.jspecify.annotations.NullMarked;
