@@ -134,7 +134,7 @@ final class SourceSizes {
                 (type.getKind() == Tree.Kind.RECORD ? parameters : fields)
                         .add(new Size(type.getSimpleName().toString(), own));
             }
-            return super.visitClass(type, nothing);
+            return super.visitClass(type, null);
         }
 
         @Override
@@ -151,7 +151,7 @@ final class SourceSizes {
                     parameters.add(new Size(name, method.getParameters().size()));
                 }
             }
-            return super.visitMethod(method, nothing);
+            return super.visitMethod(method, null);
         }
 
         private long line(long position) {
