@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.connection.ConnectionNumbers;
 import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
@@ -29,7 +29,7 @@ import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.slo.Configuration;
-import io.farheap.store.BlockingSession;
+import io.farheap.store.BlockingStoreSession;
 import io.farheap.store.FarStore;
 import io.farheap.store.StoreSession;
 import io.farheap.thread.idle.Idle;
@@ -85,7 +85,7 @@ public final class Main {
                         .trackLatency(LatencyTracking.SAMPLED)
                         .migration(MigrationOptions.DEFAULT)
                         .create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             new CacheMetrics(cache).bindTo(new SimpleMeterRegistry());
             buffer.segment().set(JAVA_LONG, 0, 42);
@@ -128,7 +128,7 @@ public final class Main {
                 FarStore store = FarStore.builder().device(device).memory(8 << 20).open();
                 StoreSession session = store.openSession();
                 Arena arena = Arena.ofConfined()) {
-            BlockingSession blocking = new BlockingSession(session);
+            BlockingStoreSession blocking = new BlockingStoreSession(session);
             MemorySegment value = arena.allocate(8);
             value.set(JAVA_LONG, 0, 43);
             blocking.upsert(1, value, 0, 8);

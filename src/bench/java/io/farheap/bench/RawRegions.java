@@ -4,7 +4,7 @@ import io.farheap.bench.raw.RawContest;
 import io.farheap.bench.raw.RawOperation;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.command.ServerProcess;
 import io.farheap.verbs.Devices;
 import java.util.ArrayList;
@@ -156,7 +156,7 @@ final class RawRegions implements AutoCloseable {
         private final int regions;
         private final ServerProcess server;
         private final Cache cache;
-        private final List<Session> sessions = new ArrayList<>();
+        private final List<CacheSession> sessions = new ArrayList<>();
         private final List<Buffer> buffers = new ArrayList<>();
 
         private Side(int regions, long bytes) {
@@ -182,7 +182,7 @@ final class RawRegions implements AutoCloseable {
         }
 
         private void run(int index, boolean write, int bytes, int operations) {
-            Session session = sessions.get(index);
+            CacheSession session = sessions.get(index);
             Buffer buffer = buffers.get(index);
             // Sessions begin at different addresses.
             int next = index * (addresses.length / sessions.size());

@@ -19,7 +19,7 @@ public class CompletionHandOverStress {
     private static final int STATUS = 5;
 
     private final OwnerGate gate = new OwnerGate();
-    private final Stash stash = new Stash(4);
+    private final CompletionStash stash = new CompletionStash(4);
     private int handled;
     private int spoilt;
 

@@ -14,7 +14,7 @@ final class FarCache implements AutoCloseable {
 
     private final ServerProcess server;
     private final Cache cache;
-    final Session session;
+    final CacheSession session;
     final Buffer buffer;
     private int completed;
 

@@ -75,7 +75,7 @@ public class QueueBenchmark {
 
     @Benchmark
     public void executeRead() {
-        if (queue.execute(false, region, 0, buffer, 0, bytes, 0) == Posting.OK) {
+        if (queue.execute(false, region, 0, buffer, 0, bytes, 0) == PostResult.OK) {
             await(1);
         }
     }
@@ -114,8 +114,8 @@ public class QueueBenchmark {
     }
 
     private static void posted(int posting) {
-        if (posting != Posting.OK) {
-            throw new IllegalStateException(Posting.describe(posting));
+        if (posting != PostResult.OK) {
+            throw new IllegalStateException(PostResult.describe(posting));
         }
     }
 

@@ -150,7 +150,7 @@ public class RpcBenchmark {
         for (int i = 0; i < MANY; i++) {
             place = place + 1_000_003 * 64 & BYTES - 64;
             words.set(JAVA_LONG, 8, place);
-            while (calls.call(attached, operation, page, 0, 16, 64 + i * 8L, 8, i) != Posting.OK) {
+            while (calls.call(attached, operation, page, 0, 16, 64 + i * 8L, 8, i) != PostResult.OK) {
                 calls.poll(replies);
             }
         }
@@ -173,7 +173,7 @@ public class RpcBenchmark {
         place = place + 1_000_003 * 64 & BYTES - 64;
         long at = place;
         for (int step = 0; step < STEPS; step++) {
-            if (queue.execute(false, region, at, page, 0, 8, 0) == Posting.OK) {
+            if (queue.execute(false, region, at, page, 0, 8, 0) == PostResult.OK) {
                 awaitQueue(1);
             }
             at = page.segment().get(JAVA_LONG, 0);
@@ -181,8 +181,8 @@ public class RpcBenchmark {
     }
 
     private static void posted(int posting) {
-        if (posting != Posting.OK) {
-            throw new IllegalStateException(Posting.describe(posting));
+        if (posting != PostResult.OK) {
+            throw new IllegalStateException(PostResult.describe(posting));
         }
     }
 

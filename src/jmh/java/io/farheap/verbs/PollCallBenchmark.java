@@ -55,7 +55,7 @@ public class PollCallBenchmark {
         function = MemorySegment.ofAddress(
                 ibverbs.farheap_poll_cq_address(queue.handle().context()));
         memory = Arena.global().allocate(Loader.sizeof(ibv_wc.class) * LoopbackPair.DEPTH, 64);
-        completions = new ibv_wc(Native.pointer(memory));
+        completions = new ibv_wc(NativePointers.pointer(memory));
     }
 
     @TearDown

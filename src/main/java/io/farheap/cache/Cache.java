@@ -8,7 +8,7 @@ import io.farheap.cache.contract.CallCounts;
 import io.farheap.cache.contract.SloReport;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.managed.Management;
-import io.farheap.cache.move.Resizing;
+import io.farheap.cache.move.CacheResizer;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.session.BlockingRequests;
@@ -16,7 +16,7 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.resilience.contract.Health;
@@ -57,7 +57,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      */
     final ReentrantReadWriteLock openings = new ReentrantReadWriteLock();
 
-    private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
+    private final Set<FutureCacheSession> futures = ConcurrentHashMap.newKeySet();
     private final Set<Buffer> buffers = ConcurrentHashMap.newKeySet();
     /** Guards which buffers and sessions there are, for short: no server is called under it. */
     private final ReentrantLock topology = new ReentrantLock();
@@ -97,12 +97,12 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * A new session; it belongs to the first thread that uses it. It connects to every server anew, so it also replaces
      * one whose connection failed; requests to a server that cannot be reached end with {@link Status#LOST}.
      */
-    public final Session openSession() {
+    public final CacheSession openSession() {
         checkOpen();
         OperationLatency recorder =
                 options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
         try {
-            return new Session(open(recorder));
+            return new CacheSession(open(recorder));
         } catch (Throwable e) {
             if (recorder != null) {
                 latency.remove(recorder);
@@ -118,9 +118,9 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the
      * cache.
      */
-    public final FutureSession openFutureSession() {
-        FutureSession session =
-                new FutureSession(openSession(), options.name(), this::refuseInCallback, futures::remove);
+    public final FutureCacheSession openFutureSession() {
+        FutureCacheSession session =
+                new FutureCacheSession(openSession(), options.name(), this::refuseInCallback, futures::remove);
         futures.add(session);
         return session;
     }
@@ -261,7 +261,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      *
      * @param bytes at least 1
      * @throws CacheException where there are not enough regions, a server or the manager refuses, or a session has
-     *     requests pending beyond the new end and its thread polls for none of them for {@value Resizing#QUIET_SECONDS}
+     *     requests pending beyond the new end and its thread polls for none of them for {@value CacheResizer#QUIET_SECONDS}
      *     seconds. The capacity and the content are as before then
      */
     public void reshape(long bytes) {
@@ -391,8 +391,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         refuseInCallback();
         refuseInListener();
         beginClosing();
-        futures.forEach(FutureSession::beginClose);
-        futures.forEach(FutureSession::close);
+        futures.forEach(FutureCacheSession::beginClose);
+        futures.forEach(FutureCacheSession::close);
         end();
     }
 
@@ -434,7 +434,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         topology.lock();
         try {
             buffers.forEach(buffer -> buffer.closed(true));
-            Closing.all(
+            Closeables.all(
                     buffers.stream().<AutoCloseable>map(buffer -> buffer::free).toList());
             buffers.clear();
         } finally {
@@ -470,7 +470,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         if (file == null) {
             return;
         }
-        Session session = openSession();
+        CacheSession session = openSession();
         try (FileLoader loader = new FileLoader(capacity(), session, this::allocate)) {
             loader.load(file, options.loaded());
         } finally {

@@ -8,9 +8,9 @@ import io.farheap.cache.objective.Tuning;
 import io.farheap.cache.objective.Tunings;
 import io.farheap.cache.session.SessionOptions;
 import io.farheap.latency.LatencyTracking;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Tenant;
 import io.farheap.migration.MigrationOptions;
@@ -53,7 +53,7 @@ public final class CacheBuilder {
     private @Nullable ReclaimListener reclaimListener;
     private MigrationOptions migration = MigrationOptions.DEFAULT;
     private List<PerformanceModel> models = List.of();
-    private ManagedModels.@Nullable Workload workload;
+    private ManagedModels.@Nullable ModelWorkload workload;
     private @Nullable Slo slo;
     private double margin = Explanation.USUAL_MARGIN;
     private Duration period = Duration.ofSeconds(1);
@@ -232,7 +232,7 @@ public final class CacheBuilder {
      * @param readPercent of the operations, from 0 to 100; the others are writes
      */
     public CacheBuilder workload(int recordBytes, int readPercent) {
-        this.workload = new ManagedModels.Workload(recordBytes, readPercent);
+        this.workload = new ManagedModels.ModelWorkload(recordBytes, readPercent);
         return this;
     }
 
@@ -335,7 +335,7 @@ public final class CacheBuilder {
             return new RegionCache(options(tuning(tunings, management), management));
         } catch (Throwable e) {
             if (management != null) {
-                Closing.after(e, management);
+                Closeables.after(e, management);
             }
             throw e;
         }
@@ -374,7 +374,7 @@ public final class CacheBuilder {
     }
 
     private Management manage(List<Tuning> tunings) {
-        List<Candidate> candidates = tunings.isEmpty() ? List.of(Candidate.ANY) : Tunings.candidates(tunings);
+        List<AllocationCandidate> candidates = tunings.isEmpty() ? List.of(AllocationCandidate.ANY) : Tunings.candidates(tunings);
         return Management.allocate(
                 managers, tenant, name, capacity, lifetime, place, candidates, migration, managementListener());
     }

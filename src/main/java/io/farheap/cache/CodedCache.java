@@ -6,7 +6,7 @@ import io.farheap.cache.coded.SlabMoves;
 import io.farheap.cache.configuration.DataPaths;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
-import io.farheap.cache.move.MoveNews;
+import io.farheap.cache.move.MoveNotifier;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.session.BlockingRequests;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 /** A cache whose pages are coded over several servers ({@code resilience}), on a {@link RemoteMemory} of its own. */
 final class CodedCache extends Cache {
 
-    private final Inside inside = new Inside();
+    private final CodedCacheHost inside = new CodedCacheHost();
     private final Capacity capacity;
     private final RemoteMemory memory;
     /** Null for a thread that is told of a lost server before they are there. */
@@ -47,7 +47,7 @@ final class CodedCache extends Cache {
     /** Held by the thread that raises the capacity or takes a server out. A close does not wait for it. */
     private final ReentrantLock changing = new ReentrantLock();
 
-    private final MoveNews news = new MoveNews(changing);
+    private final MoveNotifier news = new MoveNotifier(changing);
     /** Held by who closes it: another waits. */
     private final ReentrantLock ending = new ReentrantLock();
 
@@ -268,7 +268,7 @@ final class CodedCache extends Cache {
         }
     }
 
-    private final class Inside implements BlockingRequests.Owner, DataPaths.Owner {
+    private final class CodedCacheHost implements BlockingRequests.Owner, DataPaths.DataPathHost {
 
         @Override
         public CallingCache calls() {

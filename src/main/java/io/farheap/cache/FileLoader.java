@@ -3,7 +3,7 @@ package io.farheap.cache;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -20,7 +20,7 @@ final class FileLoader implements AutoCloseable, Completion {
     private static final int PARTS = 4;
 
     private final long capacity;
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
     private final int[] freeParts = new int[PARTS];
     private int free;
@@ -31,7 +31,7 @@ final class FileLoader implements AutoCloseable, Completion {
      * @param capacity of the cache, in bytes
      * @param allocate registers so many bytes
      */
-    FileLoader(long capacity, Session session, LongFunction<Buffer> allocate) {
+    FileLoader(long capacity, CacheSession session, LongFunction<Buffer> allocate) {
         this.capacity = capacity;
         this.session = session;
         this.buffer = allocate.apply((long) PARTS * PART_BYTES);
@@ -72,7 +72,7 @@ final class FileLoader implements AutoCloseable, Completion {
 
     @Override
     public void close() {
-        Closing.all(session::drain, buffer);
+        Closeables.all(session::drain, buffer);
     }
 
     private int takePart() {

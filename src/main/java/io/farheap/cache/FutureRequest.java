@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link FutureSession} has been asked for. */
+/** What a {@link FutureCacheSession} has been asked for. */
 abstract sealed class FutureRequest {
 
     private final long address;
@@ -35,7 +35,7 @@ abstract sealed class FutureRequest {
      * @param ended told when it has
      * @return false where there is no room, or something is in its way
      */
-    abstract boolean issue(Session session, Consumer<FutureRequest> ended);
+    abstract boolean issue(CacheSession session, Consumer<FutureRequest> ended);
 
     abstract void fail(Throwable why);
 
@@ -59,7 +59,7 @@ abstract sealed class FutureRequest {
         }
 
         @Override
-        boolean issue(Session session, Consumer<FutureRequest> ended) {
+        boolean issue(CacheSession session, Consumer<FutureRequest> ended) {
             Completion completion = (token, status) -> {
                 ended.accept(this);
                 finish(status);
@@ -87,7 +87,7 @@ abstract sealed class FutureRequest {
     }
 
     /** A call of a procedure. */
-    static final class Called extends FutureRequest {
+    static final class CallRequest extends FutureRequest {
 
         /** The footprint is the whole cache, however large that is when the call is made. */
         static final long WHOLE = Long.MAX_VALUE;
@@ -103,7 +103,7 @@ abstract sealed class FutureRequest {
 
         private final CompletableFuture<CallResult> future = new CompletableFuture<>();
 
-        Called(Procedure procedure, long address, long from, long span, MemorySegment arguments, MemorySegment result) {
+        CallRequest(Procedure procedure, long address, long from, long span, MemorySegment arguments, MemorySegment result) {
             super(from, span);
             this.procedure = procedure;
             this.address = address;
@@ -118,7 +118,7 @@ abstract sealed class FutureRequest {
         }
 
         @Override
-        boolean issue(Session session, Consumer<FutureRequest> ended) {
+        boolean issue(CacheSession session, Consumer<FutureRequest> ended) {
             MemorySegment memory = memory();
             MemorySegment.copy(arguments, 0, memory, 0, arguments.byteSize());
             MappedFaults.raise(arguments);

@@ -4,7 +4,7 @@ import io.farheap.cache.calls.RegisteredProcedure;
 import io.farheap.procedure.translate.running.Translation;
 import java.util.Map;
 
-/** A procedure of a cache, which its sessions {@linkplain Session#call call}. Any thread. */
+/** A procedure of a cache, which its sessions {@linkplain CacheSession#call call}. Any thread. */
 // What its superclass has beside this is for the cache alone.
 @SuppressWarnings("exports")
 public final class Procedure extends RegisteredProcedure {

@@ -5,16 +5,16 @@ import io.farheap.cache.calls.CallLinks;
 import io.farheap.cache.calls.CallingCache;
 import io.farheap.cache.configuration.CachePaths;
 import io.farheap.cache.configuration.DataPaths;
-import io.farheap.cache.configuration.SessionOpening;
+import io.farheap.cache.configuration.SessionOpener;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CallCounts;
 import io.farheap.cache.managed.Management;
 import io.farheap.cache.move.CacheMoves;
+import io.farheap.cache.move.CacheReshaper;
+import io.farheap.cache.move.CacheResizer;
 import io.farheap.cache.move.CacheServers;
 import io.farheap.cache.move.RegionPlacement;
 import io.farheap.cache.move.Relocation;
-import io.farheap.cache.move.Reshaping;
-import io.farheap.cache.move.Resizing;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.RequestBuffer;
@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
 /** A cache whose regions have one place each, between which they move. */
 final class RegionCache extends Cache {
 
-    private final Inside inside = new Inside();
+    private final RegionCacheHost inside = new RegionCacheHost();
     private final OpenDevice device;
     private final RegionTable table;
     private final CacheMoves moves;
@@ -60,8 +60,8 @@ final class RegionCache extends Cache {
     private final CacheServers servers;
     private final Relocation relocation;
 
-    private final SessionOpening opening;
-    private final Reshaping reshaping;
+    private final SessionOpener opening;
+    private final CacheReshaper reshaping;
     private final CachePaths paths;
 
     RegionCache(CacheOptions options) {
@@ -81,7 +81,7 @@ final class RegionCache extends Cache {
                     servers.all(),
                     options.capacity(),
                     options.management() == null ? null : options.management().shares());
-            opening = new SessionOpening(
+            opening = new SessionOpener(
                     inside, device, table, sessions, servers, openings.readLock(), RegionCache.this::checkOpen);
             procedures = stack.add(new CacheProcedures(
                     options.name(), device, table, servers.all(), () -> sessions.forEach(session -> session.wake())));
@@ -89,7 +89,7 @@ final class RegionCache extends Cache {
                     .map(session -> session.participant())
                     .toList());
             relocation = new Relocation(inside, servers, table, moves, procedures, sessions, options.management());
-            Resizing resizing = new Resizing(inside, table, moves, servers.all(), sessions, options.management());
+            CacheResizer resizing = new CacheResizer(inside, table, moves, servers.all(), sessions, options.management());
             paths = stack.add(new CachePaths(
                     sessions,
                     servers,
@@ -99,7 +99,7 @@ final class RegionCache extends Cache {
                     options.configuration()));
             load();
             watch = SloWatch.of(options.name(), options.tuning(), latency);
-            reshaping = new Reshaping(
+            reshaping = new CacheReshaper(
                     inside, relocation.lock(), resizing, options.management() != null, options.tuning(), watch);
             stack.keep();
         }
@@ -313,8 +313,8 @@ final class RegionCache extends Cache {
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
-    private final class Inside
-            implements BlockingRequests.Owner, DataPaths.Owner, Reshaping.Owner, Relocation.Owner, CallingCache {
+    private final class RegionCacheHost
+            implements BlockingRequests.Owner, DataPaths.DataPathHost, CacheReshaper.ReshapeHost, Relocation.RelocationHost, CallingCache {
 
         @Override
         public CallingCache calls() {

@@ -1,6 +1,6 @@
 package io.farheap.connection;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.DeviceLimits;
 import io.farheap.verbs.Endpoint;
@@ -54,7 +54,7 @@ public final class Connection implements AutoCloseable {
     private final OneOperation now;
     private final int nowSlot;
     private final AdoptedOperation adopted = new AdoptedOperation();
-    private final UsedKeys used;
+    private final OutstandingKeys used;
 
     private boolean failed;
 
@@ -73,7 +73,7 @@ public final class Connection implements AutoCloseable {
             now.close();
             throw e;
         }
-        this.used = new UsedKeys(ring, requests, adopted, this::id);
+        this.used = new OutstandingKeys(ring, requests, adopted, this::id);
         this.outstandingReads = new OutstandingReads(requests, flushSlot);
         for (int slot = 0; slot < nowSlot; slot++) {
             requests.id(slot, id(slot));
@@ -104,7 +104,7 @@ public final class Connection implements AutoCloseable {
         try {
             return new Connection(queuePair, number, depth, inlineBytes, listLimit);
         } catch (Throwable e) {
-            Closing.after(e, queuePair);
+            Closeables.after(e, queuePair);
             throw e;
         }
     }
@@ -413,7 +413,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /** The keys of the operations that have not been taken. */
-    public UsedKeys used() {
+    public OutstandingKeys used() {
         return used;
     }
 
@@ -446,7 +446,7 @@ public final class Connection implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(now, queuePair, requests);
+        Closeables.all(now, queuePair, requests);
     }
 
     private int post(

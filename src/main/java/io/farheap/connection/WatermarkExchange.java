@@ -2,7 +2,7 @@ package io.farheap.connection;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
@@ -56,7 +56,7 @@ public final class WatermarkExchange implements AutoCloseable {
             flags = SendRequests.SIGNALED | (queuePair.inlineBytes() >= Long.BYTES ? SendRequests.INLINE : 0);
             WORD.setRelease(memory.segment(), 0L, mark);
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -161,6 +161,6 @@ public final class WatermarkExchange implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(queuePair, requests, memory, completions, domain);
+        Closeables.all(queuePair, requests, memory, completions, domain);
     }
 }

@@ -18,7 +18,7 @@ package io.farheap.control;
  * @param pieceBytes how much is copied at a time; the server takes less where its device cannot carry that much in one
  *     message
  */
-public record PullPace(Mark client, long offset, long end, int pieceBytes) {
+public record PullPace(WatermarkEndpoint client, long offset, long end, int pieceBytes) {
 
     /** The client's mark that ends a pull. */
     public static final long STOP = -1;

@@ -1,6 +1,6 @@
 package io.farheap.control;
 
-import io.farheap.control.text.Printable;
+import io.farheap.control.text.PrintableText;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -28,7 +28,7 @@ public final class SpaceKey {
             throw new IllegalArgumentException("an empty name of a space; it has 1 to " + MAX_NAME_LENGTH
                     + " characters, so choose one that people can tell from others");
         }
-        this.name = Printable.require("a name of a space", name, MAX_NAME_LENGTH);
+        this.name = PrintableText.require("a name of a space", name, MAX_NAME_LENGTH);
         if (token.length < MIN_TOKEN_BYTES || token.length > MAX_TOKEN_BYTES) {
             throw new IllegalArgumentException("a space's token of " + token.length + " bytes; it has "
                     + MIN_TOKEN_BYTES + " to " + MAX_TOKEN_BYTES + ", so take 16 random ones");

@@ -4,21 +4,21 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.elastic.DrainServer;
-import io.farheap.kv.elastic.JoinServer;
-import io.farheap.kv.elastic.MoreMemory;
+import io.farheap.kv.elastic.MapGrowth;
 import io.farheap.kv.elastic.SegmentEmptier;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.elastic.ServerDrain;
+import io.farheap.kv.elastic.ServerJoin;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.SpaceShape;
-import io.farheap.kv.keeper.Keeper;
+import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.policy.Replacements;
+import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
-import io.farheap.kv.session.Tally;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableReader;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,18 +55,18 @@ public final class FarMap implements AutoCloseable {
     private final MapServers servers;
     private final SpaceMemory space;
     private final MapClock clock;
-    private final CachePolicy policy;
-    private final Keeper keeper;
-    private final MoreMemory moreMemory;
+    private final EvictionSettings policy;
+    private final MapKeeper keeper;
+    private final MapGrowth moreMemory;
     /** Held by whoever changes what memory the map has. */
     private final Object memoryChange = new Object();
 
     private final Object closing = new Object();
 
-    private final Tally tally;
+    private final MapCountTotals tally;
     private final SegmentEmptier emptier;
     private final Runnable statistics = this::emitStatistics;
-    private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
+    private final Set<FutureMapSession> futures = ConcurrentHashMap.newKeySet();
 
     /**
      * @param memory closed with the map
@@ -77,16 +77,16 @@ public final class FarMap implements AutoCloseable {
             MapServers servers,
             SpaceMemory space,
             MapClock clock,
-            CachePolicy policy,
-            Keeper keeper) {
+            EvictionSettings policy,
+            MapKeeper keeper) {
         this.keeper = keeper;
         this.memory = memory;
         this.servers = servers;
         this.space = space;
         this.clock = clock;
         this.policy = policy;
-        this.moreMemory = new MoreMemory(keeper.tasks(), servers, space, keeper::usedByAll);
-        this.tally = new Tally(Replacements.expertNames(policy.name()));
+        this.moreMemory = new MapGrowth(keeper.tasks(), servers, space, keeper::usedByAll);
+        this.tally = new MapCountTotals(Replacements.expertNames(policy.name()));
         this.emptier = new SegmentEmptier(memory, space, keeper.tasks(), () -> requests(DRAIN_REQUESTS));
         keeper.emptiesBy(emptier::ask);
         FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
@@ -112,7 +112,7 @@ public final class FarMap implements AutoCloseable {
      *
      * @throws MapException where a server does not answer
      */
-    public Session openSession() {
+    public MapSession openSession() {
         return openSession(REQUESTS);
     }
 
@@ -122,12 +122,12 @@ public final class FarMap implements AutoCloseable {
      * @param requests 1 to 1,024, rounded up to a power of two
      * @throws MapException where a server does not answer
      */
-    public Session openSession(int requests) {
+    public MapSession openSession(int requests) {
         if (requests < 1 || requests > MOST_REQUESTS) {
             throw new IllegalArgumentException(
                     "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
         }
-        return new Session(requests(Integer.highestOneBit(2 * requests - 1)));
+        return new MapSession(requests(Integer.highestOneBit(2 * requests - 1)));
     }
 
     /** @param places for requests in flight, a power of two */
@@ -140,8 +140,8 @@ public final class FarMap implements AutoCloseable {
      *
      * @throws MapException where a server does not answer
      */
-    public FutureSession openFutureSession() {
-        FutureSession session = new FutureSession(openSession(), futures::remove);
+    public FutureMapSession openFutureSession() {
+        FutureMapSession session = new FutureMapSession(openSession(), futures::remove);
         futures.add(session);
         return session;
     }
@@ -231,7 +231,7 @@ public final class FarMap implements AutoCloseable {
     public void addServer(String hostPort, long bytes) {
         int regions = regions(bytes, 1);
         synchronized (memoryChange) {
-            new JoinServer(servers, moreMemory).join(hostPort, regions);
+            new ServerJoin(servers, moreMemory).join(hostPort, regions);
         }
     }
 
@@ -255,7 +255,7 @@ public final class FarMap implements AutoCloseable {
     /** The same. @param progress is told now and then how far it is, on this thread */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
-            return new DrainServer(servers, space, keeper.tasks(), moreMemory, () -> requests(DRAIN_REQUESTS))
+            return new ServerDrain(servers, space, keeper.tasks(), moreMemory, () -> requests(DRAIN_REQUESTS))
                     .drain(hostPort, within, progress);
         }
     }
@@ -282,7 +282,7 @@ public final class FarMap implements AutoCloseable {
      * @throws ControlException where a server does not answer; on the others it has ended all the same
      */
     public void drop() {
-        List.copyOf(futures).forEach(FutureSession::checkNotInAction);
+        List.copyOf(futures).forEach(FutureMapSession::checkNotInAction);
         List<AutoCloseable> ends = new ArrayList<>();
         ends.add(this::endStatistics);
         ends.add(emptier);
@@ -290,7 +290,7 @@ public final class FarMap implements AutoCloseable {
         servers.all().forEach(each -> ends.add(each.space()::drop));
         ends.add(memory);
         synchronized (closing) {
-            Closing.all(ends);
+            Closeables.all(ends);
         }
     }
 
@@ -301,12 +301,12 @@ public final class FarMap implements AutoCloseable {
     @Override
     public void close() {
         // Before the lock: the threads that complete futures may wait for it in an action.
-        List<FutureSession> open = List.copyOf(futures);
-        open.forEach(FutureSession::checkNotInAction);
-        Closing.all(() -> Closing.all(open), () -> {
+        List<FutureMapSession> open = List.copyOf(futures);
+        open.forEach(FutureMapSession::checkNotInAction);
+        Closeables.all(() -> Closeables.all(open), () -> {
             // Who comes second is not to close what the keeper still uses.
             synchronized (closing) {
-                Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
+                Closeables.all(this::endStatistics, () -> Closeables.all(List.copyOf(futures)), emptier, keeper, memory);
             }
         });
     }

@@ -4,12 +4,12 @@ import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.SpacePlane;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
-import io.farheap.kv.format.Layout;
 import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SpaceShape;
-import io.farheap.kv.keeper.Keeper;
+import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.MapTime;
 import io.farheap.kv.space.SpaceMemory;
@@ -40,7 +40,7 @@ public final class FarMapBuilder {
     private long memory = DEFAULT_MEMORY;
     private long objects;
     private long mostBlocks;
-    private CachePolicy policy = CachePolicy.ADAPTIVE;
+    private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private @Nullable Duration life;
 
     FarMapBuilder() {}
@@ -121,7 +121,7 @@ public final class FarMapBuilder {
      * @throws IllegalArgumentException where there is no such policy, or maps cannot have it
      */
     public FarMapBuilder policy(String value) {
-        policy = CachePolicy.of(value);
+        policy = EvictionSettings.of(value);
         return this;
     }
 
@@ -153,11 +153,11 @@ public final class FarMapBuilder {
         return connect(this::open);
     }
 
-    private interface Way {
+    private interface MapOpener {
         FarMap on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
     }
 
-    private FarMap connect(Way way) {
+    private FarMap connect(MapOpener way) {
         SpaceKey key = SpaceKey.of(name, token);
         if (servers.isEmpty()
                 || servers.size() > MapDescriptor.MOST_SERVERS
@@ -262,7 +262,7 @@ public final class FarMapBuilder {
     private static FarMap map(
             RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
         SpaceMemory memory =
-                new SpaceMemory(descriptor.shape(), descriptor.keyHash(), Layout.of(descriptor), spaces::get);
+                new SpaceMemory(descriptor.shape(), descriptor.keyHash(), RegionDirectory.of(descriptor), spaces::get);
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
         MapTime time = new MapTime(System::nanoTime);
@@ -271,7 +271,7 @@ public final class FarMapBuilder {
                 servers,
                 memory,
                 time,
-                CachePolicy.of(descriptor.policy()),
-                new Keeper(servers, spaces, memory, time));
+                EvictionSettings.of(descriptor.policy()),
+                new MapKeeper(servers, spaces, memory, time));
     }
 }

@@ -1,12 +1,12 @@
 package io.farheap.kv;
 
-import io.farheap.kv.contract.Account;
+import io.farheap.kv.contract.BlockAudit;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.keeper.KeeperTasks;
+import io.farheap.kv.keeper.MapKeeperTasks;
 import io.farheap.kv.keeper.MapServer;
 import io.farheap.kv.keeper.MapServers;
-import io.farheap.kv.keeper.ServiceLine;
+import io.farheap.kv.keeper.MapServiceClient;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -17,12 +17,12 @@ import java.util.Set;
 /** Where all blocks of a map were found; as a text, how many where. */
 public final class MapAudit {
 
-    static final MapAudit NONE = new MapAudit(Account.NONE, Set.of());
+    static final MapAudit NONE = new MapAudit(BlockAudit.NONE, Set.of());
 
-    private final Account account;
+    private final BlockAudit account;
     private final Set<Long> twice;
 
-    private MapAudit(Account account, Set<Long> twice) {
+    private MapAudit(BlockAudit account, Set<Long> twice) {
         this.account = account;
         this.twice = twice;
     }
@@ -58,10 +58,10 @@ public final class MapAudit {
     }
 
     /** Has every server account for its blocks. */
-    static MapAudit of(MapServers servers, KeeperTasks keeper) {
-        Map<ServiceLine, Long> tickets = new LinkedHashMap<>();
+    static MapAudit of(MapServers servers, MapKeeperTasks keeper) {
+        Map<MapServiceClient, Long> tickets = new LinkedHashMap<>();
         for (MapServer server : servers.all()) {
-            ServiceLine line = server.line();
+            MapServiceClient line = server.line();
             tickets.put(
                     line,
                     keeper.ask(
@@ -71,7 +71,7 @@ public final class MapAudit {
                                     : Optional.empty()));
         }
         MapAudit all = NONE;
-        for (ServiceLine line : tickets.keySet()) {
+        for (MapServiceClient line : tickets.keySet()) {
             long ticket = Objects.requireNonNull(tickets.get(line));
             all = all.plus(keeper.ask(
                     line,
@@ -83,16 +83,16 @@ public final class MapAudit {
     }
 
     /** An answer to {@link MapCalls#AUDIT}. */
-    static MapAudit of(ServiceLine line) {
-        long[] words = new long[Account.WORDS];
+    static MapAudit of(MapServiceClient line) {
+        long[] words = new long[BlockAudit.WORDS];
         for (int i = 0; i < words.length; i++) {
             words[i] = line.reply(2 + i);
         }
         Set<Long> twice = new HashSet<>();
-        for (int i = 0; i < line.reply(2 + Account.WORDS); i++) {
-            twice.add(SlotWord.place(line.reply(3 + Account.WORDS + i)));
+        for (int i = 0; i < line.reply(2 + BlockAudit.WORDS); i++) {
+            twice.add(SlotWord.place(line.reply(3 + BlockAudit.WORDS + i)));
         }
-        return new MapAudit(Account.of(words, 0), twice);
+        return new MapAudit(BlockAudit.of(words, 0), twice);
     }
 
     MapAudit plus(MapAudit other) {

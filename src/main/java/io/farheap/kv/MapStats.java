@@ -2,9 +2,9 @@ package io.farheap.kv;
 
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.BlockFormat;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableChunks;
 import io.farheap.kv.space.TableReader;
@@ -61,7 +61,7 @@ public record MapStats(
                 long word = table.word(slot);
                 if (SlotWord.isLive(word)) {
                     objects++;
-                    units += Pieces.objectUnits(word);
+                    units += ValuePieces.objectUnits(word);
                 } else if (SlotWord.isHistory(word)) {
                     history++;
                 }

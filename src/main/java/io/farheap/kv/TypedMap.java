@@ -25,13 +25,13 @@ public final class TypedMap<K, V> implements AutoCloseable {
     /** A value that a thread of this process loads. */
     private record Load<V>(Thread loader, CompletableFuture<V> value) {}
 
-    private final FutureSession futures;
+    private final FutureMapSession futures;
     private final Codec<K> keys;
     private final Codec<V> values;
     private final ConcurrentMap<ByteBuffer, Load<V>> loads = new ConcurrentHashMap<>();
 
     /** @param futures closed with this object */
-    TypedMap(FutureSession futures, Codec<K> keys, Codec<V> values) {
+    TypedMap(FutureMapSession futures, Codec<K> keys, Codec<V> values) {
         this.futures = futures;
         this.keys = keys;
         this.values = values;

@@ -19,11 +19,11 @@ public final class CloseStack implements AutoCloseable {
         opened.clear();
     }
 
-    /** Throws as {@link Closing#all(AutoCloseable...)} does; what ends a try statement stays the one to tell. */
+    /** Throws as {@link Closeables#all(AutoCloseable...)} does; what ends a try statement stays the one to tell. */
     @Override
     public void close() {
         try {
-            Closing.all(opened);
+            Closeables.all(opened);
         } finally {
             opened.clear();
         }

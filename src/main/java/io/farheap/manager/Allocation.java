@@ -19,9 +19,9 @@ public record Allocation(
         long generation,
         long capacity,
         long regionBytes,
-        Candidate candidate,
-        List<Share> shares,
-        List<Share> reserved,
+        AllocationCandidate candidate,
+        List<RegionShare> shares,
+        List<RegionShare> reserved,
         List<String> left) {
 
     /** It leaves none of its servers. */
@@ -30,9 +30,9 @@ public record Allocation(
             long generation,
             long capacity,
             long regionBytes,
-            Candidate candidate,
-            List<Share> shares,
-            List<Share> reserved) {
+            AllocationCandidate candidate,
+            List<RegionShare> shares,
+            List<RegionShare> reserved) {
         this(cacheId, generation, capacity, regionBytes, candidate, shares, reserved, List.of());
     }
 
@@ -44,7 +44,7 @@ public record Allocation(
             throw new IllegalArgumentException(
                     "a cache of " + capacity + " bytes in regions of " + regionBytes + "; both are at least 1");
         }
-        long regions = shares.stream().mapToLong(Share::regions).sum();
+        long regions = shares.stream().mapToLong(RegionShare::regions).sum();
         if (regions != (capacity - 1) / regionBytes + 1) {
             throw new IllegalArgumentException(
                     regions + " regions of " + regionBytes + " bytes for a cache of " + capacity);
@@ -53,8 +53,8 @@ public record Allocation(
         requireDistinct(reserved);
     }
 
-    private static void requireDistinct(List<Share> shares) {
-        if (shares.stream().map(Share::address).distinct().count() != shares.size()) {
+    private static void requireDistinct(List<RegionShare> shares) {
+        if (shares.stream().map(RegionShare::address).distinct().count() != shares.size()) {
             throw new IllegalArgumentException("a server twice in " + shares);
         }
     }

@@ -69,7 +69,7 @@ public interface CacheManager {
      *     {@link Quota}; INVALID_ARGUMENT; BUSY while a server leaves that the cache is on, it becomes another already,
      *     or servers are being started for it: repeated, it waits on for those
      */
-    Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates);
+    Allocation reallocate(long cacheId, long capacity, List<AllocationCandidate> candidates);
 
     /** As {@link #reallocate(long, long, List)}, with the objective that the cache has. */
     default Allocation reallocate(long cacheId, long capacity) {
@@ -102,10 +102,10 @@ public interface CacheManager {
      *     is on its way, and the client says this again after it; OUT_OF_MEMORY where the capacity is larger, was not
      *     reserved, and is more than the tenant's {@link Quota}
      */
-    Allocation moved(long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares);
+    Allocation moved(long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares);
 
     /** As {@link #moved(long, long, long, Candidate, List)}, with the configuration that the cache has. */
-    default Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
+    default Allocation moved(long cacheId, long generation, long capacity, List<RegionShare> shares) {
         return moved(cacheId, generation, capacity, null, shares);
     }
 
@@ -203,7 +203,7 @@ public interface CacheManager {
      *
      * @return what it is to do
      */
-    Orders report(ServerReport report);
+    ReportReply report(ServerReport report);
 
     /** A client process's line to the manager. */
     interface Attendance extends AutoCloseable {

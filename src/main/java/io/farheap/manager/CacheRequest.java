@@ -1,7 +1,7 @@
 package io.farheap.manager;
 
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.control.text.Printable;
+import io.farheap.control.text.PrintableText;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param capacity bytes
  * @param lifetimeMillis how long it is needed; 0 for ever
  * @param place of the client, as a server's: DC/CLUSTER/RACK; empty where nobody said
- * @param candidates the configurations that meet its objective, of which the manager chooses one; {@link Candidate#ANY}
+ * @param candidates the configurations that meet its objective, of which the manager chooses one; {@link AllocationCandidate#ANY}
  *     for a cache without an objective
  * @param tenant to whom it belongs, as {@link Tenant#name(String)} has it
  */
@@ -27,7 +27,7 @@ public record CacheRequest(
         long capacity,
         long lifetimeMillis,
         String place,
-        List<Candidate> candidates,
+        List<AllocationCandidate> candidates,
         String tenant) {
 
     /** As many as there are distances times a thousand threads; more are not sensible. */
@@ -44,7 +44,7 @@ public record CacheRequest(
             long capacity,
             long lifetimeMillis,
             String place,
-            List<Candidate> candidates) {
+            List<AllocationCandidate> candidates) {
         this(cacheId, clientId, name, capacity, lifetimeMillis, place, candidates, Tenant.DEFAULT);
     }
 
@@ -63,8 +63,8 @@ public record CacheRequest(
             throw new IllegalArgumentException(
                     candidates.size() + " configurations of a cache; there are 1 to " + MAX_CANDIDATES);
         }
-        Printable.require("a client's place", place, CacheManager.MAX_TEXT_LENGTH);
-        Texts.require("a cache's name", name, ControlPlane.MAX_NAME_LENGTH);
+        PrintableText.require("a client's place", place, CacheManager.MAX_TEXT_LENGTH);
+        TextChecks.require("a cache's name", name, ControlPlane.MAX_NAME_LENGTH);
     }
 
     /**

@@ -13,7 +13,7 @@ import java.util.List;
  * @param targets for as many regions as the cache has there
  */
 public record Reclaim(
-        long cacheId, long generation, Reason reason, String server, long withinMillis, List<Share> targets) {
+        long cacheId, long generation, Reason reason, String server, long withinMillis, List<RegionShare> targets) {
 
     /** Why. */
     public enum Reason {
@@ -27,6 +27,6 @@ public record Reclaim(
 
     public Reclaim {
         targets = List.copyOf(targets);
-        Texts.require("a server's address", server, CacheManager.MAX_TEXT_LENGTH);
+        TextChecks.require("a server's address", server, CacheManager.MAX_TEXT_LENGTH);
     }
 }

@@ -35,10 +35,10 @@ public record ServerReport(
         Set<Long> ended) {
 
     public ServerReport {
-        Texts.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH);
-        Texts.require("a server's type", type, CacheManager.MAX_TEXT_LENGTH);
-        Texts.require("a server's place", place, CacheManager.MAX_TEXT_LENGTH);
-        Texts.require("a server's failure domain", domain, CacheManager.MAX_TEXT_LENGTH);
+        TextChecks.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH);
+        TextChecks.require("a server's type", type, CacheManager.MAX_TEXT_LENGTH);
+        TextChecks.require("a server's place", place, CacheManager.MAX_TEXT_LENGTH);
+        TextChecks.require("a server's failure domain", domain, CacheManager.MAX_TEXT_LENGTH);
         if (regionBytes < 1 || totalRegions < 1 || freeRegions < 0 || freeRegions > totalRegions) {
             throw new IllegalArgumentException("a server with " + freeRegions + " of " + totalRegions + " regions of "
                     + regionBytes + " bytes free");

@@ -2,11 +2,11 @@ package io.farheap.measure;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
-import io.farheap.thread.Joining;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
+import io.farheap.thread.ThreadJoiner;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
@@ -34,7 +34,7 @@ final class ApplicationThread implements AutoCloseable {
 
     private static final int ROUNDS = 64;
 
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
     private final int record;
     private final int inFlight;
@@ -61,7 +61,7 @@ final class ApplicationThread implements AutoCloseable {
      * @param readPercent of the requests
      * @param inFlight requests between issue and callback, all the time
      * @param seed of records and of their order
-     * @param core where the thread runs, or {@link Pinning#ANY}
+     * @param core where the thread runs, or {@link ThreadAffinity#ANY}
      */
     ApplicationThread(Cache cache, int record, int readPercent, int inFlight, long seed, int core) {
         this.core = core;
@@ -88,7 +88,7 @@ final class ApplicationThread implements AutoCloseable {
 
     private void run() {
         try {
-            Pinning.pin(core);
+            ThreadAffinity.pin(core);
             while (!stopped) {
                 for (int i = 0; i < ROUNDS; i++) {
                     round();
@@ -143,7 +143,7 @@ final class ApplicationThread implements AutoCloseable {
     @Override
     public void close() {
         stopped = true;
-        Joining.join(thread);
+        ThreadJoiner.join(thread);
         if (failure == null) {
             buffer.close();
         }

@@ -9,14 +9,14 @@ import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.thread.Cores;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Measures a live cache: switches it to a configuration (c, s, b, q), which a coded one has none of, lets c
  * {@linkplain ApplicationThread application threads} keep {@code b * q} requests in flight each, and takes
- * {@link Windows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they are settled,
+ * {@link MeasurementWindows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they are settled,
  * for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is watched
  * measures them. One thread at a time.
  */
@@ -54,7 +54,7 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
             warmUp();
             warm = true;
         }
-        Windows windows = new Windows(subject.readPercent());
+        MeasurementWindows windows = new MeasurementWindows(subject.readPercent());
         load(configuration, threads -> take(windows, threads));
         return windows.medians();
     }
@@ -71,11 +71,11 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
         }
     }
 
-    private interface Loaded {
+    private interface LoadPhase {
         void run(List<ApplicationThread> threads) throws InterruptedException;
     }
 
-    private void load(Configuration configuration, Loaded meanwhile) throws InterruptedException {
+    private void load(Configuration configuration, LoadPhase meanwhile) throws InterruptedException {
         List<ApplicationThread> threads = new ArrayList<>();
         if (!subject.coded()) {
             cache.reconfigure(CacheConfiguration.DIRECT.with(configuration));
@@ -101,10 +101,10 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
      * last one down.
      */
     private int core(int thread, int threads) {
-        return cores.size() > threads ? cores.get(thread) : Pinning.ANY;
+        return cores.size() > threads ? cores.get(thread) : ThreadAffinity.ANY;
     }
 
-    private void take(Windows windows, List<ApplicationThread> threads) throws InterruptedException {
+    private void take(MeasurementWindows windows, List<ApplicationThread> threads) throws InterruptedException {
         Thread.sleep(WARM_UP_MILLIS);
         long start = System.nanoTime();
         long from = start;

@@ -1,10 +1,10 @@
 package io.farheap.remote;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
 import java.util.Arrays;
@@ -105,8 +105,8 @@ public final class CompletionEvents implements AutoCloseable {
             return;
         }
         stop.signal();
-        Joining.join(thread);
-        Closing.all(stop, epoll);
+        ThreadJoiner.join(thread);
+        Closeables.all(stop, epoll);
     }
 
     private Epoll start() {

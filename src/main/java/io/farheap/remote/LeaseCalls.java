@@ -14,7 +14,7 @@ final class LeaseCalls {
 
     private final String address;
     private final Lease lease;
-    private final Silence silence = new Silence();
+    private final CircuitBreaker silence = new CircuitBreaker();
     private volatile @Nullable ControlException lost;
 
     /** @param address the server's, for messages */

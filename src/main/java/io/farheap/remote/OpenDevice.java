@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
@@ -83,7 +83,7 @@ public final class OpenDevice implements AutoCloseable {
     @Override
     public void close() {
         if (holders.decrementAndGet() == 0) {
-            Closing.all(events, scratch, domain, lifetime);
+            Closeables.all(events, scratch, domain, lifetime);
         }
     }
 }

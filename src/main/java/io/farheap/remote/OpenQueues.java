@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -11,20 +11,20 @@ import java.util.concurrent.CopyOnWriteArrayList;
  */
 final class OpenQueues {
 
-    private final List<MemoryQueue> queues = new CopyOnWriteArrayList<>();
+    private final List<OwnedQueue> queues = new CopyOnWriteArrayList<>();
 
-    void add(MemoryQueue queue) {
+    void add(OwnedQueue queue) {
         queues.add(queue);
     }
 
     /** @return whether it was there */
-    boolean remove(MemoryQueue queue) {
+    boolean remove(OwnedQueue queue) {
         return queues.remove(queue);
     }
 
     /** Connects those of one-sided operations to a server, but for those that have a connection. */
     void join(RemoteServer server) {
-        for (MemoryQueue queue : queues) {
+        for (OwnedQueue queue : queues) {
             if (queue instanceof RemoteQueue) {
                 queue.join(server);
             }
@@ -39,7 +39,7 @@ final class OpenQueues {
         List<Thread> losing = queues.stream()
                 .map(queue -> Thread.ofVirtual().start(() -> queue.lose(server.index())))
                 .toList();
-        losing.forEach(Joining::join);
+        losing.forEach(ThreadJoiner::join);
     }
 
     /** Destroys the connections to a server that is not used any more. */
@@ -56,7 +56,7 @@ final class OpenQueues {
         List<RemoteRegion> usable =
                 regions.stream().filter(region -> region.usableBytes() > 0).toList();
         usable.forEach(region -> region.usable(false));
-        for (MemoryQueue queue : queues) {
+        for (OwnedQueue queue : queues) {
             RemoteRegion used = queue.used(regions);
             if (used != null) {
                 usable.forEach(region -> region.usable(true));
@@ -73,7 +73,7 @@ final class OpenQueues {
      */
     void withdraw(RegisteredBuffer buffer) {
         buffer.usable(false);
-        for (MemoryQueue queue : queues) {
+        for (OwnedQueue queue : queues) {
             if (queue.usesNow(buffer)) {
                 buffer.usable(true);
                 throw new IllegalStateException(
@@ -85,6 +85,6 @@ final class OpenQueues {
     /** Shuts all of them, and has a stack free each. */
     void closeWith(CloseStack stack) {
         queues.forEach(queue -> stack.add(queue::free));
-        queues.forEach(MemoryQueue::shut);
+        queues.forEach(OwnedQueue::shut);
     }
 }

@@ -3,14 +3,14 @@ package io.farheap.remote;
 import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
 import io.farheap.control.Ticket;
-import io.farheap.lifetime.Closing;
-import io.farheap.thread.AtOnce;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.control.WatermarkEndpoint;
+import io.farheap.lifetime.Closeables;
+import io.farheap.thread.ParallelCalls;
+import io.farheap.thread.Uninterruptibles;
 import io.farheap.time.TimeLimit;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
@@ -58,11 +58,11 @@ public final class PacedPull implements AutoCloseable {
     private long copied;
     private volatile boolean closed;
 
-    private record Prepared(Ticket ticket, Mark mark) {}
+    private record PreparedSource(Ticket ticket, WatermarkEndpoint mark) {}
 
     /** Calls that have everything ready, on another thread. */
     private interface Preparation {
-        Prepared run(PacedPull pull, PullPace pace);
+        PreparedSource run(PacedPull pull, PullPace pace);
     }
 
     private PacedPull(
@@ -107,12 +107,12 @@ public final class PacedPull implements AutoCloseable {
                 offset,
                 end,
                 pieceBytes,
-                (_, pace) -> new Prepared(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
+                (_, pace) -> new PreparedSource(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
         try {
             pull.start();
             return pull;
         } catch (Throwable e) {
-            Closing.after(e, pull);
+            Closeables.after(e, pull);
             throw e;
         }
     }
@@ -140,7 +140,7 @@ public final class PacedPull implements AutoCloseable {
             List<Integer> numbers = List.copyOf(splits.keySet());
             List<RemoteRegion> regions = List.copyOf(splits.values());
             Ticket[] tickets = new Ticket[regions.size()];
-            AtOnce.run(tickets.length, i -> tickets[i] = servers.get(i).export(regions.get(i)));
+            ParallelCalls.run(tickets.length, i -> tickets[i] = servers.get(i).export(regions.get(i)));
             List<RebuildPlan.Source> sources = new ArrayList<>();
             for (int i = 0; i < tickets.length; i++) {
                 sources.add(
@@ -149,7 +149,7 @@ public final class PacedPull implements AutoCloseable {
             // Whoever has given up waiting for the tickets may have another one prepared by now.
             pull.requireOpen();
             RebuildPlan plan = new RebuildPlan(code.dataSplits(), code.paritySplits(), code.split(), sources);
-            return new Prepared(tickets[0], into.server().prepareRebuild(into, plan, pace));
+            return new PreparedSource(tickets[0], into.server().prepareRebuild(into, plan, pace));
         });
     }
 
@@ -165,21 +165,21 @@ public final class PacedPull implements AutoCloseable {
         WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
         PacedPull pull = new PacedPull(into, sources, meanwhile, exchange, offset, end);
         try {
-            Mark client = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
+            WatermarkEndpoint client = new WatermarkEndpoint(exchange.endpoint(), exchange.address(), exchange.remoteKey());
             PullPace pace = new PullPace(client, offset, end, pieceBytes);
-            Prepared prepared = pull.await(() -> preparation.run(pull, pace));
+            PreparedSource prepared = pull.await(() -> preparation.run(pull, pace));
             pull.ticket = prepared.ticket();
-            Mark peer = prepared.mark();
+            WatermarkEndpoint peer = prepared.mark();
             exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
             // Clears nothing, but a device that maps a peer's memory on first use does so now, while nobody waits for
             // it.
             exchange.tell(offset);
             return pull;
         } catch (VerbsException e) {
-            Closing.after(e, pull);
+            Closeables.after(e, pull);
             throw pull.unreachable(e);
         } catch (Throwable e) {
-            Closing.after(e, pull);
+            Closeables.after(e, pull);
             throw e;
         }
     }
@@ -253,7 +253,7 @@ public final class PacedPull implements AutoCloseable {
                         "memory server " + server + " has not begun to pull within "
                                 + BEGIN_TIMEOUT_NANOS / 1_000_000_000L + " s");
             }
-            Uninterrupted.parkNanos(this, LOOK_NANOS);
+            Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }
     }
 

@@ -29,7 +29,7 @@ public final class QueueCompletions implements AutoCloseable {
     private final QueueConnections connections;
     private final int limit;
     private final int batch;
-    private final Stash stash;
+    private final CompletionStash stash;
     private final Runnable changed;
 
     private int inFlight;
@@ -67,7 +67,7 @@ public final class QueueCompletions implements AutoCloseable {
         this.completions = completions;
         this.limit = limit;
         this.batch = completions.batch();
-        this.stash = new Stash(stashed);
+        this.stash = new CompletionStash(stashed);
         this.connections = connections;
         this.changed = changed;
     }

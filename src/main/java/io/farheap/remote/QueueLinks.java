@@ -27,10 +27,10 @@ final class QueueLinks<E extends ServerEnd> {
      * @param number which change of that server it was
      * @param connects whether it was to connect
      */
-    private record News(long tag, int outcome, RemoteServer server, int number, boolean connects) {}
+    private record LinkChange(long tag, int outcome, RemoteServer server, int number, boolean connects) {}
 
     /** Takes tags that come back with the outcome of a control call. */
-    interface NewsHandler {
+    interface LinkChangeHandler {
         void handle(long tag, int outcome);
     }
 
@@ -40,7 +40,7 @@ final class QueueLinks<E extends ServerEnd> {
     private final CompletionEvents events;
     private final CompletionChannel channel;
     private final ExecutorService calls;
-    private final ConcurrentLinkedQueue<News> news = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<LinkChange> news = new ConcurrentLinkedQueue<>();
     /** Written after a piece of news, read before: the owner's polls pay a load for it. */
     private volatile boolean anyNews;
 
@@ -117,7 +117,7 @@ final class QueueLinks<E extends ServerEnd> {
 
     private void ask(RemoteServer server, long tag, boolean connects) {
         int number = number(server);
-        News failed = new News(tag, Outcome.UNREACHABLE, server, number, connects);
+        LinkChange failed = new LinkChange(tag, Outcome.UNREACHABLE, server, number, connects);
         add(() -> make(failed), () -> tell(failed));
     }
 
@@ -166,14 +166,14 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
-    private void make(News failed) {
-        News told = failed;
+    private void make(LinkChange failed) {
+        LinkChange told = failed;
         RemoteServer server = failed.server();
         try {
             if (!links.isShut()) {
                 links.fence(server);
                 if (!failed.connects() || links.connect(server, () -> isLatest(failed))) {
-                    told = new News(failed.tag(), Outcome.DONE, server, failed.number(), failed.connects());
+                    told = new LinkChange(failed.tag(), Outcome.DONE, server, failed.number(), failed.connects());
                 }
             }
         } catch (ControlException | VerbsException e) {
@@ -189,11 +189,11 @@ final class QueueLinks<E extends ServerEnd> {
     /**
      * Whether no later change is about to end what this one made, or has ended it. With the gate claimed, or inside.
      */
-    private boolean isLatest(News change) {
+    private boolean isLatest(LinkChange change) {
         return change.number() == asked[change.server().index()];
     }
 
-    private void tell(News piece) {
+    private void tell(LinkChange piece) {
         news.add(piece);
         anyNews = true;
         owner.wake();
@@ -208,12 +208,12 @@ final class QueueLinks<E extends ServerEnd> {
      *
      * @return how many tags came back
      */
-    int handNews(NewsHandler handler) {
+    int handNews(LinkChangeHandler handler) {
         // Before the look, so that what is added behind it is not missed.
         anyNews = false;
         int handed = 0;
         try {
-            for (News piece = news.poll(); piece != null; piece = news.poll()) {
+            for (LinkChange piece = news.poll(); piece != null; piece = news.poll()) {
                 handed++;
                 handler.handle(
                         piece.tag(), piece.connects() && !isLatest(piece) ? Outcome.UNREACHABLE : piece.outcome());

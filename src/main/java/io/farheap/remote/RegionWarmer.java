@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
 import io.farheap.connection.Connection;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
@@ -34,7 +34,7 @@ final class RegionWarmer implements AutoCloseable {
             scratch = RegisteredMemory.allocate(domain, "farheap-warmer", Long.BYTES, Access.LOCAL_WRITE);
             connection = connect();
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -74,6 +74,6 @@ final class RegionWarmer implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
-        Closing.all(connection, scratch, completions);
+        Closeables.all(connection, scratch, completions);
     }
 }

@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
-import io.farheap.lifetime.CloseOnce;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.CloseLatch;
+import io.farheap.lifetime.Closeables;
 import io.farheap.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -31,7 +31,7 @@ public final class RegisteredBuffer implements AutoCloseable {
     private final OpenDevice device;
     private final Consumer<RegisteredBuffer> onClose;
     private final MemorySegment segment;
-    private final CloseOnce freeing;
+    private final CloseLatch freeing;
     // A step nearer than in the registration: every operation reads them.
     private final long address;
     private final long bytes;
@@ -53,7 +53,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         this.device = device;
         this.onClose = onClose;
         this.segment = segment;
-        this.freeing = new CloseOnce(() -> Closing.all(registration, memory));
+        this.freeing = new CloseLatch(() -> Closeables.all(registration, memory));
         this.address = registration.address();
         this.bytes = registration.bytes();
         this.localKey = registration.localKey();

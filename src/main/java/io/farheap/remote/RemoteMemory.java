@@ -8,7 +8,7 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.SpacePlane;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.SharedMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
@@ -308,7 +308,7 @@ public final class RemoteMemory implements AutoCloseable {
 
     /**
      * Opens a queue and connects it to all servers. Where one cannot be reached, operations to it are
-     * {@link Posting#LOST}.
+     * {@link PostResult#LOST}.
      *
      * @throws IllegalArgumentException where the device does not allow the options
      */
@@ -327,7 +327,7 @@ public final class RemoteMemory implements AutoCloseable {
 
     /**
      * Opens a queue of calls and connects it to all servers. Where one cannot be reached, calls to it are
-     * {@link Posting#LOST}.
+     * {@link PostResult#LOST}.
      *
      * @throws IllegalArgumentException where a server refuses the options
      */
@@ -337,7 +337,7 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /** @param make adds what it makes of the device to the stack, until the queue has it */
-    private <Q extends MemoryQueue> Q open(Function<CloseStack, Q> make) {
+    private <Q extends OwnedQueue> Q open(Function<CloseStack, Q> make) {
         Q queue = add(make);
         try {
             List<RemoteServer> joined = List.of();
@@ -353,13 +353,13 @@ public final class RemoteMemory implements AutoCloseable {
             checkOpen();
             return queue;
         } catch (Throwable e) {
-            Closing.after(e, queue::shut, () -> close(queue));
+            Closeables.after(e, queue::shut, () -> close(queue));
             throw e;
         }
     }
 
     /** Before it is connected, so that whoever closes this closes it too. */
-    private <Q extends MemoryQueue> Q add(Function<CloseStack, Q> make) {
+    private <Q extends OwnedQueue> Q add(Function<CloseStack, Q> make) {
         topology.lock();
         try (CloseStack stack = new CloseStack()) {
             checkOpen();
@@ -454,7 +454,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    private void close(MemoryQueue queue) {
+    private void close(OwnedQueue queue) {
         // Not before it is freed: who closes this meanwhile waits for that.
         try {
             queue.free();

@@ -3,7 +3,7 @@ package io.farheap.remote;
 import io.farheap.connection.Connection;
 import io.farheap.connection.ConnectionNumbers;
 import io.farheap.connection.OperationRing;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  * One-sided operations on the regions of many servers, posted and polled by one thread at a time, the owner. Each
  * carries a tag of 64 bits that comes back unchanged when it has ended; what that promises is told in
  * {@link io.farheap.remote}. Nothing here allocates but {@link #posted}. Operations never throw for what servers or
- * addresses do: they say one of {@link Posting}, and later one of {@link Outcome}.
+ * addresses do: they say one of {@link PostResult}, and later one of {@link Outcome}.
  *
  * <p>An error at one server fails the operations under way to it, and no other's; until {@link #reconnect}, operations
  * to it are {@code LOST}.
@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  * poll has them first, in order. All fields but those marked are written inside the gate or under a claim alone, and
  * the gate orders the two.
  */
-public final class RemoteQueue extends MemoryQueue {
+public final class RemoteQueue extends OwnedQueue {
 
     static final int COMPLETION_BATCH = 32;
     /** Room in the completion queue for a flush and an operation of {@link #execute} for each connection. */
@@ -60,7 +60,7 @@ public final class RemoteQueue extends MemoryQueue {
     /** Owns the channel and the completion queue from now on. */
     RemoteQueue(
             OpenDevice device,
-            Consumer<MemoryQueue> onClose,
+            Consumer<OwnedQueue> onClose,
             CompletionChannel channel,
             CompletionQueue completionQueue,
             QueueOptions options,
@@ -68,7 +68,7 @@ public final class RemoteQueue extends MemoryQueue {
         super(device, onClose, channel);
         this.completionQueue = completionQueue;
         this.options = options;
-        this.links = new QueueLinks<>(new Links(), gate, device.events(), channel, calls);
+        this.links = new QueueLinks<>(new ConnectionLinks(), gate, device.events(), channel, calls);
         int operations = options.operations();
         this.ended =
                 new QueueCompletions(completionQueue, operations, operations + RESERVED_ENTRIES, connections, () -> {});
@@ -83,7 +83,7 @@ public final class RemoteQueue extends MemoryQueue {
      * @param offset in the region, from 0
      * @param at in the buffer, from 0
      * @param bytes 1 to {@link RemoteMemory#maxMessageBytes}
-     * @return one of {@link Posting}
+     * @return one of {@link PostResult}
      */
     public int read(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         return post(false, region, offset, buffer, at, bytes, tag);
@@ -99,7 +99,7 @@ public final class RemoteQueue extends MemoryQueue {
         pass();
         try {
             int verdict = check(region, offset, buffer, at, bytes);
-            if (verdict != Posting.OK) {
+            if (verdict != PostResult.OK) {
                 return verdict;
             }
             count(write, bytes);
@@ -113,7 +113,7 @@ public final class RemoteQueue extends MemoryQueue {
                 doorbells++;
                 poster.post(connection, write, tag, local, buffer.localKey(), remote, region.remoteKey(), bytes);
             }
-            return Posting.OK;
+            return PostResult.OK;
         } finally {
             leave();
         }
@@ -136,7 +136,7 @@ public final class RemoteQueue extends MemoryQueue {
      *
      * @param offset a multiple of 8
      * @param at a multiple of 8, where 8 bytes land
-     * @return one of {@link Posting}; {@link Posting#INVALID} also where the device does no atomics
+     * @return one of {@link PostResult}; {@link PostResult#INVALID} also where the device does no atomics
      */
     public int compareAndSwap(
             RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
@@ -163,7 +163,7 @@ public final class RemoteQueue extends MemoryQueue {
         enter();
         try {
             int verdict = checkAtomic(region, offset, old, at);
-            if (verdict != Posting.OK) {
+            if (verdict != PostResult.OK) {
                 return verdict;
             }
             if (swap) {
@@ -182,7 +182,7 @@ public final class RemoteQueue extends MemoryQueue {
                 doorbells++;
                 poster.postAtomic(connection, swap, tag, local, key, remote, region.remoteKey(), compareOrAdd, value);
             }
-            return Posting.OK;
+            return PostResult.OK;
         } finally {
             exit();
         }
@@ -192,7 +192,7 @@ public final class RemoteQueue extends MemoryQueue {
      * One READ or WRITE from post to completion in one native call, where nothing else is in flight on the queue: the
      * shortest way. Where something is, it is posted as by {@link #read} and {@link #write}.
      *
-     * @return {@link Posting#DONE}: it is done, and the tag does not come back; else as {@link #read}
+     * @return {@link PostResult#DONE}: it is done, and the tag does not come back; else as {@link #read}
      */
     public int execute(
             boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
@@ -202,7 +202,7 @@ public final class RemoteQueue extends MemoryQueue {
                 return post(write, region, offset, buffer, at, bytes, tag);
             }
             int verdict = check(region, offset, buffer, at, bytes);
-            if (verdict != Posting.OK) {
+            if (verdict != PostResult.OK) {
                 return verdict;
             }
             doorbells++;
@@ -213,10 +213,10 @@ public final class RemoteQueue extends MemoryQueue {
                     .now()
                     .run(write, buffer.address() + at, buffer.localKey(), remote, region.remoteKey(), bytes);
             if (result == OneOperation.COMPLETED) {
-                return Posting.DONE;
+                return PostResult.DONE;
             }
             poster.adopt(connection, result, write, tag, buffer.localKey(), remote, region.remoteKey(), bytes);
-            return Posting.OK;
+            return PostResult.OK;
         } finally {
             exit();
         }
@@ -327,7 +327,7 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     /**
-     * Operations that may be posted to a server before the queue says {@link Posting#FULL}; 0 where there is no
+     * Operations that may be posted to a server before the queue says {@link PostResult#FULL}; 0 where there is no
      * connection.
      */
     public int room(RemoteServer server) {
@@ -361,7 +361,7 @@ public final class RemoteQueue extends MemoryQueue {
         poster.fail(server);
     }
 
-    private final class Links implements ServerLinks.Owner<ServerConnection> {
+    private final class ConnectionLinks implements ServerLinks.Owner<ServerConnection> {
 
         @Override
         public ServerConnection open(RemoteServer server) {
@@ -428,7 +428,7 @@ public final class RemoteQueue extends MemoryQueue {
 
     @Override
     void freeAll() {
-        Closing.all(links::close, ended, channel);
+        Closeables.all(links::close, ended, channel);
     }
 
     private int check(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes) {
@@ -439,18 +439,18 @@ public final class RemoteQueue extends MemoryQueue {
                 || at < 0
                 || at > buffer.usableBytes() - bytes
                 || buffer.device() != device) {
-            return Posting.INVALID;
+            return PostResult.INVALID;
         }
         Connection connection = connections.to(region.serverIndex());
         if (connection == null || connection.failed()) {
-            return Posting.LOST;
+            return PostResult.LOST;
         }
-        return poster.hasRoom(connection) ? Posting.OK : Posting.FULL;
+        return poster.hasRoom(connection) ? PostResult.OK : PostResult.FULL;
     }
 
     private int checkAtomic(RemoteRegion region, long offset, RegisteredBuffer old, long at) {
         return atomics && ((offset | old.address() + at) & 7) == 0
                 ? check(region, offset, old, at, Long.BYTES)
-                : Posting.INVALID;
+                : PostResult.INVALID;
     }
 }

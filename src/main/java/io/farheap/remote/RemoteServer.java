@@ -2,7 +2,6 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
@@ -12,17 +11,18 @@ import io.farheap.control.ServerDescription;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.grpc.ControlClient;
-import io.farheap.control.lease.Debts;
 import io.farheap.control.lease.LeaseKeeper;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.lease.PendingReleases;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
 import io.farheap.control.plane.LeaseListener;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.control.plane.SpacePlane;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
 import io.farheap.time.TimeLimit;
@@ -66,7 +66,7 @@ public final class RemoteServer implements AutoCloseable {
     private final LeaseKeeper keeper;
     private final RegionWarmer warmer;
     /** Regions and allocations that the server has not taken back yet. */
-    private final Debts debts;
+    private final PendingReleases debts;
 
     private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
     private volatile boolean closing;
@@ -87,7 +87,7 @@ public final class RemoteServer implements AutoCloseable {
         this.lease = lease;
         this.calls = new LeaseCalls(address, lease);
         this.ends = new ServerEnds(control, calls, closesLater);
-        this.debts = new Debts(control, lease.id(), this::owing);
+        this.debts = new PendingReleases(control, lease.id(), this::owing);
         this.keeper = control.keep(lease, new LeaseListener() {
             @Override
             public void leaseLost(Lease ignored, ControlException cause) {
@@ -137,11 +137,11 @@ public final class RemoteServer implements AutoCloseable {
             try {
                 return new RemoteServer(address, index, control, description, lease, domain, onLost, closesLater);
             } catch (Throwable e) {
-                Closing.after(e, () -> control.closeLease(lease.id()));
+                Closeables.after(e, () -> control.closeLease(lease.id()));
                 throw e;
             }
         } catch (Throwable e) {
-            Closing.after(e, control);
+            Closeables.after(e, control);
             throw e;
         }
     }
@@ -284,7 +284,7 @@ public final class RemoteServer implements AutoCloseable {
 
     ServerConnection connect(Connection connection) {
         try {
-            Connected connected = calls.call(id -> control.connect(id, connection.endpoint()));
+            ConnectedQueuePair connected = calls.call(id -> control.connect(id, connection.endpoint()));
             try {
                 connection.connect(connected.server());
                 return new ServerConnection(ends, connection, connected.connectionId());
@@ -366,12 +366,12 @@ public final class RemoteServer implements AutoCloseable {
     }
 
     /** Takes as long as this server waits for the source. */
-    public Mark preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
+    public WatermarkEndpoint preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
         return control.preparePull(lease.id(), into.regionId(), source.address, ticket.token(), pace);
     }
 
     /** Takes as long as this server waits for the sources. */
-    public Mark prepareRebuild(RemoteRegion into, RebuildPlan plan, PullPace pace) {
+    public WatermarkEndpoint prepareRebuild(RemoteRegion into, RebuildPlan plan, PullPace pace) {
         return control.prepareRebuild(lease.id(), into.regionId(), plan, pace);
     }
 
@@ -386,7 +386,7 @@ public final class RemoteServer implements AutoCloseable {
     public void close() {
         // The keeper goes on meanwhile: the loss of the lease ends what waits for an answer. It waits a while for what
         // the loss has brought about: for the application's listener, which may be what closes this.
-        Closing.all(warmer, this::closeLease, keeper, debts, control);
+        Closeables.all(warmer, this::closeLease, keeper, debts, control);
     }
 
     private void closeLease() {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls of operations on memory servers ({@link io.farheap.rpc.RpcHandler}), made and polled by one thread at a time,
  * the owner. A call has a number, arguments and room for a reply, and a tag of 64 bits that comes back unchanged when
- * it has ended. Nothing here allocates. Calls never throw for what servers do: they say one of {@link Posting}, and
+ * it has ended. Nothing here allocates. Calls never throw for what servers do: they say one of {@link PostResult}, and
  * later one of {@link Outcome}.
  *
  * <p>Calls to a server travel in batches: one is sent when it is full, by {@link #send}, and by a poll when nothing is
@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * for what handlers put off; tags come back as calls end. A call that is put off keeps its batch's place until it ends.
  *
  * <p>An error of one call ends that call alone. Where a server is lost, calls under way to it are
- * {@link Outcome#UNKNOWN}, and no other server's; until {@link #reconnect}, calls to it are {@link Posting#LOST}.
+ * {@link Outcome#UNKNOWN}, and no other server's; until {@link #reconnect}, calls to it are {@link PostResult#LOST}.
  *
  * <p><b>Threads.</b> As {@link RemoteQueue}.
  */
-public final class RpcQueue extends MemoryQueue {
+public final class RpcQueue extends OwnedQueue {
 
     /** What is slept where no event is certain. */
     private static final long UNCERTAIN_NANOS = 50_000;
@@ -47,17 +47,17 @@ public final class RpcQueue extends MemoryQueue {
     /** Owns the channel from now on. */
     RpcQueue(
             OpenDevice device,
-            Consumer<MemoryQueue> onClose,
+            Consumer<OwnedQueue> onClose,
             CompletionChannel channel,
             RpcOptions options,
             ExecutorService calls) {
         super(device, onClose, channel);
         this.options = options;
         this.shape = options.shape();
-        this.links = new QueueLinks<>(new Links(), gate, device.events(), channel, calls);
+        this.links = new QueueLinks<>(new RingLinks(), gate, device.events(), channel, calls);
     }
 
-    private final class Links implements ServerLinks.Owner<ServerRing> {
+    private final class RingLinks implements ServerLinks.Owner<ServerRing> {
 
         @Override
         public ServerRing open(RemoteServer server) {
@@ -107,7 +107,7 @@ public final class RpcQueue extends MemoryQueue {
      * @param bytes of arguments, 0 to {@link RpcOptions#recordBytes}
      * @param replyAt where the reply goes; nothing else may use these bytes until the tag has come back
      * @param replyBytes how long it may be, 0 to {@link RpcOptions#recordBytes}
-     * @return one of {@link Posting}
+     * @return one of {@link PostResult}
      */
     public int call(
             RemoteServer server,
@@ -131,16 +131,16 @@ public final class RpcQueue extends MemoryQueue {
                     || at > buffer.usableBytes() - bytes
                     || replyAt < 0
                     || replyAt > buffer.usableBytes() - replyBytes) {
-                return Posting.INVALID;
+                return PostResult.INVALID;
             }
             if (lane == null || lane.connection.failed()) {
-                return Posting.LOST;
+                return PostResult.LOST;
             }
             if (!lane.hasRoom()) {
-                return lane.connection.failed() ? Posting.LOST : Posting.FULL;
+                return lane.connection.failed() ? PostResult.LOST : PostResult.FULL;
             }
             lane.call(operation, buffer, buffer.address() + at, bytes, buffer.address() + replyAt, replyBytes, tag);
-            return Posting.OK;
+            return PostResult.OK;
         } finally {
             exit();
         }
@@ -211,7 +211,7 @@ public final class RpcQueue extends MemoryQueue {
     }
 
     /**
-     * Calls that may be made to a server before the queue says {@link Posting#FULL}; 0 where there is no connection.
+     * Calls that may be made to a server before the queue says {@link PostResult#FULL}; 0 where there is no connection.
      */
     public int room(RemoteServer server) {
         RpcLane lane = lane(server.index());

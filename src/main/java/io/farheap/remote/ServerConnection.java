@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
 import io.farheap.connection.Connection;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 
 /** A connection together with its end on the server. */
 public final class ServerConnection extends ServerEnd {
@@ -31,6 +31,6 @@ public final class ServerConnection extends ServerEnd {
     /** The client's end first. */
     @Override
     public void close() {
-        Closing.all(connection, this::fenceOrForget);
+        Closeables.all(connection, this::fenceOrForget);
     }
 }

@@ -14,7 +14,7 @@ public final class ServerEnds {
     private final ControlClient control;
     private final LeaseCalls calls;
     private final Consumer<CompletableFuture<Void>> closesLater;
-    private final LateClose lateClose = new LateClose();
+    private final DeferredCloser lateClose = new DeferredCloser();
     private final Set<Long> forgotten = ConcurrentHashMap.newKeySet();
 
     /** @param closesLater told what completes when something is closed that the server would not let go of */

@@ -1,7 +1,7 @@
 package io.farheap.remote;
 
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.thread.OwnerGate;
 import java.util.ArrayList;
 import java.util.List;
@@ -186,7 +186,7 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
     }
 
     private void closeLeft(List<E> ends) {
-        Closing.all(ends.stream()
+        Closeables.all(ends.stream()
                 .filter(left::remove)
                 .<AutoCloseable>map(end -> () -> close(end))
                 .toList());
@@ -295,7 +295,7 @@ public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
         List<AutoCloseable> all = new ArrayList<>();
         links.values().forEach(link -> all.add(() -> close(link)));
         all.add(() -> closeLeft(List.copyOf(left)));
-        Closing.all(all);
+        Closeables.all(all);
     }
 
     private void close(Link<E> link) {

@@ -1,7 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -9,9 +9,9 @@ import io.farheap.remote.VerbCounts;
 import io.farheap.resilience.contract.CodedCompletion;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;
+import io.farheap.resilience.session.CodedRequests;
+import io.farheap.resilience.session.CodedSessionContext;
 import io.farheap.resilience.session.PageOps;
-import io.farheap.resilience.session.Parts;
-import io.farheap.resilience.session.Requests;
 import io.farheap.resilience.table.SpaceState;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -48,8 +48,8 @@ public final class CodedSession implements AutoCloseable {
 
     private final SpaceState space;
     private final RemoteQueue queue;
-    private final Parts parts;
-    private final Requests requests;
+    private final CodedSessionContext parts;
+    private final CodedRequests requests;
     private final PageOps ops;
     private final Runnable waker;
     /** Polls since something ended, while it is being closed. */
@@ -86,7 +86,7 @@ public final class CodedSession implements AutoCloseable {
     CodedSession(SpaceState space, RemoteQueue queue, int most, long seed) {
         this.space = space;
         this.queue = queue;
-        this.requests = new Requests(most);
+        this.requests = new CodedRequests(most);
         Resilience resilience = space.resilience;
         int slots = PageOps.CAPACITY + LATE_SLOTS;
         int splits = resilience.splits();
@@ -94,7 +94,7 @@ public final class CodedSession implements AutoCloseable {
             opened.add(queue);
             RegisteredBuffer buffer =
                     opened.add(space.memory.register((long) slots * splits * resilience.splitBytes()));
-            this.parts = new Parts(space, queue, buffer, slots, seed);
+            this.parts = new CodedSessionContext(space, queue, buffer, slots, seed);
             opened.keep();
         }
         this.ops = new PageOps(space, parts, requests);
@@ -156,7 +156,7 @@ public final class CodedSession implements AutoCloseable {
         if (requests.isFull()) {
             return false;
         }
-        Requests.Request request = requests.add();
+        CodedRequests.CodedRequest request = requests.add();
         request.write = write;
         request.address = address;
         request.length = length;
@@ -387,7 +387,7 @@ public final class CodedSession implements AutoCloseable {
         } while (requests.pending() > 0 && requests.pending() < before);
         ends.add(ops.anyActive() ? () -> space.unfinished.add(this::finish) : this::free);
         ends.add(space.open::decrementAndGet);
-        Closing.all(ends);
+        Closeables.all(ends);
     }
 
     /** Goes on with what had not ended when it was closed. A thread of the space's. */
@@ -407,7 +407,7 @@ public final class CodedSession implements AutoCloseable {
     }
 
     private void free() {
-        Closing.all(
+        Closeables.all(
                 () -> space.words.remove(waker),
                 parts.lines::beginClosing,
                 queue,

@@ -2,7 +2,7 @@ package io.farheap.resilience;
 
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
@@ -10,11 +10,11 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.resilience.contract.Health;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.keeper.HealthWatch;
-import io.farheap.resilience.keeper.Keeper;
-import io.farheap.resilience.keeper.Placement;
 import io.farheap.resilience.keeper.ResilienceStatisticsEvent;
-import io.farheap.resilience.keeper.Retirement;
-import io.farheap.resilience.table.ServerRecord;
+import io.farheap.resilience.keeper.ServerRetirement;
+import io.farheap.resilience.keeper.SlabKeeper;
+import io.farheap.resilience.keeper.SlabPlacement;
+import io.farheap.resilience.table.ServerErrorCounts;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SlabTable;
 import io.farheap.resilience.table.SpaceState;
@@ -48,8 +48,8 @@ public final class CodedSpace implements AutoCloseable {
     private static final int USUAL_REQUESTS = 256;
 
     private final SpaceState space;
-    private final Placement placement;
-    private final Keeper keeper;
+    private final SlabPlacement placement;
+    private final SlabKeeper keeper;
     private final Runnable statistics = this::emitStatistics;
     /** Had by who takes a server out, or makes the space larger. */
     private final ReentrantLock changes = new ReentrantLock();
@@ -57,7 +57,7 @@ public final class CodedSpace implements AutoCloseable {
     /** Set with this one's monitor. */
     private volatile boolean closed;
 
-    private CodedSpace(SpaceState space, Placement placement, Keeper keeper) {
+    private CodedSpace(SpaceState space, SlabPlacement placement, SlabKeeper keeper) {
         this.space = space;
         this.placement = placement;
         this.keeper = keeper;
@@ -102,19 +102,19 @@ public final class CodedSpace implements AutoCloseable {
         }
         long rangeBytes = slabBytes / resilience.splitBytes() * resilience.pageBytes();
         int ranges = ranges(bytes, rangeBytes, resilience);
-        Placement placement = new Placement(domains);
+        SlabPlacement placement = new SlabPlacement(domains);
         List<Slab> slabs = placement.takeAll(servers, resilience, 0, ranges, _ -> false, _ -> 0);
         try (CloseStack opened = new CloseStack()) {
             slabs.forEach(slab -> opened.add(() -> memory.release(slab.region())));
-            AtomicReference<@Nullable Keeper> keeper = new AtomicReference<>();
+            AtomicReference<@Nullable SlabKeeper> keeper = new AtomicReference<>();
             SlabTable table = new SlabTable(resilience, slabs);
             SpaceState space = new SpaceState(memory, resilience, table, slabBytes, () -> {
-                Keeper known = keeper.get();
+                SlabKeeper known = keeper.get();
                 if (known != null) {
                     known.wake();
                 }
             });
-            Keeper made = opened.add(new Keeper(space, placement));
+            SlabKeeper made = opened.add(new SlabKeeper(space, placement));
             keeper.set(made);
             CodedSpace coded = new CodedSpace(space, placement, made);
             made.watch(opened.add(new HealthWatch(space, coded::health, listener)));
@@ -194,7 +194,7 @@ public final class CodedSpace implements AutoCloseable {
             }
             countSession();
         } catch (Throwable e) {
-            Closing.after(e, connected);
+            Closeables.after(e, connected);
             throw e;
         }
         try {
@@ -262,7 +262,7 @@ public final class CodedSpace implements AutoCloseable {
     }
 
     /** What was met at a server: for tests. */
-    ServerRecord record(RemoteServer server) {
+    ServerErrorCounts record(RemoteServer server) {
         return space.record(server);
     }
 
@@ -298,7 +298,7 @@ public final class CodedSpace implements AutoCloseable {
     public void retire(RemoteServer server, Runnable moved) {
         changes.lock();
         try {
-            new Retirement(space, keeper, placement).run(server, moved);
+            new ServerRetirement(space, keeper, placement).run(server, moved);
         } finally {
             changes.unlock();
         }
@@ -355,12 +355,12 @@ public final class CodedSpace implements AutoCloseable {
 
     /** What is left of its promises. */
     public Health health() {
-        SlabTable.Census census = space.table.census(space.memory::servers);
+        SlabTable.SlabCensus census = space.table.census(space.memory::servers);
         int slabs = census.slabs();
         int spare = census.least() - space.resilience.dataSplits();
         List<Health.Server> servers = census.servers().stream()
                 .map(server -> {
-                    ServerRecord record = space.record(server);
+                    ServerErrorCounts record = space.record(server);
                     return new Health.Server(
                             server.address(),
                             placement.domain(server),

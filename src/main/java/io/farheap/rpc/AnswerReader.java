@@ -98,7 +98,7 @@ final class AnswerReader {
                     torn();
                     return false;
                 }
-                hash = Payload.toMemory(
+                hash = PayloadCopier.toMemory(
                         inAddress + at + Long.BYTES, locals[entry], (int) length, BatchFormat.mix(hash, length));
                 at += Long.BYTES + BatchFormat.padded((int) length);
                 replies.bytes[entry] = (int) length;
@@ -106,7 +106,7 @@ final class AnswerReader {
         }
         boolean told = BatchFormat.flags(summary) == BatchFormat.STATUSES;
         if (told) {
-            hash = Payload.hash(inAddress + at, BatchFormat.padded(count), hash);
+            hash = PayloadCopier.hash(inAddress + at, BatchFormat.padded(count), hash);
             MemorySegment.copy(in, JAVA_BYTE, at, statuses, first, count);
             at += BatchFormat.padded(count);
         }
@@ -199,7 +199,7 @@ final class AnswerReader {
                 torn();
                 continue;
             }
-            long hash = Payload.toMemory(
+            long hash = PayloadCopier.toMemory(
                     inAddress + at + BatchFormat.HEADER_BYTES, locals[entry], length, BatchFormat.start());
             if (!BatchFormat.complete(in, at, sequence, summary, hash)) {
                 torn();
@@ -217,10 +217,10 @@ final class AnswerReader {
     private long takeRead(int entry, long at, int bytes, long hash) {
         long local = locals[entry];
         if (local > 0) {
-            return Payload.toMemory(inAddress + at, local, bytes, hash);
+            return PayloadCopier.toMemory(inAddress + at, local, bytes, hash);
         }
         locals[entry] = -at;
-        return Payload.hash(inAddress + at, bytes, hash);
+        return PayloadCopier.hash(inAddress + at, bytes, hash);
     }
 
     /** A batch that has begun to arrive and is not whole: it may still be on its way. */

@@ -22,32 +22,32 @@ final class AnswerTrace {
     private static final long LATER_NANOS = 1_000_000;
     private static final int WORD = Long.BYTES;
 
-    private static final class Answer {
+    private static final class TracedAnswer {
         long sequence;
         long accepted;
         int words;
         final long[] taken;
 
-        Answer(int words) {
+        TracedAnswer(int words) {
             taken = new long[words];
         }
     }
 
     private final MemorySegment ring;
-    private final Answer[] answers;
+    private final TracedAnswer[] answers;
 
     /** @param ring the client's, of answers */
     AnswerTrace(MemorySegment ring, RingShape shape) {
         this.ring = ring;
-        answers = new Answer[shape.slots()];
+        answers = new TracedAnswer[shape.slots()];
         for (int i = 0; i < answers.length; i++) {
-            answers[i] = new Answer(shape.responseSlotBytes() / WORD);
+            answers[i] = new TracedAnswer(shape.responseSlotBytes() / WORD);
         }
     }
 
     /** An answer is accepted; what its reads were comes with {@link #read}. */
     void accept(int slot, long at, long sequence, int bytes) {
-        Answer answer = answers[slot];
+        TracedAnswer answer = answers[slot];
         answer.sequence = sequence;
         answer.words = bytes / WORD;
         for (int i = 0; i < answer.words; i++) {
@@ -76,7 +76,7 @@ final class AnswerTrace {
      * @throws IllegalStateException where a word is another than the one that was accepted
      */
     void check(int slot, long at) {
-        Answer answer = answers[slot];
+        TracedAnswer answer = answers[slot];
         if (answer.words == 0) {
             return;
         }

@@ -1,6 +1,6 @@
 package io.farheap.rpc;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Endpoint;
@@ -51,7 +51,7 @@ public final class BatchConnection implements AutoCloseable {
             this.open = new OpenBatch(shape, writer.out(), entries);
             this.answers = new AnswerReader(shape, writer.in(), window, entries);
         } catch (Throwable e) {
-            Closing.after(e, writer);
+            Closeables.after(e, writer);
             throw e;
         }
         open();

@@ -49,11 +49,11 @@ public final class HeldRegions {
      * time: aligned 8 bytes do not tear where they are read by one load.
      *
      * @param region any number, such as one that came as an argument
-     * @throws NotHeldException where the client does not hold it; who lets it go on ends the call as refused
+     * @throws RegionNotHeldException where the client does not hold it; who lets it go on ends the call as refused
      */
     public MemorySegment region(int region) {
         if (!holders.holds(lease, region)) {
-            throw NotHeldException.INSTANCE;
+            throw RegionNotHeldException.INSTANCE;
         }
         return holders.segment(region);
     }

@@ -3,7 +3,7 @@ package io.farheap.rpc;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
@@ -47,7 +47,7 @@ public final class MessageRing implements AutoCloseable {
     private final long responseAddress;
     private final int responseKey;
 
-    private RingPosts posts;
+    private RingQueuePair posts;
     private RegisteredMemory requestMemory;
     private RegisteredMemory responseMemory;
     private final MemorySegment regions;
@@ -72,7 +72,7 @@ public final class MessageRing implements AutoCloseable {
     private boolean mapped;
     private boolean rung;
     private boolean ended;
-    private final AsleepWord asleepWord = new AsleepWord();
+    private final SleepWord asleepWord = new SleepWord();
 
     private long tornSince;
     private int looks;
@@ -122,7 +122,7 @@ public final class MessageRing implements AutoCloseable {
         this.lengths = new int[batch];
         this.slot = 1;
         try {
-            posts = new RingPosts(context, domain, channel, slots, 2, Long.BYTES);
+            posts = new RingQueuePair(context, domain, channel, slots, 2, Long.BYTES);
             requestMemory = RegisteredMemory.allocate(
                     domain, "farheap-requests", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
             responseMemory = RegisteredMemory.allocate(
@@ -136,7 +136,7 @@ public final class MessageRing implements AutoCloseable {
                 calls = new ServedCalls(handlers, held, shape, out, pending);
             }
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -243,7 +243,7 @@ public final class MessageRing implements AutoCloseable {
                 lengths[i] = length;
             } else if (operation == BatchFormat.WRITE && BatchFormat.padded(length) <= end - at) {
                 lengths[i] = -length;
-                hash = Payload.hash(inAddress + at, length, hash);
+                hash = PayloadCopier.hash(inAddress + at, length, hash);
                 at += BatchFormat.padded(length);
             } else {
                 return "an operation that is none, or a payload longer than the batch";
@@ -270,21 +270,21 @@ public final class MessageRing implements AutoCloseable {
                 int reply = calls.execute(i, at + Long.BYTES);
                 out.set(JAVA_LONG, at, reply);
                 BatchFormat.pad(outAddress + at + Long.BYTES, reply);
-                hash = Payload.hash(outAddress + at + Long.BYTES, reply, BatchFormat.mix(hash, reply));
+                hash = PayloadCopier.hash(outAddress + at + Long.BYTES, reply, BatchFormat.mix(hash, reply));
                 at += Long.BYTES + BatchFormat.padded(reply);
                 refused |= calls.status(i) != BatchFormat.DONE;
             } else if (length > 0) {
                 if (place >= 0) {
-                    hash = Payload.fromRegion(regionsAddress + place, outAddress + at, length, hash);
+                    hash = PayloadCopier.fromRegion(regionsAddress + place, outAddress + at, length, hash);
                 } else {
                     refused = true;
                     out.asSlice(at, BatchFormat.padded(length)).fill((byte) 0);
-                    hash = Payload.hash(outAddress + at, length, hash);
+                    hash = PayloadCopier.hash(outAddress + at, length, hash);
                 }
                 at += BatchFormat.padded(length);
             } else {
                 if (place >= 0) {
-                    Payload.toRegion(inAddress + requestAt, regionsAddress + place, -length);
+                    PayloadCopier.toRegion(inAddress + requestAt, regionsAddress + place, -length);
                 } else {
                     refused = true;
                 }
@@ -336,7 +336,7 @@ public final class MessageRing implements AutoCloseable {
         for (int i = count; i < BatchFormat.padded(count); i++) {
             out.set(JAVA_BYTE, at + i, (byte) 0);
         }
-        return Payload.hash(outAddress + at, BatchFormat.padded(count), hash);
+        return PayloadCopier.hash(outAddress + at, BatchFormat.padded(count), hash);
     }
 
     // As in execute.
@@ -393,10 +393,10 @@ public final class MessageRing implements AutoCloseable {
     }
 
     private boolean roomToAnswer() {
-        if (posts.room() <= RingPosts.RESERVED) {
+        if (posts.room() <= RingQueuePair.RESERVED) {
             reap();
         }
-        return posts.room() > RingPosts.RESERVED;
+        return posts.room() > RingQueuePair.RESERVED;
     }
 
     private void post(int request, int opcode, long where, int bytes) {
@@ -494,6 +494,6 @@ public final class MessageRing implements AutoCloseable {
     /** May be called again, as long as the device is busy. */
     @Override
     public void close() {
-        Closing.all(calls, posts, responseMemory, requestMemory);
+        Closeables.all(calls, posts, responseMemory, requestMemory);
     }
 }

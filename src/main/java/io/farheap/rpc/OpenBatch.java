@@ -136,7 +136,7 @@ final class OpenBatch {
     /** @see BatchConnection#addWrite(int, long, int, long) */
     int addWrite(int region, long offset, int bytes, long local) {
         int entry = beginWrite(region, offset, bytes);
-        hash = Payload.fromMemory(local, outAddress + at, bytes, hash);
+        hash = PayloadCopier.fromMemory(local, outAddress + at, bytes, hash);
         return endWrite(entry, bytes);
     }
 
@@ -151,7 +151,7 @@ final class OpenBatch {
             out.set(JAVA_BYTE, at + BatchFormat.REQUEST_BYTES + i, (byte) 0);
         }
         int entry = beginWrite(region, offset, bytes);
-        hash = Payload.hash(outAddress + at, bytes, hash);
+        hash = PayloadCopier.hash(outAddress + at, bytes, hash);
         return endWrite(entry, bytes);
     }
 
@@ -161,7 +161,7 @@ final class OpenBatch {
     int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
         long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
         stage(at, request, replyBytes);
-        hash = Payload.fromMemory(
+        hash = PayloadCopier.fromMemory(
                 local, outAddress + at + BatchFormat.REQUEST_BYTES, bytes, BatchFormat.mix(hash, request, replyBytes));
         at += BatchFormat.REQUEST_BYTES + BatchFormat.padded(bytes);
         int entry = nextEntry();
@@ -187,7 +187,7 @@ final class OpenBatch {
             mixed = BatchFormat.mix(mixed, request, offset[i]);
             to += BatchFormat.REQUEST_BYTES;
             if (write) {
-                mixed = Payload.fromMemory(place, to, bytes, mixed);
+                mixed = PayloadCopier.fromMemory(place, to, bytes, mixed);
                 to += BatchFormat.padded(bytes);
                 readBytes[entry] = 0;
             } else {

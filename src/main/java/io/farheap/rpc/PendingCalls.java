@@ -123,7 +123,7 @@ final class PendingCalls {
         MemorySegment.copy(call.reply, 0, out, JAVA_BYTE, at + BatchFormat.HEADER_BYTES, length);
         long payload = out.address() + at + BatchFormat.HEADER_BYTES;
         BatchFormat.pad(payload, length);
-        long hash = Payload.hash(payload, length, BatchFormat.start());
+        long hash = PayloadCopier.hash(payload, length, BatchFormat.start());
         BatchFormat.header(out, at, call.sequence, BatchFormat.summary(length, call.index, call.status), hash);
         return BatchFormat.HEADER_BYTES + BatchFormat.padded(length);
     }

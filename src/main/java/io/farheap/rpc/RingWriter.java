@@ -2,7 +2,7 @@ package io.farheap.rpc;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
@@ -28,7 +28,7 @@ final class RingWriter implements AutoCloseable {
     private static final int WANTED_SHIFT = 32;
     private final int slots;
     private final ProtectionDomain domain;
-    private RingPosts posts;
+    private RingQueuePair posts;
     private RegisteredMemory staged;
     private RegisteredMemory responses;
     private MemorySegment out;
@@ -45,14 +45,14 @@ final class RingWriter implements AutoCloseable {
         this.slots = shape.slots();
         this.domain = context.allocateProtectionDomain();
         try {
-            posts = new RingPosts(context, domain, channel, slots, 1, inlineBytes);
+            posts = new RingQueuePair(context, domain, channel, slots, 1, inlineBytes);
             staged = RegisteredMemory.allocate(domain, "farheap-batches", shape.requestRingBytes(), Access.LOCAL_WRITE);
             responses = RegisteredMemory.allocate(
                     domain, "farheap-answers", shape.responseRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
             out = staged.segment();
             in = responses.segment();
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -188,6 +188,6 @@ final class RingWriter implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(posts, responses, staged, domain);
+        Closeables.all(posts, responses, staged, domain);
     }
 }

@@ -56,7 +56,7 @@ final class ServedCalls implements AutoCloseable {
         operation[index] = number;
         bytes[index] = length;
         capacity[index] = replyBytes;
-        return Payload.fromMemory(from, scratch.address() + (long) index * stride, length, hash);
+        return PayloadCopier.fromMemory(from, scratch.address() + (long) index * stride, length, hash);
     }
 
     /** @return where a word is that the call will need, in the server's memory, or {@link RpcHandler#NOWHERE} */
@@ -74,7 +74,7 @@ final class ServedCalls implements AutoCloseable {
                 return place;
             }
             failed(index, new IllegalStateException("a word at " + place + " of the server's memory"));
-        } catch (NotHeldException e) {
+        } catch (RegionNotHeldException e) {
             status[index] = BatchFormat.NOT_HELD;
         } catch (Throwable e) {
             failed(index, e);
@@ -121,7 +121,7 @@ final class ServedCalls implements AutoCloseable {
             failed(
                     index,
                     new IllegalStateException("a reply of " + length + " bytes; there is room for " + capacity[index]));
-        } catch (NotHeldException e) {
+        } catch (RegionNotHeldException e) {
             reply.drop();
             status[index] = BatchFormat.NOT_HELD;
         } catch (Throwable e) {

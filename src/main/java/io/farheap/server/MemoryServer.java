@@ -6,7 +6,7 @@ import io.farheap.control.ServerDescription;
 import io.farheap.control.ServerStatus;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.server.contract.ServedSpaces;
@@ -61,7 +61,7 @@ public final class MemoryServer implements AutoCloseable {
             server.serve(listen);
             return server;
         } catch (Throwable e) {
-            Closing.after(e, server);
+            Closeables.after(e, server);
             throw e;
         }
     }
@@ -197,7 +197,7 @@ public final class MemoryServer implements AutoCloseable {
         if (served == null) {
             plane.close();
         } else {
-            Closing.all(served, plane);
+            Closeables.all(served, plane);
         }
     }
 }

@@ -3,7 +3,6 @@ package io.farheap.server;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
@@ -14,15 +13,16 @@ import io.farheap.control.ServerStatus;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.Caller;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
 import io.farheap.control.plane.PullSource;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.control.plane.SpacePlane;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.AvailableMemory;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandler;
@@ -31,26 +31,26 @@ import io.farheap.server.budget.Budgets;
 import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.server.contract.ServerService;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.server.lease.ClientLease;
+import io.farheap.server.lease.DeviceCalls;
 import io.farheap.server.lease.GrantBook;
 import io.farheap.server.lease.IncomingPulls;
 import io.farheap.server.lease.Leases;
-import io.farheap.server.lease.OnDevice;
 import io.farheap.server.pool.RegionPool;
+import io.farheap.server.pool.RegionZeroer;
 import io.farheap.server.pool.ResourceMonitor;
-import io.farheap.server.pool.Zeroing;
 import io.farheap.server.pull.ExportTicket;
 import io.farheap.server.pull.ExportTickets;
 import io.farheap.server.pull.RegionExport;
-import io.farheap.server.pull.SourceServers;
+import io.farheap.server.pull.SourceConnectionPool;
 import io.farheap.server.space.Spaces;
 import io.farheap.server.thread.ServerThreads;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.Endpoint;
-import io.farheap.verbs.SoftverbsNumbers;
+import io.farheap.verbs.SoftverbsCounters;
 import io.farheap.verbs.VerbsException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -88,7 +88,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     private final Map<Long, RegionExport> pulls = new ConcurrentHashMap<>();
 
     private final ExportTickets<RegionExport> tickets;
-    private final SourceServers sources = new SourceServers();
+    private final SourceConnectionPool sources = new SourceConnectionPool();
     private final RpcHandlers handlers = new RpcHandlers();
     private final List<ServerService> services = new ArrayList<>();
     private RegionPool pool;
@@ -96,7 +96,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     private ServerThreads threads;
     private RegionHolders holders;
     private Budgets budgets;
-    private Retired retired;
+    private RetiredResources retired;
     private Leases leases;
     private Spaces spaces;
     private IncomingPulls incoming;
@@ -123,7 +123,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
             threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned(), services);
             holders = new RegionHolders(pool.memory(), options.regionBytes(), options.regions());
             budgets = Budgets.of(options.limits(), context.limits(), AvailableMemory.bytes());
-            retired = new Retired();
+            retired = new RetiredResources();
             leases = new Leases(options.leaseNanos(), pullNanos, pool, retired);
             spaces = new Spaces(leases, pool, threads, budgets, retired, () -> grants != null);
             leases.alsoReap(spaces::expire);
@@ -133,7 +133,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
             services.forEach(service -> service.install(options, handlers, spaces));
             monitor = new ResourceMonitor(options.headroom(), pool, holders);
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -207,7 +207,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     Map<String, Long> counters() {
         Map<String, Long> all = new TreeMap<>();
         services.forEach(service -> all.putAll(service.counters()));
-        SoftverbsNumbers device = SoftverbsNumbers.now(context.library());
+        SoftverbsCounters device = SoftverbsCounters.now(context.library());
         if (device.modelled()) {
             all.put(MODEL_OPERATIONS, device.operations());
             all.put(MODEL_LATE, device.late());
@@ -229,11 +229,11 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         return threads;
     }
 
-    Zeroing zeroing() {
+    RegionZeroer zeroing() {
         return pool.zeroing();
     }
 
-    Retired retired() {
+    RetiredResources retired() {
         return retired;
     }
 
@@ -276,7 +276,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         if (book != null) {
             book.show(cacheId, grant, () -> leases.regionsByCache().keySet());
         }
-        return OnDevice.call(() -> {
+        return DeviceCalls.call(() -> {
             ClientLease lease = new ClientLease(
                     random.nextLong(),
                     clientName,
@@ -326,7 +326,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         try {
             book.requireNotEnded(lease.cacheId());
         } catch (ControlException e) {
-            Closing.after(e, () -> leases.close(lease));
+            Closeables.after(e, () -> leases.close(lease));
             throw e;
         }
     }
@@ -371,13 +371,13 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Connected connect(long leaseId, Endpoint client) {
-        return OnDevice.call(() -> leases.require(leaseId).connections().connect(random.nextLong(), client));
+    public ConnectedQueuePair connect(long leaseId, Endpoint client) {
+        return DeviceCalls.call(() -> leases.require(leaseId).connections().connect(random.nextLong(), client));
     }
 
     @Override
     public ConnectedRing connectRing(long leaseId, RingRequest request) {
-        return OnDevice.call(() -> leases.require(leaseId).connections().connectRing(random.nextLong(), request));
+        return DeviceCalls.call(() -> leases.require(leaseId).connections().connectRing(random.nextLong(), request));
     }
 
     @Override
@@ -391,7 +391,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     @Override
     public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
         ClientLease lease = leases.require(leaseId);
-        Supplier<List<RegionGrant>> allocate = () -> OnDevice.call(() -> lease.allocate(regions, allocationId));
+        Supplier<List<RegionGrant>> allocate = () -> DeviceCalls.call(() -> lease.allocate(regions, allocationId));
         GrantBook book = grants;
         if (book == null) {
             return allocate.get();
@@ -421,7 +421,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         ExportTicket<RegionExport> ticket = tickets.redeem(token);
         long pullId = random.nextLong();
         pulls.values().removeIf(RegionExport::over);
-        return OnDevice.call(() ->
+        return DeviceCalls.call(() ->
                 ticket.export.openPull(ticket, pullId, context, puller, pulls).described());
     }
 
@@ -435,12 +435,12 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         return incoming.prepare(leases.require(leaseId), regionId, sourceAddress, token, pace);
     }
 
     @Override
-    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+    public WatermarkEndpoint prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
         return incoming.prepareRebuild(leases.require(leaseId), regionId, plan, pace);
     }
 
@@ -475,20 +475,20 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
             return;
         }
         closed = true;
-        Closing.all(monitor, sources, this::closeLeases, () -> services.forEach(ServerService::closed));
+        Closeables.all(monitor, sources, this::closeLeases, () -> services.forEach(ServerService::closed));
     }
 
     private void closeLeases() {
         // Both, whatever the first says.
         boolean unused = spaces == null || spaces.stop();
         if (leases == null || leases.stop() && unused) {
-            Closing.all(retired, threads, completions, pool, context);
+            Closeables.all(retired, threads, completions, pool, context);
             return;
         }
         LOG.log(
                 System.Logger.Level.WARNING,
                 "a client is stopped in the middle of an operation, or a service is; the memory of "
                         + "this server is given back when its process ends");
-        Closing.all(retired, pool.zeroing(), threads::stop);
+        Closeables.all(retired, pool.zeroing(), threads::stop);
     }
 }

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class DepthProbe {
 
-    private final Levels depths;
+    private final GridLevels depths;
     private int next;
     private @Nullable Performance before;
     private int found;
 
     DepthProbe(int deviceDepth) {
-        depths = new Levels(1, deviceDepth);
+        depths = new GridLevels(1, deviceDepth);
     }
 
     /** What to measure; only until it is {@link #found}. */
@@ -23,7 +23,7 @@ final class DepthProbe {
     }
 
     void record(Performance performance) {
-        if (before != null && !Growth.improvesBoth(before, performance)) {
+        if (before != null && !MarginalGain.improvesBoth(before, performance)) {
             found = depths.get(next - 1);
         } else if (next == depths.count() - 1) {
             found = depths.get(next);

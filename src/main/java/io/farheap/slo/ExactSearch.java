@@ -42,8 +42,8 @@ public final class ExactSearch implements Search {
 
         private final PerformanceModel model;
         private final ConfigurationSpace space;
-        private final Levels batches;
-        private final Levels depths;
+        private final GridLevels batches;
+        private final GridLevels depths;
         private final double[] limits = new double[Metric.COUNT];
         private final int[] bounded;
         private final double[][] rows;

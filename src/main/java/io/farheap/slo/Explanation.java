@@ -13,7 +13,7 @@ import java.util.List;
  * @param candidates for each number of server threads with which it can be met; the first is the chosen one
  * @param space how many configurations there are
  */
-public record Explanation(Slo slo, double margin, Candidate chosen, List<Candidate> candidates, long space) {
+public record Explanation(Slo slo, double margin, CandidateConfiguration chosen, List<CandidateConfiguration> candidates, long space) {
 
     /** Predictions of a machine that does other things too are seldom wrong by more. */
     public static final double USUAL_MARGIN = 0.1;
@@ -39,11 +39,11 @@ public record Explanation(Slo slo, double margin, Candidate chosen, List<Candida
     public static Explanation of(PerformanceModel model, Slo slo, double margin) {
         Search.check(model, slo);
         Slo wanted = slo.withMargin(margin);
-        List<Candidate> candidates = new ArrayList<>();
+        List<CandidateConfiguration> candidates = new ArrayList<>();
         for (int server = 0; server <= model.space().serverCores(); server++) {
             Configuration found = ExactSearch.cheapest(model, wanted, server);
             if (found != null) {
-                candidates.add(new Candidate(found, model.predict(found).orElseThrow()));
+                candidates.add(new CandidateConfiguration(found, model.predict(found).orElseThrow()));
             }
         }
         if (candidates.isEmpty()) {

@@ -3,24 +3,24 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * The points of a space that may be measured, those of {@link Levels} in each parameter, and what was measured there,
+ * The points of a space that may be measured, those of {@link GridLevels} in each parameter, and what was measured there,
  * or is estimated where measuring was left out. A point of which neither is known is not a number. One thread at a
  * time.
  */
 final class MeasuredGrid {
 
     private final ConfigurationSpace space;
-    private final Levels threads;
-    private final Levels batches;
-    private final Levels depths;
+    private final GridLevels threads;
+    private final GridLevels batches;
+    private final GridLevels depths;
     private final double[][] values = new double[Metric.COUNT][];
     private final boolean[] measured;
 
     MeasuredGrid(ConfigurationSpace space) {
         this.space = space;
-        threads = new Levels(1, space.clientCores());
-        batches = new Levels(1, space.maxBatch());
-        depths = new Levels(space.minDepth(), space.maxDepth());
+        threads = new GridLevels(1, space.clientCores());
+        batches = new GridLevels(1, space.maxBatch());
+        depths = new GridLevels(space.minDepth(), space.maxDepth());
         for (int metric = 0; metric < Metric.COUNT; metric++) {
             values[metric] = new double[(threads.count() + 1) * threads.count() * batches.count() * depths.count()];
             Arrays.fill(values[metric], Double.NaN);
@@ -33,15 +33,15 @@ final class MeasuredGrid {
     }
 
     /** Of client threads, and of server threads where there are any. */
-    Levels threads() {
+    GridLevels threads() {
         return threads;
     }
 
-    Levels batches() {
+    GridLevels batches() {
         return batches;
     }
 
-    Levels depths() {
+    GridLevels depths() {
         return depths;
     }
 

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the
- * queue depths that give the lower bound of q, then the points of {@link Levels} in the tree's order. Where more of one
+ * queue depths that give the lower bound of q, then the points of {@link GridLevels} in the tree's order. Where more of one
  * parameter brought no more throughput and no less latency, still larger values of that parameter alone are left out,
- * and {@link Growth#beyond estimated}; but a grid of up to {@value #SMALL_GRID} points is measured whole, since what is
+ * and {@link MarginalGain#beyond estimated}; but a grid of up to {@value #SMALL_GRID} points is measured whole, since what is
  * left out is estimated at best, and {@value #ROUNDS} times, one round after the other, of which the worst counts: what
  * a shared machine does changes from one second to another, by more than a longer measurement would tell. The order
  * follows from the figures alone, so whoever records the same figures again goes on where he stopped. One thread at a
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MeasurementPlan {
 
-    /** Part of what a model file means, as {@link Growth#TOLERANCE} is. */
+    /** Part of what a model file means, as {@link MarginalGain#TOLERANCE} is. */
     static final int SMALL_GRID = 64;
 
     static final int ROUNDS = 3;
@@ -139,7 +139,7 @@ public final class MeasurementPlan {
             int before = all.order.predecessor(position, parameter);
             if (before != PointOrder.NONE && all.ended[parameter.ordinal()][before]) {
                 all.ended[parameter.ordinal()][index] = true;
-                Performance beyond = Growth.beyond(all.grid.get(before), all.order.increase(position, parameter));
+                Performance beyond = MarginalGain.beyond(all.grid.get(before), all.order.increase(position, parameter));
                 estimate = estimate == null ? beyond : estimate.worst(beyond);
             }
         }
@@ -156,7 +156,7 @@ public final class MeasurementPlan {
         for (Parameter parameter : Parameter.values()) {
             int before = all.order.predecessor(position, parameter);
             if (all.order.count() > SMALL_GRID && before != PointOrder.NONE && all.grid.measured(before)) {
-                all.ended[parameter.ordinal()][index] = Growth.ends(all.grid.get(before), performance);
+                all.ended[parameter.ordinal()][index] = MarginalGain.ends(all.grid.get(before), performance);
             }
         }
         position++;

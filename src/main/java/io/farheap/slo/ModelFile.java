@@ -1,6 +1,6 @@
 package io.farheap.slo;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.posix.ExclusiveLock;
 import io.farheap.posix.PosixException;
 import java.io.IOException;
@@ -24,7 +24,7 @@ public final class ModelFile implements AutoCloseable {
     private final FileChannel channel;
     private final ExclusiveLock lock;
     private final MeasurementPlan plan;
-    private final ModelFormat.Checksum checksum;
+    private final ModelFormat.ModelChecksum checksum;
 
     /** Owns {@code channel} and {@code lock} once it returns. */
     private ModelFile(FileChannel channel, ExclusiveLock lock, Path file, ModelSubject subject) throws IOException {
@@ -56,7 +56,7 @@ public final class ModelFile implements AutoCloseable {
             lock = lock(file);
             return new ModelFile(channel, lock, file, subject);
         } catch (Throwable e) {
-            Closing.after(e, channel, lock);
+            Closeables.after(e, channel, lock);
             throw e;
         }
     }

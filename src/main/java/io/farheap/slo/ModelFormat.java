@@ -100,7 +100,7 @@ final class ModelFormat {
     }
 
     /** The lines of a file as they follow each other. */
-    static final class Checksum {
+    static final class ModelChecksum {
 
         private final CRC32C crc = new CRC32C();
 
@@ -127,7 +127,7 @@ final class ModelFormat {
         }
     }
 
-    static String header(ModelSubject subject, Checksum checksum) {
+    static String header(ModelSubject subject, ModelChecksum checksum) {
         StringBuilder header = new StringBuilder(checksum.open(MAGIC + VERSION));
         List<String> values = values(subject);
         for (int i = 0; i < FIELDS.size(); i++) {

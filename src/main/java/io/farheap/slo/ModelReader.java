@@ -18,7 +18,7 @@ final class ModelReader {
     private final String file;
     private final ModelSubject expected;
     private final MeasurementPlan plan;
-    private ModelFormat.Checksum checksum = new ModelFormat.Checksum();
+    private ModelFormat.ModelChecksum checksum = new ModelFormat.ModelChecksum();
     private int validBytes;
     private boolean sealed;
 
@@ -84,7 +84,7 @@ final class ModelReader {
     }
 
     /** Of all up to {@link #validBytes}. */
-    ModelFormat.Checksum checksum() {
+    ModelFormat.ModelChecksum checksum() {
         return checksum;
     }
 
@@ -130,7 +130,7 @@ final class ModelReader {
 
     /** A file that ends within the header was interrupted when it was begun, or is no model. */
     private void checkInterruptedHeader(byte[] bytes) throws ModelFileException {
-        byte[] whole = ModelFormat.header(expected, new ModelFormat.Checksum()).getBytes(StandardCharsets.UTF_8);
+        byte[] whole = ModelFormat.header(expected, new ModelFormat.ModelChecksum()).getBytes(StandardCharsets.UTF_8);
         for (int i = 0; i < bytes.length; i++) {
             if (i >= whole.length || bytes[i] != whole[i]) {
                 throw new ModelFileException(file

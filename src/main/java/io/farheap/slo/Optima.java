@@ -9,7 +9,7 @@ import java.util.Iterator;
  * @param balanced with the most operations a second for its latency: more of them would cost more than as much latency
  * @param throughput with the most operations a second
  */
-public record Optima(Candidate latency, Candidate balanced, Candidate throughput) {
+public record Optima(CandidateConfiguration latency, CandidateConfiguration balanced, CandidateConfiguration throughput) {
 
     /**
      * Looks at every configuration: seconds, for a few million of them.
@@ -17,9 +17,9 @@ public record Optima(Candidate latency, Candidate balanced, Candidate throughput
      * @throws IllegalArgumentException where the model predicts none
      */
     public static Optima of(PerformanceModel model) {
-        Candidate latency = null;
-        Candidate balanced = null;
-        Candidate throughput = null;
+        CandidateConfiguration latency = null;
+        CandidateConfiguration balanced = null;
+        CandidateConfiguration throughput = null;
         Iterator<Configuration> all = model.space().stream().iterator();
         while (all.hasNext()) {
             Configuration configuration = all.next();
@@ -28,14 +28,14 @@ public record Optima(Candidate latency, Candidate balanced, Candidate throughput
                 continue;
             }
             if (latency == null || found.latencyNanos() < latency.predicted().latencyNanos()) {
-                latency = new Candidate(configuration, found);
+                latency = new CandidateConfiguration(configuration, found);
             }
             if (balanced == null || balance(found) > balance(balanced.predicted())) {
-                balanced = new Candidate(configuration, found);
+                balanced = new CandidateConfiguration(configuration, found);
             }
             if (throughput == null
                     || found.throughput() > throughput.predicted().throughput()) {
-                throughput = new Candidate(configuration, found);
+                throughput = new CandidateConfiguration(configuration, found);
             }
         }
         if (latency == null || balanced == null || throughput == null) {

@@ -55,11 +55,11 @@ public final class PerformanceModel {
                 : Optional.of(new Performance(figures[0], figures[1], figures[2], figures[3]));
     }
 
-    Levels batches() {
+    GridLevels batches() {
         return grid.batches();
     }
 
-    Levels depths() {
+    GridLevels depths() {
         return grid.depths();
     }
 

@@ -10,8 +10,8 @@ final class Plane {
 
     private final int server;
     private final int client;
-    private final Levels batches;
-    private final Levels depths;
+    private final GridLevels batches;
+    private final GridLevels depths;
     private final int rows;
     private final double[][] values = new double[Metric.COUNT][];
     private final double[] best = new double[Metric.COUNT];

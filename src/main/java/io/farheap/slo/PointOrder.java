@@ -79,7 +79,7 @@ final class PointOrder {
      */
     double increase(int i, Parameter parameter) {
         int[] point = points[i];
-        Levels levels =
+        GridLevels levels =
                 switch (parameter) {
                     case SERVER_THREADS -> null;
                     case CLIENT_THREADS -> grid.threads();

@@ -14,7 +14,7 @@ final class ThreadWeights {
     private final double[] weights = new double[4];
     private int count;
 
-    ThreadWeights(Levels threads, int server, int client) {
+    ThreadWeights(GridLevels threads, int server, int client) {
         int low = threads.below(client);
         double x = threads.fraction(client, low);
         if (server == 0) {

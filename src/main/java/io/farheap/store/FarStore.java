@@ -2,32 +2,32 @@ package io.farheap.store;
 
 import io.farheap.kv.Codec;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.store.checkpoint.Checkpoint;
 import io.farheap.store.checkpoint.CheckpointFiles;
 import io.farheap.store.checkpoint.CheckpointOptions;
 import io.farheap.store.checkpoint.Checkpointer;
-import io.farheap.store.checkpoint.Extents;
-import io.farheap.store.checkpoint.LastPage;
-import io.farheap.store.checkpoint.Recovered;
+import io.farheap.store.checkpoint.LogExtents;
+import io.farheap.store.checkpoint.RecoveredState;
 import io.farheap.store.checkpoint.StoreEvent;
+import io.farheap.store.checkpoint.TailPagePadding;
 import io.farheap.store.contract.RecordVisitor;
 import io.farheap.store.contract.StoreCounts;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.store.format.Layout;
+import io.farheap.store.format.RecordLayout;
 import io.farheap.store.index.HashIndex;
 import io.farheap.store.log.Epochs;
-import io.farheap.store.log.Frames;
 import io.farheap.store.log.HybridLog;
+import io.farheap.store.log.LogAddresses;
 import io.farheap.store.log.LogThread;
-import io.farheap.store.log.Marks;
+import io.farheap.store.log.PageFrames;
 import io.farheap.store.log.ReadCache;
 import io.farheap.store.maintain.Compactor;
 import io.farheap.store.maintain.IndexGrowth;
+import io.farheap.store.maintain.LogScanner;
 import io.farheap.store.maintain.Maintenance;
-import io.farheap.store.maintain.Scanner;
-import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreContext;
 import io.farheap.store.operation.StoreVersion;
 import io.farheap.store.session.ListedSession;
 import io.farheap.store.session.SessionList;
@@ -56,8 +56,8 @@ import org.jspecify.annotations.Nullable;
 public final class FarStore implements AutoCloseable {
 
     private final String name;
-    private final StoreParts parts;
-    private final Frames frames;
+    private final StoreContext parts;
+    private final PageFrames frames;
     private final LogThread logThread;
     private final IndexGrowth growth;
     private final SessionOptions options;
@@ -90,15 +90,15 @@ public final class FarStore implements AutoCloseable {
         Device device = how.device();
         Epochs epochs = new Epochs();
         try {
-            this.frames = resources.add(new Frames(device, how.pageBits(), how.pages()));
+            this.frames = resources.add(new PageFrames(device, how.pageBits(), how.pages()));
             CheckpointFiles files = how.files();
-            Recovered recovered = files == null
-                    ? Recovered.nothing(how.buckets())
-                    : Recovered.from(files, name, device, how.buckets(), how::check);
+            RecoveredState recovered = files == null
+                    ? RecoveredState.nothing(how.buckets())
+                    : RecoveredState.from(files, name, device, how.buckets(), how::check);
             HashIndex index = resources.add(recovered.index());
             Checkpoint checkpoint = recovered.checkpoint();
             if (checkpoint != null) {
-                LastPage.complete(checkpoint, device);
+                TailPagePadding.complete(checkpoint, device);
             }
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first, device.capacity());
@@ -107,8 +107,8 @@ public final class FarStore implements AutoCloseable {
             this.givenBack = checkpoint == null ? 0 : device.begin();
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
             ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
-            this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
-            Extents extents = files == null ? null : new Extents();
+            this.parts = new StoreContext(device, index, log, epochs, version, recovered.gaps(), cache);
+            LogExtents extents = files == null ? null : new LogExtents();
             // It is closed after the log's thread has ended, which begins growth.
             this.growth = resources.add(new IndexGrowth(how.name(), parts));
             this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
@@ -127,7 +127,7 @@ public final class FarStore implements AutoCloseable {
             }
             boolean maintained = how.maintained();
             logThread.start(how.growing() ? growth::look : () -> {}, () -> maintained || compacting.isWriteLocked());
-            this.maintenance = how.maintained() ? how.maintenance(new Chores()) : null;
+            this.maintenance = how.maintained() ? how.maintenance(new MaintainedStore()) : null;
             if (maintenance != null) {
                 maintenance.start();
             }
@@ -204,7 +204,7 @@ public final class FarStore implements AutoCloseable {
      * @param keys gives a key 1 byte at least, and the same bytes each time
      */
     public <K, V> ConcurrentMap<K, V> asMap(Codec<K> keys, Codec<V> values) {
-        if (parts.log().layout != Layout.GENERAL) {
+        if (parts.log().layout != RecordLayout.GENERAL) {
             throw new IllegalStateException("this store has keys and values of 8 bytes alone, and a map's have any"
                     + " length: call FarStoreBuilder.records");
         }
@@ -224,7 +224,7 @@ public final class FarStore implements AutoCloseable {
         compacting.readLock().lock();
         try {
             checkOpen();
-            Scanner.run(parts, visitor);
+            LogScanner.run(parts, visitor);
         } finally {
             compacting.readLock().unlock();
         }
@@ -330,7 +330,7 @@ public final class FarStore implements AutoCloseable {
     }
 
     /** What maintenance does. */
-    private final class Chores implements Maintenance.Work {
+    private final class MaintainedStore implements Maintenance.MaintenanceTarget {
 
         @Override
         public long spaceBytes() {
@@ -381,7 +381,7 @@ public final class FarStore implements AutoCloseable {
 
     /** What it has where. */
     public StoreBytes bytes() {
-        Marks marks = parts.log().marks;
+        LogAddresses marks = parts.log().marks;
         long tail = parts.log().tail();
         long readOnly = Math.min(marks.readOnly(), tail);
         long head = marks.head();
@@ -457,7 +457,7 @@ public final class FarStore implements AutoCloseable {
         if (checkpointer != null) {
             checkpointer.stop();
         }
-        Closing.all(maintenance, pool, () -> Closing.all(List.copyOf(futures)), this::end);
+        Closeables.all(maintenance, pool, () -> Closeables.all(List.copyOf(futures)), this::end);
     }
 
     /** What of the application's the calling thread runs that the end of the store would wait for, or null. */

@@ -9,7 +9,7 @@ import io.farheap.store.checkpoint.StableFiles;
 import io.farheap.store.contract.CheckpointKind;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.store.format.Layout;
+import io.farheap.store.format.RecordLayout;
 import io.farheap.store.log.HybridLog;
 import io.farheap.store.maintain.Maintenance;
 import io.farheap.store.session.SessionOptions;
@@ -36,7 +36,7 @@ public final class FarStoreBuilder {
     private long expectedKeys = 1L << 20;
     private double keysPerBucket = 4;
     private boolean growing = true;
-    private Layout layout = Layout.COMPACT;
+    private RecordLayout layout = RecordLayout.COMPACT;
     private int expectedRecordBytes = 24;
     private int maxKeyBytes = Long.BYTES;
     private int pending = 256;
@@ -130,15 +130,15 @@ public final class FarStoreBuilder {
      * @param expectedValue in bytes: so much is read of a record at once
      */
     public FarStoreBuilder records(int longestKey, int expectedValue) {
-        if (longestKey < 1 || longestKey > Layout.MAX_KEY_BYTES) {
+        if (longestKey < 1 || longestKey > RecordLayout.MAX_KEY_BYTES) {
             throw new IllegalArgumentException(
-                    "keys of " + longestKey + " bytes; they have 1 to " + Layout.MAX_KEY_BYTES);
+                    "keys of " + longestKey + " bytes; they have 1 to " + RecordLayout.MAX_KEY_BYTES);
         }
-        if (expectedValue < 0 || expectedValue > Layout.MAX_VALUE_BYTES) {
+        if (expectedValue < 0 || expectedValue > RecordLayout.MAX_VALUE_BYTES) {
             throw new IllegalArgumentException(
-                    "values of " + expectedValue + " bytes; they have 0 to " + Layout.MAX_VALUE_BYTES);
+                    "values of " + expectedValue + " bytes; they have 0 to " + RecordLayout.MAX_VALUE_BYTES);
         }
-        layout = Layout.GENERAL;
+        layout = RecordLayout.GENERAL;
         maxKeyBytes = longestKey;
         expectedRecordBytes = Math.toIntExact(layout.recordBytes(Math.min(longestKey, 64), expectedValue));
         return this;
@@ -235,7 +235,7 @@ public final class FarStoreBuilder {
         return spaceLimit != Long.MAX_VALUE || checkpointEvery != null;
     }
 
-    Maintenance maintenance(Maintenance.Work work) {
+    Maintenance maintenance(Maintenance.MaintenanceTarget work) {
         return new Maintenance(name, work, spaceLimit, checkpointEvery, maintenanceListener);
     }
 
@@ -366,7 +366,7 @@ public final class FarStoreBuilder {
         return growing;
     }
 
-    Layout layout() {
+    RecordLayout layout() {
         return layout;
     }
 

@@ -4,7 +4,7 @@ import io.farheap.store.contract.StoreCompletion;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.contract.Update;
-import io.farheap.store.format.Layout;
+import io.farheap.store.format.RecordLayout;
 import io.farheap.thread.Submissions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -122,7 +122,7 @@ public final class FutureStoreSession implements AutoCloseable {
             switch (status) {
                 case StoreStatus.DONE -> future.complete(into.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
                 case StoreStatus.TOO_LONG -> {
-                    into = MemorySegment.ofArray(new byte[(int) Math.min(4 * into.byteSize(), Layout.MAX_VALUE_BYTES)]);
+                    into = MemorySegment.ofArray(new byte[(int) Math.min(4 * into.byteSize(), RecordLayout.MAX_VALUE_BYTES)]);
                     submitted.again(this);
                 }
                 default -> future.complete(null);

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 final class MapUpdate implements Update {
 
     /** Which values it changes. */
-    enum When {
+    enum UpdateCondition {
         ALWAYS,
         ABSENT,
         PRESENT,
         EQUAL
     }
 
-    private final When when;
+    private final UpdateCondition when;
     private final byte @Nullable [] expected;
     private final byte @Nullable [] next;
 
@@ -25,7 +25,7 @@ final class MapUpdate implements Update {
     private boolean changed;
 
     /** @param next null to leave the key absent */
-    MapUpdate(When when, byte @Nullable [] expected, byte @Nullable [] next) {
+    MapUpdate(UpdateCondition when, byte @Nullable [] expected, byte @Nullable [] next) {
         this.when = when;
         this.expected = expected;
         this.next = next;
@@ -43,7 +43,7 @@ final class MapUpdate implements Update {
     @Override
     public int initialBytes(long argument) {
         found = null;
-        changed = next != null && (when == When.ALWAYS || when == When.ABSENT);
+        changed = next != null && (when == UpdateCondition.ALWAYS || when == UpdateCondition.ABSENT);
         return changed ? length() : -1;
     }
 

@@ -1,6 +1,6 @@
 package io.farheap.store;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
@@ -34,7 +34,7 @@ final class SessionPool implements AutoCloseable {
             try {
                 result = work.apply(session);
             } catch (Throwable e) {
-                Closing.after(e, () -> giveBack(session));
+                Closeables.after(e, () -> giveBack(session));
                 throw e;
             }
             giveBack(session);
@@ -76,7 +76,7 @@ final class SessionPool implements AutoCloseable {
         closed = true;
         places.acquireUninterruptibly(MOST);
         try {
-            Closing.all(idle);
+            Closeables.all(idle);
         } finally {
             idle.clear();
             places.release(MOST);

@@ -4,7 +4,7 @@ import io.farheap.kv.Codec;
 import io.farheap.store.contract.RecordVisitor;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.store.format.Layout;
+import io.farheap.store.format.RecordLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Collection;
@@ -51,12 +51,12 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
     }
 
     private byte @Nullable [] read(byte[] key) {
-        return sessions.with(session -> read(new BlockingSession(session), MemorySegment.ofArray(key)));
+        return sessions.with(session -> read(new BlockingStoreSession(session), MemorySegment.ofArray(key)));
     }
 
-    private static byte @Nullable [] read(BlockingSession session, MemorySegment key) {
+    private static byte @Nullable [] read(BlockingStoreSession session, MemorySegment key) {
         int keyBytes = (int) key.byteSize();
-        for (int room = FIRST_ROOM; ; room = Math.min(4 * room, Layout.MAX_VALUE_BYTES)) {
+        for (int room = FIRST_ROOM; ; room = Math.min(4 * room, RecordLayout.MAX_VALUE_BYTES)) {
             MemorySegment into = MemorySegment.ofArray(new byte[room]);
             int outcome = session.tryRead(key, 0, keyBytes, into, 0, room);
             switch (outcome) {
@@ -75,10 +75,10 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         }
     }
 
-    private MapUpdate update(byte[] key, MapUpdate.When when, byte @Nullable [] expected, byte @Nullable [] next) {
+    private MapUpdate update(byte[] key, MapUpdate.UpdateCondition when, byte @Nullable [] expected, byte @Nullable [] next) {
         MapUpdate update = new MapUpdate(when, expected, next);
         sessions.with(
-                session -> new BlockingSession(session).update(MemorySegment.ofArray(key), 0, key.length, update, 0));
+                session -> new BlockingStoreSession(session).update(MemorySegment.ofArray(key), 0, key.length, update, 0));
         return update;
     }
 
@@ -92,7 +92,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
             if (next == null && old == null) {
                 return null;
             }
-            MapUpdate.When when = old == null ? MapUpdate.When.ABSENT : MapUpdate.When.EQUAL;
+            MapUpdate.UpdateCondition when = old == null ? MapUpdate.UpdateCondition.ABSENT : MapUpdate.UpdateCondition.EQUAL;
             MapUpdate made = update(key, when, old, next == null ? null : value(next));
             if (made.changed()) {
                 return next;
@@ -114,7 +114,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
     @Override
     public @Nullable V put(K key, V value) {
         return decode(
-                update(key(key), MapUpdate.When.ALWAYS, null, value(value)).found());
+                update(key(key), MapUpdate.UpdateCondition.ALWAYS, null, value(value)).found());
     }
 
     @Override
@@ -123,7 +123,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
             byte[] bytes = key(key);
             MemorySegment stored = MemorySegment.ofArray(value(value));
             sessions.with(session -> {
-                new BlockingSession(session)
+                new BlockingStoreSession(session)
                         .upsert(MemorySegment.ofArray(bytes), 0, bytes.length, stored, 0, (int) stored.byteSize());
                 return session;
             });
@@ -133,29 +133,29 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
     @Override
     public @Nullable V putIfAbsent(K key, V value) {
         return decode(
-                update(key(key), MapUpdate.When.ABSENT, null, value(value)).found());
+                update(key(key), MapUpdate.UpdateCondition.ABSENT, null, value(value)).found());
     }
 
     @Override
     public @Nullable V remove(Object key) {
-        return decode(update(key(key), MapUpdate.When.PRESENT, null, null).found());
+        return decode(update(key(key), MapUpdate.UpdateCondition.PRESENT, null, null).found());
     }
 
     @Override
     public boolean remove(Object key, @Nullable Object value) {
         return value != null
-                && update(key(key), MapUpdate.When.EQUAL, value(value), null).changed();
+                && update(key(key), MapUpdate.UpdateCondition.EQUAL, value(value), null).changed();
     }
 
     @Override
     public @Nullable V replace(K key, V value) {
         return decode(
-                update(key(key), MapUpdate.When.PRESENT, null, value(value)).found());
+                update(key(key), MapUpdate.UpdateCondition.PRESENT, null, value(value)).found());
     }
 
     @Override
     public boolean replace(K key, V oldValue, V newValue) {
-        return update(key(key), MapUpdate.When.EQUAL, value(oldValue), value(newValue))
+        return update(key(key), MapUpdate.UpdateCondition.EQUAL, value(oldValue), value(newValue))
                 .changed();
     }
 
@@ -176,7 +176,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         if (made == null) {
             return made;
         }
-        V other = decode(update(bytes, MapUpdate.When.ABSENT, null, value(made)).found());
+        V other = decode(update(bytes, MapUpdate.UpdateCondition.ABSENT, null, value(made)).found());
         return other == null ? made : other;
     }
 

@@ -5,24 +5,24 @@ import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.contract.Update;
 import io.farheap.store.format.Hashes;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
 import io.farheap.store.index.HashIndex;
 import io.farheap.store.log.LogThread;
 import io.farheap.store.maintain.Compactor;
-import io.farheap.store.operation.Operations;
+import io.farheap.store.operation.InMemoryOperations;
+import io.farheap.store.operation.ReadModifyWrites;
 import io.farheap.store.operation.SessionVersion;
-import io.farheap.store.operation.StoreParts;
-import io.farheap.store.operation.Updates;
+import io.farheap.store.operation.StoreContext;
 import io.farheap.store.session.DeviceReads;
-import io.farheap.store.session.Draining;
 import io.farheap.store.session.GroupReads;
 import io.farheap.store.session.ListedSession;
-import io.farheap.store.session.SessionCounts;
+import io.farheap.store.session.SessionDrain;
 import io.farheap.store.session.SessionGate;
 import io.farheap.store.session.SessionKeys;
 import io.farheap.store.session.SessionOptions;
 import io.farheap.store.session.SessionSerials;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.store.session.StoreSessionCounts;
+import io.farheap.thread.Uninterruptibles;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -53,11 +53,11 @@ public final class StoreSession implements AutoCloseable {
     private final SessionVersion version;
     private final SessionSerials serials;
     private final SessionGate gate;
-    private final Operations records;
-    private final Updates updates;
+    private final InMemoryOperations records;
+    private final ReadModifyWrites updates;
     private final DeviceReads device;
     private final GroupReads groups;
-    private final SessionCounts counts = new SessionCounts();
+    private final StoreSessionCounts counts = new StoreSessionCounts();
     private final SessionKeys keys;
     private final ListedSession listed;
 
@@ -65,15 +65,15 @@ public final class StoreSession implements AutoCloseable {
             String name,
             long serial,
             Consumer<ListedSession> owner,
-            StoreParts parts,
+            StoreContext parts,
             LogThread logThread,
             SessionOptions options) {
         this.index = parts.index();
         this.logThread = logThread;
         this.version = new SessionVersion(parts.version());
         this.serials = new SessionSerials(version, serial);
-        this.records = new Operations(parts, version, options.spare());
-        this.updates = new Updates(parts, version, records);
+        this.records = new InMemoryOperations(parts, version, options.spare());
+        this.updates = new ReadModifyWrites(parts, version, records);
         this.keys = new SessionKeys(records.key, parts.log().layout, options.maxKeyBytes());
         this.gate = new SessionGate(parts.epochs());
         try {
@@ -119,7 +119,7 @@ public final class StoreSession implements AutoCloseable {
         enter();
         try {
             int outcome = records.read(records.found(), into, offset, room);
-            if (outcome == Operations.ON_DEVICE) {
+            if (outcome == InMemoryOperations.ON_DEVICE) {
                 outcome = device.startRead(into, offset, room, completion, token);
             }
             if (outcome != StoreStatus.FULL) {
@@ -276,11 +276,11 @@ public final class StoreSession implements AutoCloseable {
         try {
             serials.look();
             int outcome = updates.update(update, argument);
-            if (outcome == Operations.ON_DEVICE || outcome == Operations.AGAIN) {
+            if (outcome == InMemoryOperations.ON_DEVICE || outcome == InMemoryOperations.AGAIN) {
                 // None is begun that would be pending when sessions pass to the next version.
                 outcome = version.draining()
                         ? StoreStatus.FULL
-                        : device.startUpdate(update, argument, outcome == Operations.ON_DEVICE, completion, token);
+                        : device.startUpdate(update, argument, outcome == InMemoryOperations.ON_DEVICE, completion, token);
             }
             if (outcome == StoreStatus.FULL) {
                 return logThread.full();
@@ -318,7 +318,7 @@ public final class StoreSession implements AutoCloseable {
         enter();
         try {
             int outcome = updates.move(page, record, address);
-            if (outcome == Operations.ON_DEVICE) {
+            if (outcome == InMemoryOperations.ON_DEVICE) {
                 outcome = version.draining() ? StoreStatus.FULL : device.startMove(address, completion);
             }
             return outcome == StoreStatus.FULL ? logThread.full() : outcome;
@@ -380,7 +380,7 @@ public final class StoreSession implements AutoCloseable {
         if (pending() > 0) {
             await();
         } else {
-            Uninterrupted.parkNanos(this, NAP_NANOS);
+            Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -411,7 +411,7 @@ public final class StoreSession implements AutoCloseable {
         try {
             records.key.use(key);
             long record = records.firstOf(records.found());
-            return record == 0 ? 0 : Words.getOpaque(record);
+            return record == 0 ? 0 : NativeWords.getOpaque(record);
         } finally {
             gate.leave();
         }
@@ -461,6 +461,6 @@ public final class StoreSession implements AutoCloseable {
     @Override
     public void close() {
         gate.refuseWithin();
-        Draining.end(gate, this::pending, this::drain, listed::end);
+        SessionDrain.end(gate, this::pending, this::drain, listed::end);
     }
 }

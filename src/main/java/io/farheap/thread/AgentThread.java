@@ -35,7 +35,7 @@ public final class AgentThread implements Agent {
     /** The thread's. */
     private boolean dead;
 
-    /** @param core where it runs, or {@link Pinning#ANY} */
+    /** @param core where it runs, or {@link ThreadAffinity#ANY} */
     public AgentThread(String name, Idle idle, int core, DutyCycle duty) {
         this.name = name;
         this.core = core;
@@ -77,7 +77,7 @@ public final class AgentThread implements Agent {
 
     @Override
     public void onStart() {
-        Pinning.pin(core);
+        ThreadAffinity.pin(core);
     }
 
     @Override

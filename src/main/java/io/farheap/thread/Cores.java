@@ -39,7 +39,7 @@ public final class Cores {
         return nodeOf(Posix.currentCore());
     }
 
-    /** The NUMA node of a core; 0 where the machine does not say, or where it is {@link Pinning#ANY}. */
+    /** The NUMA node of a core; 0 where the machine does not say, or where it is {@link ThreadAffinity#ANY}. */
     public static int nodeOf(int core) {
         return nodeOf(core, SYSTEM);
     }

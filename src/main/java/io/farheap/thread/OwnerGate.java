@@ -95,7 +95,7 @@ public final class OwnerGate {
             if (spins < SPINS) {
                 Thread.onSpinWait();
             } else {
-                Uninterrupted.parkNanos(this, PARK_NANOS);
+                Uninterruptibles.parkNanos(this, PARK_NANOS);
             }
         }
     }
@@ -147,7 +147,7 @@ public final class OwnerGate {
             if (spins < most) {
                 Thread.onSpinWait();
             } else {
-                Uninterrupted.parkNanos(this, PARK_NANOS);
+                Uninterruptibles.parkNanos(this, PARK_NANOS);
             }
         }
         waitingOwner = null;

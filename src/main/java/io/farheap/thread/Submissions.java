@@ -49,7 +49,7 @@ public final class Submissions<R> {
      */
     public void close(Thread taker) {
         beginClose(taker);
-        Joining.join(taker);
+        ThreadJoiner.join(taker);
         refuseRest();
     }
 

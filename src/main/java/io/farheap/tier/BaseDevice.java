@@ -4,7 +4,7 @@ import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.handle.BaseHandle;
-import io.farheap.tier.handle.OpenParts;
+import io.farheap.tier.handle.OpenResources;
 import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.MemorySegment;
 
@@ -14,7 +14,7 @@ abstract class BaseDevice implements Device {
     private final long segmentBytes;
     private final int alignment;
     private final int readAlignment;
-    private final OpenParts parts = new OpenParts();
+    private final OpenResources parts = new OpenResources();
 
     BaseDevice(long segmentBytes, int alignment) {
         this(segmentBytes, alignment, alignment);

@@ -1,6 +1,6 @@
 package io.farheap.tier;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.posix.DirectFile;
 import io.farheap.posix.Errno;
 import io.farheap.posix.ExclusiveLock;
@@ -58,7 +58,7 @@ public final class DiskStorage implements Storage {
             int alignment = Math.clamp(Long.highestOneBit(block), LEAST_ALIGNMENT, (int) OwnedMemory.PAGE_BYTES);
             return new DiskStorage(directory, alignment, lock);
         } catch (IOException | RuntimeException e) {
-            Closing.after(e, lock);
+            Closeables.after(e, lock);
             throw e instanceof StorageException known
                     ? known
                     : new StorageException("cannot use directory " + directory + ": " + e, e);
@@ -167,7 +167,7 @@ public final class DiskStorage implements Storage {
 
     @Override
     public void close() {
-        Closing.all(lock);
+        Closeables.all(lock);
     }
 
     private record DiskFile(Path path, DirectFile file) implements StoredFile {

@@ -82,7 +82,7 @@ public final class FarDevice extends BaseDevice {
 
     @Override
     OwnedMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
-        return new FarMemory(registry, memory, cache.register(memory));
+        return new FarDeviceMemory(registry, memory, cache.register(memory));
     }
 
     @Override

@@ -1,10 +1,10 @@
 package io.farheap.tier;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.thread.Uninterruptibles;
 import io.farheap.tier.device.AppendCompletion;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.IoCompletion;
@@ -19,7 +19,7 @@ import io.farheap.tier.handle.SlotQueue;
 final class FarHandle extends BaseHandle implements Completion {
 
     private final FarLog log;
-    private final Session session;
+    private final CacheSession session;
     private final PendingAppends appends;
     /** What ended and is not called back. */
     private final SlotQueue ended;
@@ -39,7 +39,7 @@ final class FarHandle extends BaseHandle implements Completion {
         this.ended = new SlotQueue(requests);
         this.sent = new boolean[requests];
         // It calls servers, which an interrupt would end.
-        this.session = Uninterrupted.call(cache::openSession);
+        this.session = Uninterruptibles.call(cache::openSession);
         log.began(appends);
     }
 
@@ -85,7 +85,7 @@ final class FarHandle extends BaseHandle implements Completion {
 
     private boolean send(boolean write, int slot) {
         long place = log.place(slots.address[slot]);
-        FarMemory memory = (FarMemory) slots.memory(slot);
+        FarDeviceMemory memory = (FarDeviceMemory) slots.memory(slot);
         long offset = slots.offset[slot];
         long length = slots.length[slot];
         if (lost) {

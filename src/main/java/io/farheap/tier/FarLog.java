@@ -1,8 +1,8 @@
 package io.farheap.tier;
 
-import io.farheap.tier.handle.AllPending;
-import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.HighWaterMark;
 import io.farheap.tier.handle.PendingAppends;
+import io.farheap.tier.handle.PendingAppendsList;
 
 /**
  * Where the log of a {@link FarDevice} is in its cache: addresses modulo the capacity, so what is appended beyond that
@@ -16,9 +16,9 @@ final class FarLog {
 
     private final int segmentShift;
     private final long offsetMask;
-    private final Mark begin = new Mark(0);
-    private final Mark end = new Mark(0);
-    private final AllPending appends = new AllPending();
+    private final HighWaterMark begin = new HighWaterMark(0);
+    private final HighWaterMark end = new HighWaterMark(0);
+    private final PendingAppendsList appends = new PendingAppendsList();
 
     /** @param segmentBytes a power of two */
     FarLog(long segments, long segmentBytes) {

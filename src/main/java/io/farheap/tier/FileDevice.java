@@ -1,6 +1,6 @@
 package io.farheap.tier;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.FileOptions;
 import io.farheap.tier.device.FileOptions.Engine;
@@ -59,7 +59,7 @@ public final class FileDevice extends BaseDevice {
             engine = engine(options, storage);
             return new FileDevice(storage, segmentBytes, engine);
         } catch (Throwable e) {
-            Closing.after(e, engine, storage);
+            Closeables.after(e, engine, storage);
             throw e;
         }
     }
@@ -123,6 +123,6 @@ public final class FileDevice extends BaseDevice {
 
     @Override
     void free() {
-        Closing.all(engine, log::close, storage);
+        Closeables.all(engine, log::close, storage);
     }
 }

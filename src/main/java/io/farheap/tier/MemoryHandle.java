@@ -1,6 +1,6 @@
 package io.farheap.tier;
 
-import io.farheap.thread.Uninterrupted;
+import io.farheap.thread.Uninterruptibles;
 import io.farheap.tier.device.AppendCompletion;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.IoCompletion;
@@ -211,7 +211,7 @@ final class MemoryHandle extends BaseHandle {
     @Override
     protected void sleep() {
         if (readyCount == 0 && faults.held()) {
-            Uninterrupted.parkNanos(this, NAP_NANOS);
+            Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.tier;
 
-import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.HighWaterMark;
 import io.farheap.tier.handle.OwnedMemory;
 import io.farheap.tier.handle.SegmentTable;
 import java.lang.foreign.Arena;
@@ -18,8 +18,8 @@ final class MemoryLog {
     private final long segmentBytes;
     private final long capacity;
     private final SegmentTable<Piece> pieces = new SegmentTable<>();
-    private final Mark begin = new Mark(0);
-    private final Mark end = new Mark(0);
+    private final HighWaterMark begin = new HighWaterMark(0);
+    private final HighWaterMark end = new HighWaterMark(0);
 
     /** A segment of the log. */
     private record Piece(Arena arena, MemorySegment memory) {}

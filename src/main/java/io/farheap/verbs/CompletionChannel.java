@@ -8,12 +8,12 @@ public final class CompletionChannel implements AutoCloseable {
 
     private final Context context;
     private final ibv_comp_channel handle;
-    private final Children children;
+    private final ChildCount children;
 
     CompletionChannel(Context context, ibv_comp_channel handle) {
         this.context = context;
         this.handle = handle;
-        this.children = new Children("the completion channel");
+        this.children = new ChildCount("the completion channel");
     }
 
     /** A descriptor that is readable while an event is pending. It belongs to the channel. */
@@ -51,7 +51,7 @@ public final class CompletionChannel implements AutoCloseable {
         return handle;
     }
 
-    Children children() {
+    ChildCount children() {
         return children;
     }
 }

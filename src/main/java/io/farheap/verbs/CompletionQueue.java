@@ -30,7 +30,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final Context context;
     private final ibv_cq handle;
     private final @Nullable CompletionChannel channel;
-    private final Children children;
+    private final ChildCount children;
     private final Arena arena;
     private final DataPathCalls calls;
     /** 0 once closed: checked before native code sees it. */
@@ -57,7 +57,7 @@ public final class CompletionQueue implements AutoCloseable {
         this.context = context;
         this.handle = handle;
         this.channel = channel;
-        this.children = new Children("the completion queue");
+        this.children = new ChildCount("the completion queue");
         this.arena = arena;
         this.calls = context.calls();
         this.address = handle.address();
@@ -147,7 +147,7 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     private long at(int i) {
-        return (completionsAddress & Native.ADDRESS_BITS) + Objects.checkIndex(i, open) * WC_BYTES;
+        return (completionsAddress & NativePointers.ADDRESS_BITS) + Objects.checkIndex(i, open) * WC_BYTES;
     }
 
     private long open() {
@@ -161,7 +161,7 @@ public final class CompletionQueue implements AutoCloseable {
         return handle;
     }
 
-    Children children() {
+    ChildCount children() {
         return children;
     }
 }

@@ -32,7 +32,7 @@ public final class Context implements AutoCloseable {
     private final DeviceInfo device;
     private final VerbsLibrary library;
     private final ibv_context handle;
-    private final Children children;
+    private final ChildCount children;
     private final DeviceLimits limits;
     private final @Nullable PortInfo activePort;
     private final DataPathCalls calls;
@@ -43,7 +43,7 @@ public final class Context implements AutoCloseable {
         this.device = device;
         this.library = library;
         this.handle = handle;
-        this.children = new Children("device " + device.name());
+        this.children = new ChildCount("device " + device.name());
         try {
             this.limits = queryLimits();
             this.activePort =
@@ -104,7 +104,7 @@ public final class Context implements AutoCloseable {
         children.checkOpen();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment gid = arena.allocate(Endpoint.GID_BYTES, 8);
-            if (ibverbs.farheap_query_gid(handle, port, index, Native.pointer(gid)) != 0) {
+            if (ibverbs.farheap_query_gid(handle, port, index, NativePointers.pointer(gid)) != 0) {
                 return null;
             }
             byte[] bytes = gid.toArray(ValueLayout.JAVA_BYTE);
@@ -127,7 +127,7 @@ public final class Context implements AutoCloseable {
         ibv_pd pd = ibverbs.farheap_alloc_pd(handle);
         if (pd == null) {
             children.remove();
-            throw new VerbsException("cannot allocate a protection domain on " + device.name(), Native.errno());
+            throw new VerbsException("cannot allocate a protection domain on " + device.name(), NativePointers.errno());
         }
         return new ProtectionDomain(this, pd);
     }
@@ -138,7 +138,7 @@ public final class Context implements AutoCloseable {
         ibv_comp_channel channel = ibverbs.farheap_create_comp_channel(handle);
         if (channel == null) {
             children.remove();
-            throw new VerbsException("cannot create a completion channel on " + device.name(), Native.errno());
+            throw new VerbsException("cannot create a completion channel on " + device.name(), NativePointers.errno());
         }
         return new CompletionChannel(this, channel);
     }
@@ -171,7 +171,7 @@ public final class Context implements AutoCloseable {
             if (cq == null) {
                 throw new VerbsException(
                         "cannot create a completion queue of " + entries + " entries on " + device.name(),
-                        Native.errno());
+                        NativePointers.errno());
             }
             stack.keep();
             return new CompletionQueue(this, cq, batch, channel, arena, completions);
@@ -188,7 +188,7 @@ public final class Context implements AutoCloseable {
         }
     }
 
-    Children children() {
+    ChildCount children() {
         return children;
     }
 
@@ -208,7 +208,7 @@ public final class Context implements AutoCloseable {
 
     private DeviceLimits queryLimits() {
         try (Arena arena = Arena.ofConfined()) {
-            ibv_device_attr attr = new ibv_device_attr(Native.allocate(arena, Loader.sizeof(ibv_device_attr.class)));
+            ibv_device_attr attr = new ibv_device_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_device_attr.class)));
             int error = ibverbs.farheap_query_device(handle, attr);
             if (error != 0) {
                 throw new VerbsException("cannot query device " + device.name(), error);
@@ -235,7 +235,7 @@ public final class Context implements AutoCloseable {
 
     private PortInfo queryPort(int number) {
         try (Arena arena = Arena.ofConfined()) {
-            ibv_port_attr attr = new ibv_port_attr(Native.allocate(arena, Loader.sizeof(ibv_port_attr.class)));
+            ibv_port_attr attr = new ibv_port_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_port_attr.class)));
             int error = ibverbs.farheap_query_port(handle, number, attr);
             if (error != 0) {
                 throw new VerbsException("cannot query port " + number + " of " + device.name(), error);

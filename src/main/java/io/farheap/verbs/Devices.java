@@ -131,7 +131,7 @@ public final class Devices {
             }
             var context = ibverbs.farheap_open_device(device);
             if (context == null) {
-                int errno = Native.errno();
+                int errno = NativePointers.errno();
                 throw library == VerbsLibrary.SYSTEM
                         ? KernelDevices.MACHINE.cannotOpen(name, errno)
                         : new VerbsException("cannot open device " + name, errno);
@@ -156,7 +156,7 @@ public final class Devices {
             throw new VerbsException(
                     "cannot list RDMA devices (is the kernel's RDMA loaded? modprobe ib_uverbs); without a NIC use the "
                             + "software device with -D" + VerbsLibrary.PROPERTY + "=soft",
-                    Native.errno());
+                    NativePointers.errno());
         }
         try {
             for (int i = 0; i < count[0]; i++) {

@@ -12,12 +12,12 @@ public final class ProtectionDomain implements AutoCloseable {
 
     private final Context context;
     private final ibv_pd handle;
-    private final Children children;
+    private final ChildCount children;
 
     ProtectionDomain(Context context, ibv_pd handle) {
         this.context = context;
         this.handle = handle;
-        this.children = new Children("the protection domain");
+        this.children = new ChildCount("the protection domain");
     }
 
     public Context context() {
@@ -46,7 +46,7 @@ public final class ProtectionDomain implements AutoCloseable {
         children.add();
         ibv_mr mr = ibverbs.farheap_reg_mr(handle, memory.address(), bytes, access);
         if (mr == null) {
-            int errno = Native.errno();
+            int errno = NativePointers.errno();
             children.remove();
             throw new VerbsException(
                     "cannot register " + bytes + " bytes on " + context.device().name() + shortage(errno), errno);
@@ -100,7 +100,7 @@ public final class ProtectionDomain implements AutoCloseable {
         return handle;
     }
 
-    Children children() {
+    ChildCount children() {
         return children;
     }
 }

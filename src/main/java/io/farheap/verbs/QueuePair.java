@@ -89,7 +89,7 @@ public final class QueuePair implements AutoCloseable {
                 Arena arena = Arena.ofConfined()) {
             stack.add(own);
             MemorySegment badRequest = own.allocate(8, 8);
-            ibv_qp_init_attr attr = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            ibv_qp_init_attr attr = new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             attr.send_cq(completions.handle())
                     .recv_cq(completions.handle())
                     .qp_type(ibverbs.IBV_QPT_RC)
@@ -116,7 +116,7 @@ public final class QueuePair implements AutoCloseable {
         if (handle != null) {
             return handle;
         }
-        int errno = Native.errno();
+        int errno = NativePointers.errno();
         if (inlineBytes > 0) {
             return create(domain, attr, depth, inlineBytes / 2);
         }
@@ -237,7 +237,7 @@ public final class QueuePair implements AutoCloseable {
     int state() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
-            ibv_qp_init_attr init = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            ibv_qp_init_attr init = new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             int error = ibverbs.farheap_query_qp(handle(), attr, ibverbs.IBV_QP_STATE, init);
             if (error != 0) {
                 throw new VerbsException("cannot query queue pair " + number(), error);
@@ -388,6 +388,6 @@ public final class QueuePair implements AutoCloseable {
     }
 
     private static ibv_qp_attr attributes(Arena arena) {
-        return new ibv_qp_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
+        return new ibv_qp_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
     }
 }

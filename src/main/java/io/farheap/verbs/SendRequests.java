@@ -234,7 +234,7 @@ public final class SendRequests implements AutoCloseable {
     }
 
     long address(int index) {
-        return (address & Native.ADDRESS_BITS) + Objects.checkIndex(index, count) * STRIDE;
+        return (address & NativePointers.ADDRESS_BITS) + Objects.checkIndex(index, count) * STRIDE;
     }
 
     private static boolean atomic(long at) {

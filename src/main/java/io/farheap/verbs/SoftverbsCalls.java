@@ -40,7 +40,7 @@ public final class SoftverbsCalls {
         }
     }
 
-    /** @param numbers as {@link SoftverbsNumbers} has them */
+    /** @param numbers as {@link SoftverbsCounters} has them */
     static void model(MemorySegment numbers) {
         try {
             MODEL.invokeExact(numbers);

@@ -17,13 +17,13 @@ public record SoftverbsPlace(int user, long host) {
 
     public static final SoftverbsPlace UNKNOWN = new SoftverbsPlace(0, 0);
 
-    private static final class Own {
+    private static final class CurrentProcess {
         private static final SoftverbsPlace PLACE = look();
     }
 
     /** This process's, on a device of this library. */
     static SoftverbsPlace own(VerbsLibrary library) {
-        return library == VerbsLibrary.SOFT ? Own.PLACE : UNKNOWN;
+        return library == VerbsLibrary.SOFT ? CurrentProcess.PLACE : UNKNOWN;
     }
 
     /**

@@ -19,11 +19,11 @@ final class Planner {
     /** Those that a device which executes as late and in any order as the specification allows can break. */
     private static final List<String> WEAK = List.of(
             "io.farheap.cache.batch.MigrationHistoryTest",
-            "io.farheap.cache.SessionTest",
+            "io.farheap.cache.CacheSessionTest",
             "io.farheap.cache.SlowDeviceTest",
             "io.farheap.control.grpc.HostileRepliesTest",
             "io.farheap.kv.MapHistoryTest",
-            "io.farheap.kv.SessionTest",
+            "io.farheap.kv.MapSessionTest",
             "io.farheap.remote.RpcQueueTest",
             "io.farheap.resilience.CodedHistoryTest",
             "io.farheap.rpc.HostileRepliesTest",
@@ -35,7 +35,7 @@ final class Planner {
             "[engine:junit-jupiter]/[class:io.farheap.resilience.CodedHistoryTest]/[test-template:";
     private static final String FIRST_CODE =
             "(io.farheap.resilience.contract.Resilience)]/[test-template-invocation:#1]";
-    private static final String SESSION_TEST = "[engine:junit-jupiter]/[class-template:io.farheap.cache.SessionTest]";
+    private static final String SESSION_TEST = "[engine:junit-jupiter]/[class-template:io.farheap.cache.CacheSessionTest]";
 
     /** Of a piece, with some room below nine minutes. */
     private static final double PIECE_SECONDS = 330;
@@ -365,7 +365,7 @@ final class Planner {
                         "--select-class=io.farheap.verbs.LoopbackTest",
                         "--select-unique-id=" + SESSION_TEST + "/[class-template-invocation:#1]",
                         "--select-unique-id=" + SESSION_TEST + "/[class-template-invocation:#2]",
-                        "--select-class=io.farheap.kv.SessionTest",
+                        "--select-class=io.farheap.kv.MapSessionTest",
                         "--select-unique-id=" + CODED_TEST + "sessionsKeepOutOfEachOthersWay" + FIRST_CODE,
                         "--select-unique-id=" + CODED_TEST + "serversDieAndSlabsAreRegeneratedMeanwhile" + FIRST_CODE));
             case LIBRARY, WEAK, MODULES, PROCESSES, BENCHMARKS -> classes(suite.toString(), suite, planned(suite));

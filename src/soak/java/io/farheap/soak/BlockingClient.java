@@ -1,18 +1,18 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
 import java.util.function.ObjIntConsumer;
 
 /** Blocking requests of a session, from a platform thread or a virtual one. */
-final class BlockingClient implements Client {
+final class BlockingClient implements CacheClient {
 
-    private final Session session;
-    private final ObjIntConsumer<Request> finished;
+    private final CacheSession session;
+    private final ObjIntConsumer<SoakRequest> finished;
 
-    BlockingClient(Cache cache, ObjIntConsumer<Request> finished) {
+    BlockingClient(Cache cache, ObjIntConsumer<SoakRequest> finished) {
         this.session = cache.openSession();
         this.finished = finished;
     }
@@ -28,7 +28,7 @@ final class BlockingClient implements Client {
     }
 
     @Override
-    public boolean issue(Request request) {
+    public boolean issue(SoakRequest request) {
         int status = Status.OK;
         try {
             run(request, request.addresses[0]);
@@ -39,7 +39,7 @@ final class BlockingClient implements Client {
         return true;
     }
 
-    private void run(Request request, long address) {
+    private void run(SoakRequest request, long address) {
         if (request.onHeap) {
             if (request.write) {
                 session.writeBlocking(address, request.data());

@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.LostServerListener;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
-import io.farheap.cache.Session;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.procedure.builtin.Chase;
 import java.util.ArrayList;
@@ -54,7 +54,7 @@ final class CallPart implements AutoCloseable {
             LostServerListener listener,
             BooleanSupplier mayBeLost,
             BooleanSupplier gone,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
         this.regionBytes = regionBytes;
         this.gone = gone;
@@ -68,7 +68,7 @@ final class CallPart implements AutoCloseable {
                 .onLost(listener)
                 .create());
         try {
-            countUp = cache.procedures().register(CountUp.class, Procedures.WRITES | Procedures.UNORDERED);
+            countUp = cache.procedures().register(IncrementProcedure.class, Procedures.WRITES | Procedures.UNORDERED);
             chase = cache.procedures().register(Chase.class, Procedures.READS);
             writeRing();
         } catch (Throwable e) {
@@ -81,7 +81,7 @@ final class CallPart implements AutoCloseable {
     }
 
     private void writeRing() {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(Long.BYTES)) {
             for (int node = 0; node < NODES; node++) {
                 buffer.segment().set(JAVA_LONG, 0, node((node + 1) % NODES));
@@ -144,7 +144,7 @@ final class CallPart implements AutoCloseable {
         if (gone.getAsBoolean() || problems.any()) {
             return;
         }
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(Long.BYTES)) {
             for (int counter = 0; counter < COUNTERS; counter++) {
                 session.readBlocking(counter(counter), buffer, 0, Long.BYTES);

@@ -3,7 +3,7 @@ package io.farheap.soak;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.procedure.CallStatus;
 import java.util.ArrayDeque;
@@ -27,7 +27,7 @@ final class CallUser implements Runnable {
     private final SplittableRandom random;
     private final BooleanSupplier mayBeLost;
     private final BooleanSupplier gone;
-    private final Waits waits;
+    private final WaitTimes waits;
     private final Problems problems;
     private final Deque<Integer> free = new ArrayDeque<>();
     private final long[] issuedAt = new long[SLOTS];
@@ -46,7 +46,7 @@ final class CallUser implements Runnable {
             SplittableRandom random,
             BooleanSupplier mayBeLost,
             BooleanSupplier gone,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
         this.part = part;
         this.name = "caller " + number;
@@ -95,7 +95,7 @@ final class CallUser implements Runnable {
         lost = false;
         closing = false;
         try (Buffer buffer = part.cache().allocate(SLOTS * SLOT_BYTES);
-                Session session = part.cache().openSession()) {
+                CacheSession session = part.cache().openSession()) {
             for (int i = 0; i < calls && !stop && !lost; i++) {
                 while (free.isEmpty()) {
                     session.awaitProgress();
@@ -109,7 +109,7 @@ final class CallUser implements Runnable {
         }
     }
 
-    private void issue(Session session, Buffer buffer, int slot) {
+    private void issue(CacheSession session, Buffer buffer, int slot) {
         long at = (long) slot * SLOT_BYTES;
         boolean counts = random.nextInt(4) != 0;
         int node = random.nextInt(CallPart.NODES);

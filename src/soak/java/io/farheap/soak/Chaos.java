@@ -35,9 +35,9 @@ final class Chaos implements AutoCloseable {
     /** Those of them that the episode has had. */
     private final Set<ChaosServer> used = new HashSet<>();
 
-    private final Faults faults = new Faults();
+    private final SoftverbsFaultSettings faults = new SoftverbsFaultSettings();
     private final Problems problems = new Problems();
-    private final Waits waits;
+    private final WaitTimes waits;
     /**
      * What this process held before the first episode, by sort: no cache has been open. Its first connection makes the
      * JDK open a socket for good.
@@ -48,7 +48,7 @@ final class Chaos implements AutoCloseable {
         this.seed = seed;
         this.leaseNanos = leaseNanos;
         this.out = out;
-        this.waits = new Waits(leaseNanos + Soak.BEYOND_LEASE_NANOS + MARGIN_NANOS, problems);
+        this.waits = new WaitTimes(leaseNanos + Soak.BEYOND_LEASE_NANOS + MARGIN_NANOS, problems);
     }
 
     /** @return what is wrong; empty where every byte was right */
@@ -68,15 +68,15 @@ final class Chaos implements AutoCloseable {
             try {
                 List<ChaosServer> had = some(plan, random);
                 if (before.isEmpty()) {
-                    Regions.awaitFree(addresses(had));
-                    before.putAll(Held.settled(this::held));
+                    FreeRegionCount.awaitFree(addresses(had));
+                    before.putAll(HeldResources.settled(this::held));
                 }
                 ChaosEpisode.Result result = new ChaosEpisode(
                                 plan, random, REGION_BYTES, leaseNanos, had, this::another, faults, waits, problems)
                         .run();
                 List<String> living = addresses(
                         servers.stream().filter(server -> !server.dead()).toList());
-                Regions.awaitAllFree(living, living.size() * REGIONS, waits, problems);
+                FreeRegionCount.awaitAllFree(living, living.size() * REGIONS, waits, problems);
                 dropUnfit();
                 lookForLeft();
                 operations += result.operations();
@@ -145,7 +145,7 @@ final class Chaos implements AutoCloseable {
     private void lookForLeft() throws InterruptedException {
         long end = System.nanoTime() + Worker.PATIENCE_NANOS;
         Map<String, Long> now = held();
-        while (!Held.noMore(now, before) && !problems.any()) {
+        while (!HeldResources.noMore(now, before) && !problems.any()) {
             if (System.nanoTime() - end > 0) {
                 Map<String, Long> more = new TreeMap<>(now);
                 more.entrySet().removeIf(entry -> entry.getValue() <= before.getOrDefault(entry.getKey(), 0L));
@@ -160,7 +160,7 @@ final class Chaos implements AutoCloseable {
     /** Names have numbers of what comes and goes: sorts are compared. Pipes are those to the servers. */
     private Map<String, Long> held() {
         Map<String, Long> all = new TreeMap<>();
-        for (Map<String, Long> some : List.of(Held.descriptors(), Held.sharedMappings(), Held.threads())) {
+        for (Map<String, Long> some : List.of(HeldResources.descriptors(), HeldResources.sharedMappings(), HeldResources.threads())) {
             some.forEach((name, count) -> all.merge(name.replaceAll("\\d+", "#"), count, Long::sum));
         }
         all.remove("pipe:");

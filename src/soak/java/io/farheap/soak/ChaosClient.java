@@ -113,7 +113,7 @@ public final class ChaosClient {
                     part -> mayShow,
                     status -> mayShow && status == Status.CORRUPT,
                     new SplittableRandom(seed),
-                    new Waits(Long.MAX_VALUE, problems),
+                    new WaitTimes(Long.MAX_VALUE, problems),
                     problems);
             System.out.println(HOLDS);
             List<Thread> threads = load.workers().stream()

@@ -47,8 +47,8 @@ final class ChaosEpisode {
     private final long leaseNanos;
     private final List<ChaosServer> servers;
     private final Supplier<ChaosServer> another;
-    private final Faults faults;
-    private final Waits waits;
+    private final SoftverbsFaultSettings faults;
+    private final WaitTimes waits;
     private final Problems problems;
     /** That the cache has, and that were killed or stopped. */
     private final Set<String> touched = ConcurrentHashMap.newKeySet();
@@ -68,8 +68,8 @@ final class ChaosEpisode {
             long leaseNanos,
             List<ChaosServer> servers,
             Supplier<ChaosServer> another,
-            Faults faults,
-            Waits waits,
+            SoftverbsFaultSettings faults,
+            WaitTimes waits,
             Problems problems) {
         this.plan = plan;
         this.random = random;
@@ -187,7 +187,7 @@ final class ChaosEpisode {
             throws InterruptedException, Episode.StuckException {
         List<ChaosServer> victims = victims(step.servers());
         // A stop that a busy machine makes longer than a lease costs slabs, too.
-        somethingWent |= step.fault().costsSlabs() || step.fault() == ChaosPlan.Fault.CUT_CONTROL;
+        somethingWent |= step.fault().costsSlabs() || step.fault() == ChaosPlan.ChaosFault.CUT_CONTROL;
         switch (step.fault()) {
             case KILL -> {
                 List<ChaosServer> join = ready(victims.size());

@@ -57,7 +57,7 @@ record ChaosPlan(
     }
 
     /** What is done to servers. */
-    enum Fault {
+    enum ChaosFault {
         KILL("SIGKILL"),
         STOP("SIGSTOP for longer than a lease"),
         CUT_DATA("no data path for a while"),
@@ -68,7 +68,7 @@ record ChaosPlan(
 
         final String words;
 
-        Fault(String words) {
+        ChaosFault(String words) {
             this.words = words;
         }
 
@@ -84,7 +84,7 @@ record ChaosPlan(
     }
 
     /** @param servers that it is done to at a time */
-    record Step(Fault fault, int servers) {
+    record Step(ChaosFault fault, int servers) {
         @Override
         public String toString() {
             return fault.words + (servers > 1 ? " (" + servers + " servers)" : "");
@@ -137,11 +137,11 @@ record ChaosPlan(
         int most = mostGone(code, corruption);
         List<Step> steps = new ArrayList<>();
         for (int left = 1 + random.nextInt(MOST_STEPS); left > 0; left--) {
-            Fault fault = Fault.values()[random.nextInt(Fault.values().length)];
+            ChaosFault fault = ChaosFault.values()[random.nextInt(ChaosFault.values().length)];
             boolean possible = (most > 0 || !fault.costsSlabs())
-                    && (faultsArePossible || fault != Fault.CUT_DATA && fault != Fault.CUT_BOTH);
+                    && (faultsArePossible || fault != ChaosFault.CUT_DATA && fault != ChaosFault.CUT_BOTH);
             if (possible) {
-                boolean many = fault.costsSlabs() || fault == Fault.CUT_CONTROL;
+                boolean many = fault.costsSlabs() || fault == ChaosFault.CUT_CONTROL;
                 steps.add(new Step(fault, many ? 1 + random.nextInt(Math.max(1, most)) : 1));
             }
         }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A {@link ToldServer} as the chaos sees it: what is done to its process, its device and its memory. One thread. */
+/** A {@link ScriptedServer} as the chaos sees it: what is done to its process, its device and its memory. One thread. */
 final class ChaosServer implements AutoCloseable {
 
     private final ChildJvm jvm;
@@ -28,7 +28,7 @@ final class ChaosServer implements AutoCloseable {
                     Map.of(),
                     // Most of a processor's time goes to starting them.
                     List.of("-Xmx64m", "-XX:TieredStopAtLevel=1"),
-                    ToldServer.arguments(memoryBytes, regionBytes, leaseNanos));
+                    ScriptedServer.arguments(memoryBytes, regionBytes, leaseNanos));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start a memory server", e);
         }
@@ -78,13 +78,13 @@ final class ChaosServer implements AutoCloseable {
 
     /** Its machine wants all of its memory back, or none any more. */
     void press(boolean all) {
-        tell(all ? ToldServer.PRESS : ToldServer.EASE);
+        tell(all ? ScriptedServer.PRESS : ScriptedServer.EASE);
     }
 
     /** So many random bytes of its memory become others. */
     void rot(int bytes, long seed) {
         rotten = true;
-        tell(ToldServer.ROT + bytes + " " + seed);
+        tell(ScriptedServer.ROT + bytes + " " + seed);
     }
 
     /** Returns when it is done. */
@@ -98,7 +98,7 @@ final class ChaosServer implements AutoCloseable {
                 if (heard == null) {
                     throw new IOException("it has ended; what it said is above");
                 }
-            } while (!ToldServer.DONE.equals(heard));
+            } while (!ScriptedServer.DONE.equals(heard));
         } catch (IOException e) {
             throw new UncheckedIOException("a memory server does not do as it is told: " + line, e);
         }

@@ -13,13 +13,13 @@ import java.util.function.Predicate;
 final class CodedLoad {
 
     /** A way to use it. */
-    record User(String name, BiFunction<Cache, ObjIntConsumer<Request>, Client> opener) {}
+    record User(String name, BiFunction<Cache, ObjIntConsumer<SoakRequest>, CacheClient> opener) {}
 
     static final User ASYNCHRONOUS = new User("asynchronous session", SessionClient::new);
     static final User BLOCKING = new User("blocking session", BlockingClient::new);
     static final User FUTURES = new User("futures", FutureClient::new);
 
-    private final Layout layout;
+    private final WorkerLayout layout;
     private final List<Worker> workers = new ArrayList<>();
     private final Worker checker;
 
@@ -30,12 +30,12 @@ final class CodedLoad {
     CodedLoad(
             Cache cache,
             List<User> users,
-            Predicate<Part> mayBeLost,
+            Predicate<CachePart> mayBeLost,
             IntPredicate mayEnd,
             SplittableRandom random,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
-        layout = new Layout(cache.capacity(), users.size(), random.split());
+        layout = new WorkerLayout(cache.capacity(), users.size(), random.split());
         for (int number = 0; number < users.size(); number++) {
             User user = users.get(number);
             workers.add(new Worker(
@@ -72,6 +72,6 @@ final class CodedLoad {
 
     /** Of parts that could not be read any more. */
     long bytesLost() {
-        return layout.all().stream().filter(Part::lost).mapToLong(Part::bytes).sum();
+        return layout.all().stream().filter(CachePart::lost).mapToLong(CachePart::bytes).sum();
     }
 }

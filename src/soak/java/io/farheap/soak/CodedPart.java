@@ -42,7 +42,7 @@ final class CodedPart implements AutoCloseable {
             boolean serverGoes,
             LostServerListener listener,
             BooleanSupplier mayBeLost,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
         Resilience drawn = CODES.get(random.nextInt(CODES.size())).timeout(TIMEOUT);
         code = drawn.strict(drawn.strict() && !serverGoes);

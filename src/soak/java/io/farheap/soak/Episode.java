@@ -26,7 +26,7 @@ final class Episode {
 
     /** Takes a client's regions when its lease has ended. */
     interface Claimer {
-        Claim claim(Neighbour from);
+        RegionClaim claim(TenantProcess from);
     }
 
     private static final int TICK_MILLIS = 20;
@@ -39,7 +39,7 @@ final class Episode {
     private final List<SoakServer> servers;
     private final long regionBytes;
     private final int maxRegions;
-    private final Faults faults;
+    private final SoftverbsFaultSettings faults;
     private final Problems problems;
 
     private final CacheConfiguration configuration;
@@ -49,7 +49,7 @@ final class Episode {
     private final Outages outages;
     private final SplittableRandom codedRandom;
     private final SplittableRandom callRandom;
-    private final Waits waits;
+    private final WaitTimes waits;
 
     /** @param maxRegions that any one of the servers has room for */
     Episode(
@@ -58,8 +58,8 @@ final class Episode {
             List<SoakServer> servers,
             long regionBytes,
             int maxRegions,
-            Faults faults,
-            Waits waits,
+            SoftverbsFaultSettings faults,
+            WaitTimes waits,
             Problems problems,
             Consumer<String> log) {
         this.random = random;
@@ -104,47 +104,47 @@ final class Episode {
     }
 
     EpisodeResult run(long nanos) throws InterruptedException, StuckException {
-        List<Neighbour> neighbours = new ArrayList<>();
+        List<TenantProcess> neighbours = new ArrayList<>();
         try (outages) {
             return run(nanos, neighbours);
         } finally {
-            neighbours.forEach(Neighbour::close);
+            neighbours.forEach(TenantProcess::close);
             faults.none();
         }
     }
 
-    private Neighbour neighbour() {
+    private TenantProcess neighbour() {
         List<String> addresses =
                 new ArrayList<>(servers.stream().map(SoakServer::address).toList());
         for (int leave = random.nextInt(addresses.size()); leave > 0; leave--) {
             addresses.remove(random.nextInt(addresses.size()));
         }
         int regions = random.nextInt(MIN_NEIGHBOUR_REGIONS, MAX_NEIGHBOUR_REGIONS + 1);
-        return new Neighbour(host, random.nextLong(), regions, regionBytes, addresses, problems);
+        return new TenantProcess(host, random.nextLong(), regions, regionBytes, addresses, problems);
     }
 
-    private EpisodeResult run(long nanos, List<Neighbour> neighbours) throws InterruptedException, StuckException {
+    private EpisodeResult run(long nanos, List<TenantProcess> neighbours) throws InterruptedException, StuckException {
         try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder()::create);
                 MapPart map = map();
                 CodedPart coded = coded();
                 CallPart called = called()) {
             for (int count = 1 + random.nextInt(MAX_NEIGHBOURS); count > 0; count--) {
-                Neighbour neighbour = neighbour();
+                TenantProcess neighbour = neighbour();
                 neighbours.add(neighbour);
                 // One after the other: starting takes all of a small machine.
                 neighbour.awaitHolding();
             }
-            Layout layout = new Layout(cache.capacity(), 4, random.split());
+            WorkerLayout layout = new WorkerLayout(cache.capacity(), 4, random.split());
             Migrator migrator = new Migrator(cache, random.split(), queuePairErrors || outages.any(), problems);
-            Visitor visitor = new Visitor(
+            TransientClient visitor = new TransientClient(
                     cache.servers(),
                     regionBytes,
                     random.split(),
                     server -> queuePairErrors || outages.disturbed(server),
                     waits,
                     problems);
-            Predicate<Part> mayBeLost = part -> part.touches(regionBytes, region -> mayBeLost(cache, migrator, region));
-            Client.Opener blocking = finished -> new BlockingClient(cache, finished);
+            Predicate<CachePart> mayBeLost = part -> part.touches(regionBytes, region -> mayBeLost(cache, migrator, region));
+            CacheClient.Opener blocking = finished -> new BlockingClient(cache, finished);
             List<Worker> workers = List.of(
                     worker(
                             "asynchronous session",
@@ -191,8 +191,8 @@ final class Episode {
             coded.check();
             called.check();
             long neighboursOperations = 0;
-            for (Neighbour neighbour : neighbours) {
-                Tenant.Result result = neighbour.end(outages.gone(), waits);
+            for (TenantProcess neighbour : neighbours) {
+                SoakTenant.Result result = neighbour.end(outages.gone(), waits);
                 neighboursOperations += result == null ? 0 : result.operations();
             }
             checkAll(cache, layout, mayBeLost);
@@ -210,8 +210,8 @@ final class Episode {
                     migrator.moved(),
                     workers.stream().mapToLong(Worker::recoveries).sum(),
                     layout.all().stream()
-                            .filter(Part::lost)
-                            .mapToLong(Part::bytes)
+                            .filter(CachePart::lost)
+                            .mapToLong(CachePart::bytes)
                             .sum(),
                     outages.shortOnes(),
                     outages.longestHeldNanos());
@@ -278,7 +278,7 @@ final class Episode {
     }
 
     private Worker worker(
-            String name, Cache cache, Client.Opener opener, Layout layout, int number, Predicate<Part> mayBeLost) {
+            String name, Cache cache, CacheClient.Opener opener, WorkerLayout layout, int number, Predicate<CachePart> mayBeLost) {
         RandomRequests requests = new RandomRequests(layout.share(number), layout.words(), random.split());
         return new Worker(name, cache, opener, requests, mayBeLost, random.split(), waits, problems);
     }
@@ -289,12 +289,12 @@ final class Episode {
                 && (gone.contains(cache.serverOf(region)) || migrator.failed().contains(region));
     }
 
-    private void disturb(long end, long nanos, List<Worker> workers, List<Thread> threads, List<Neighbour> neighbours)
+    private void disturb(long end, long nanos, List<Worker> workers, List<Thread> threads, List<TenantProcess> neighbours)
             throws InterruptedException {
         faults.set("seed=" + random.nextLong(1L << 32) + (weakOrder ? " order=weak" : ""));
         boolean erring = false;
         Claimer claimer = from ->
-                new Claim(from, regionBytes, host.leaseNanos() + Soak.BEYOND_LEASE_NANOS, waits.mostNanos(), problems);
+                new RegionClaim(from, regionBytes, host.leaseNanos() + Soak.BEYOND_LEASE_NANOS, waits.mostNanos(), problems);
         while ((System.nanoTime() - end < 0 || !outages.over()) && !problems.any()) {
             Thread.sleep(TICK_MILLIS);
             long left = end - System.nanoTime();
@@ -333,7 +333,7 @@ final class Episode {
                 + Arrays.toString(thread.getStackTrace()));
     }
 
-    private void checkAll(Cache cache, Layout layout, Predicate<Part> mayBeLost) {
+    private void checkAll(Cache cache, WorkerLayout layout, Predicate<CachePart> mayBeLost) {
         worker("the check of everything", cache, finished -> new BlockingClient(cache, finished), layout, 0, mayBeLost)
                 .check(layout.all());
     }

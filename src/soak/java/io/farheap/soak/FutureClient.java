@@ -1,7 +1,7 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.FutureSession;
+import io.farheap.cache.FutureCacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
 import java.util.ArrayDeque;
@@ -13,17 +13,17 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.ObjIntConsumer;
 
 /** Futures. */
-final class FutureClient implements Client {
+final class FutureClient implements CacheClient {
 
     private static final int PARK_NANOS = 20_000;
 
-    private record Submitted(Request request, CompletableFuture<Void> future) {}
+    private record SubmittedRequest(SoakRequest request, CompletableFuture<Void> future) {}
 
-    private final FutureSession session;
-    private final ObjIntConsumer<Request> finished;
-    private final Deque<Submitted> submitted = new ArrayDeque<>();
+    private final FutureCacheSession session;
+    private final ObjIntConsumer<SoakRequest> finished;
+    private final Deque<SubmittedRequest> submitted = new ArrayDeque<>();
 
-    FutureClient(Cache cache, ObjIntConsumer<Request> finished) {
+    FutureClient(Cache cache, ObjIntConsumer<SoakRequest> finished) {
         this.session = cache.openFutureSession();
         this.finished = finished;
     }
@@ -39,8 +39,8 @@ final class FutureClient implements Client {
     }
 
     @Override
-    public boolean issue(Request request) {
-        submitted.add(new Submitted(
+    public boolean issue(SoakRequest request) {
+        submitted.add(new SubmittedRequest(
                 request,
                 request.write
                         ? session.write(request.addresses[0], request.data())
@@ -51,8 +51,8 @@ final class FutureClient implements Client {
     @Override
     public void progress() {
         boolean none = true;
-        for (Iterator<Submitted> all = submitted.iterator(); all.hasNext(); ) {
-            Submitted one = all.next();
+        for (Iterator<SubmittedRequest> all = submitted.iterator(); all.hasNext(); ) {
+            SubmittedRequest one = all.next();
             if (one.future().isDone()) {
                 all.remove();
                 none = false;

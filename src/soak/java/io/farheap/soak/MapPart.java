@@ -40,7 +40,7 @@ final class MapPart implements AutoCloseable {
             SplittableRandom random,
             BooleanSupplier mayBeLost,
             BooleanSupplier gone,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
         this.servers = servers;
         this.name = "soak-map-" + Long.toHexString(random.nextLong());

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
 import java.lang.foreign.MemorySegment;
@@ -51,7 +51,7 @@ final class MapUser implements Runnable {
     private final SplittableRandom random;
     private final BooleanSupplier mayBeLost;
     private final BooleanSupplier gone;
-    private final Waits waits;
+    private final WaitTimes waits;
     private final Problems problems;
 
     /** By key of its own: the set that is there unless it was evicted, and those of which that is not known. */
@@ -79,7 +79,7 @@ final class MapUser implements Runnable {
             SplittableRandom random,
             BooleanSupplier mayBeLost,
             BooleanSupplier gone,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
         this.name = "user " + number + " of the map";
         this.map = map;
@@ -123,7 +123,7 @@ final class MapUser implements Runnable {
     void checkAll() {
         int key = number;
         while (key < keys && !gone.getAsBoolean() && !problems.any()) {
-            try (Session session = map.openSession()) {
+            try (MapSession session = map.openSession()) {
                 for (; key < keys && !lost; key += users) {
                     Request request = new Request(Kind.GET, key, ABSENT, System.nanoTime());
                     while (!issue(session, request)) {
@@ -139,7 +139,7 @@ final class MapUser implements Runnable {
     }
 
     private void session(int requests, boolean drained) {
-        try (Session session = map.openSession()) {
+        try (MapSession session = map.openSession()) {
             for (int i = 0; i < requests && !stop && !lost; i++) {
                 Request request = next();
                 while (!issue(session, request)) {
@@ -190,7 +190,7 @@ final class MapUser implements Runnable {
                 : new Request(Kind.DELETE, own, ABSENT, System.nanoTime());
     }
 
-    private boolean issue(Session session, Request request) {
+    private boolean issue(MapSession session, Request request) {
         keyBytes.set(JAVA_LONG_UNALIGNED, 0, key(request.key()));
         boolean taken =
                 switch (request.kind()) {
@@ -231,13 +231,13 @@ final class MapUser implements Runnable {
         value.set(JAVA_LONG_UNALIGNED, Long.BYTES, write);
     }
 
-    private void drain(Session session) {
+    private void drain(MapSession session) {
         while (!inFlight.isEmpty() && !problems.any()) {
             poll(session);
         }
     }
 
-    private void poll(Session session) {
+    private void poll(MapSession session) {
         if (session.poll((tag, status, memory, at, bytes) -> ended(status, memory, at, bytes)) == 0) {
             session.await(LOOK_NANOS);
         }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Outages implements AutoCloseable {
 
     /** What happens once. */
-    private enum Grave {
+    private enum SevereOutage {
         NONE(""),
         KILL_SERVER("kill -9 of a server"),
         STOP_SERVER("a server stopped for longer than its lease"),
@@ -24,7 +24,7 @@ final class Outages implements AutoCloseable {
         STOP_CLIENT("a client stopped for longer than its lease"),
         STOP_AND_KILL_CLIENT("a client stopped for longer than its lease, and killed then");
 
-        private static final List<Grave> DRAWN = List.of(
+        private static final List<SevereOutage> DRAWN = List.of(
                 KILL_SERVER,
                 KILL_SERVER,
                 STOP_SERVER,
@@ -40,7 +40,7 @@ final class Outages implements AutoCloseable {
 
         final String words;
 
-        Grave(String words) {
+        SevereOutage(String words) {
             this.words = words;
         }
     }
@@ -55,7 +55,7 @@ final class Outages implements AutoCloseable {
     private static final long MOST_AFTER_CLAIM_NANOS = 2_000_000_000L;
 
     // The plan, which only the seed decides.
-    private final Grave grave;
+    private final SevereOutage grave;
     private final int graveVictim;
     private final long graveStopNanos;
     private final long afterClaimNanos;
@@ -73,7 +73,7 @@ final class Outages implements AutoCloseable {
 
     private long resumeAt;
     /** Null where nobody has a client's regions. */
-    private @Nullable Claim claim;
+    private @Nullable RegionClaim claim;
 
     private @Nullable Thread claiming;
     private long claimEndsAt;
@@ -84,7 +84,7 @@ final class Outages implements AutoCloseable {
     /** @param log is told of what happens once, when it does */
     Outages(SplittableRandom random, long leaseNanos, Consumer<String> log) {
         this.random = random;
-        this.grave = Grave.DRAWN.get(random.nextInt(Grave.DRAWN.size()));
+        this.grave = SevereOutage.DRAWN.get(random.nextInt(SevereOutage.DRAWN.size()));
         this.graveVictim = random.nextInt(Integer.MAX_VALUE);
         this.graveStopNanos = (long) (leaseNanos * (1.2 + 0.8 * random.nextDouble()));
         this.afterClaimNanos = random.nextLong(MOST_AFTER_CLAIM_NANOS);
@@ -100,7 +100,7 @@ final class Outages implements AutoCloseable {
         if (shortStops) {
             words.add("short stops");
         }
-        if (grave != Grave.NONE) {
+        if (grave != SevereOutage.NONE) {
             words.add(grave.words);
         }
         return words.toString();
@@ -113,11 +113,11 @@ final class Outages implements AutoCloseable {
 
     /** Whether a server is killed, or stopped for longer than a lease. */
     boolean serverGoes() {
-        return grave == Grave.KILL_SERVER || grave == Grave.STOP_SERVER;
+        return grave == SevereOutage.KILL_SERVER || grave == SevereOutage.STOP_SERVER;
     }
 
     boolean any() {
-        return shortStops || grave != Grave.NONE;
+        return shortStops || grave != SevereOutage.NONE;
     }
 
     /**
@@ -140,7 +140,7 @@ final class Outages implements AutoCloseable {
 
     /** Whether it has done what it is to do once, and nothing is stopped. */
     boolean over() {
-        return (graveBegun || grave == Grave.NONE) && resume == null && claim == null;
+        return (graveBegun || grave == SevereOutage.NONE) && resume == null && claim == null;
     }
 
     long shortOnes() {
@@ -160,14 +160,14 @@ final class Outages implements AutoCloseable {
      * @param neighbours of whom there must be one
      */
     void tick(
-            boolean late, boolean ending, List<SoakServer> servers, List<Neighbour> neighbours, Episode.Claimer claimer)
+            boolean late, boolean ending, List<SoakServer> servers, List<TenantProcess> neighbours, Episode.Claimer claimer)
             throws InterruptedException {
         long now = System.nanoTime();
         if (resume != null) {
             goOn(resume, now);
         } else if (claim != null) {
             watchClaim(claim, now);
-        } else if (late && !graveBegun && grave != Grave.NONE) {
+        } else if (late && !graveBegun && grave != SevereOutage.NONE) {
             graveBegun = true;
             begin(servers.get(graveVictim % servers.size()), neighbours.get(graveVictim % neighbours.size()), claimer);
         } else if (shortStops && !ending && now - nextShortAt > 0) {
@@ -185,7 +185,7 @@ final class Outages implements AutoCloseable {
         }
     }
 
-    private void watchClaim(Claim held, long now) throws InterruptedException {
+    private void watchClaim(RegionClaim held, long now) throws InterruptedException {
         if (!held.isTaken()) {
             claimEndsAt = now + afterClaimNanos;
         } else if (now - claimEndsAt > 0) {
@@ -196,12 +196,12 @@ final class Outages implements AutoCloseable {
         }
     }
 
-    private void begin(SoakServer server, Neighbour neighbour, Episode.Claimer claimer) {
+    private void begin(SoakServer server, TenantProcess neighbour, Episode.Claimer claimer) {
         act(server, neighbour, claimer);
         log.accept("    now: " + grave.words);
     }
 
-    private void act(SoakServer server, Neighbour neighbour, Episode.Claimer claimer) {
+    private void act(SoakServer server, TenantProcess neighbour, Episode.Claimer claimer) {
         switch (grave) {
             case KILL_SERVER -> {
                 // First: who learns of it must find it there.
@@ -238,7 +238,7 @@ final class Outages implements AutoCloseable {
         gone.add(server);
     }
 
-    private void stopShortly(List<SoakServer> servers, List<Neighbour> neighbours) {
+    private void stopShortly(List<SoakServer> servers, List<TenantProcess> neighbours) {
         shortOnes++;
         nextShortAt = System.nanoTime() + random.nextLong(MOST_GAP_NANOS);
         int victim = random.nextInt(servers.size() + neighbours.size());
@@ -251,7 +251,7 @@ final class Outages implements AutoCloseable {
                 resumeAfter(nanos, server::resume);
             }
         } else {
-            Neighbour neighbour = neighbours.get(victim - servers.size());
+            TenantProcess neighbour = neighbours.get(victim - servers.size());
             if (!neighbour.killed()) {
                 neighbour.suspend(false);
                 resumeAfter(nanos, neighbour::resume);
@@ -264,7 +264,7 @@ final class Outages implements AutoCloseable {
         resumeAt = System.nanoTime() + nanos;
     }
 
-    private void claim(Episode.Claimer claimer, Neighbour from) {
+    private void claim(Episode.Claimer claimer, TenantProcess from) {
         claim = claimer.claim(from);
         claiming = Thread.ofPlatform().daemon().name("claim").start(claim);
     }

@@ -12,22 +12,22 @@ final class RandomRequests {
     private static final int WORD_SHARE = 4;
     private static final int WRITE_SHARE = 3;
 
-    private final Layout.Share own;
-    private final List<Word> words;
+    private final WorkerLayout.Share own;
+    private final List<SharedWord> words;
     private final SplittableRandom random;
 
     /**
      * @param own what it reads and writes
      * @param words that it reads
      */
-    RandomRequests(Layout.Share own, List<Word> words, SplittableRandom random) {
+    RandomRequests(WorkerLayout.Share own, List<SharedWord> words, SplittableRandom random) {
         this.own = own;
         this.words = words;
         this.random = random;
     }
 
     /** @param client that will take it */
-    void choose(Request request, Client client) {
+    void choose(SoakRequest request, CacheClient client) {
         request.onHeap = !client.takesBuffers() || random.nextInt(4) == 0;
         boolean write = random.nextInt(WRITE_SHARE) == 0;
         if (!own.pieces().isEmpty() && random.nextInt(WORD_SHARE) != 0) {
@@ -44,14 +44,14 @@ final class RandomRequests {
         return list.get(random.nextInt(list.size()));
     }
 
-    private void narrow(Request request, boolean records) {
+    private void narrow(SoakRequest request, boolean records) {
         int bytes = request.part.bytes();
         request.length = length(bytes);
         if (records) {
             // Records of one request do not overlap: there is no order among them.
-            int share = bytes / Request.MAX_RECORDS;
+            int share = bytes / SoakRequest.MAX_RECORDS;
             request.length = Math.min(request.length, share);
-            request.count = 1 + random.nextInt(Request.MAX_RECORDS);
+            request.count = 1 + random.nextInt(SoakRequest.MAX_RECORDS);
             request.onHeap = false;
             for (int record = 0; record < request.count; record++) {
                 request.addresses[record] =
@@ -73,7 +73,7 @@ final class RandomRequests {
                     case 0, 1, 2 -> Long.BYTES;
                     case 3, 4 -> 1 + random.nextInt(256);
                     case 5, 6 -> 1 + random.nextInt(8 << 10);
-                    default -> 1 + random.nextInt(Request.MAX_BYTES);
+                    default -> 1 + random.nextInt(SoakRequest.MAX_BYTES);
                 };
         return Math.min(wanted, most);
     }

@@ -1,20 +1,20 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
 
 /** Asynchronous requests of a session. */
-final class SessionClient implements Client {
+final class SessionClient implements CacheClient {
 
-    private final Session session;
-    private final List<Request> requests = new ArrayList<>();
+    private final CacheSession session;
+    private final List<SoakRequest> requests = new ArrayList<>();
     private final Completion completion;
 
-    SessionClient(Cache cache, ObjIntConsumer<Request> finished) {
+    SessionClient(Cache cache, ObjIntConsumer<SoakRequest> finished) {
         this.session = cache.openSession();
         this.completion = (token, status) -> finished.accept(requests.get((int) token), status);
     }
@@ -30,7 +30,7 @@ final class SessionClient implements Client {
     }
 
     @Override
-    public boolean issue(Request request) {
+    public boolean issue(SoakRequest request) {
         int token = requests.indexOf(request);
         if (token < 0) {
             token = requests.size();

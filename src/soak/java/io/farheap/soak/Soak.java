@@ -34,13 +34,13 @@ public final class Soak implements AutoCloseable {
     private final SplittableRandom random;
     private final PrintStream out;
     private final List<SoakServer> servers = new ArrayList<>();
-    private final Faults faults = new Faults();
+    private final SoftverbsFaultSettings faults = new SoftverbsFaultSettings();
     private final Problems problems = new Problems();
-    private final Waits waits;
+    private final WaitTimes waits;
 
     public Soak(SoakHost host, long seed, PrintStream out) {
         this.host = host;
-        this.waits = new Waits(host.leaseNanos() + BEYOND_LEASE_NANOS + MARGIN_NANOS, problems);
+        this.waits = new WaitTimes(host.leaseNanos() + BEYOND_LEASE_NANOS + MARGIN_NANOS, problems);
         this.random = new SplittableRandom(seed);
         this.out = out;
     }
@@ -84,7 +84,7 @@ public final class Soak implements AutoCloseable {
             }
             List<String> addresses = servers.stream().map(SoakServer::address).toList();
             int all = servers.size() * SERVER_REGIONS;
-            freeing = Math.max(freeing, Regions.awaitAllFree(addresses, all, waits, problems));
+            freeing = Math.max(freeing, FreeRegionCount.awaitAllFree(addresses, all, waits, problems));
             out.printf(
                     "    %,d operations, %,d on a map, %,d on a coded cache, %,d calls of procedures and %,d of other clients, "
                             + "%,d regions moved, %,d slabs regenerated, %,d clients replaced, %,d bytes lost with a server; %s%n",

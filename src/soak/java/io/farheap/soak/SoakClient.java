@@ -2,7 +2,7 @@ package io.farheap.soak;
 
 import java.io.IOException;
 
-/** A {@link Tenant} in a process of its own. */
+/** A {@link SoakTenant} in a process of its own. */
 public interface SoakClient extends SoakProcess {
 
     /** The next line that it prints; null where it has ended. */

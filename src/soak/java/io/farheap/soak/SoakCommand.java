@@ -104,7 +104,7 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
 
         @Override
         public SoakClient startClient(List<String> arguments) {
-            List<String> command = new ArrayList<>(List.of(Tenant.class.getName()));
+            List<String> command = new ArrayList<>(List.of(SoakTenant.class.getName()));
             command.addAll(arguments);
             ChildJvm jvm;
             try {

@@ -8,7 +8,7 @@ public interface SoakHost {
     /** Returns when the server listens. */
     SoakServer startServer(long memoryBytes, long regionBytes);
 
-    /** @param arguments of {@link Tenant#main} */
+    /** @param arguments of {@link SoakTenant#main} */
     SoakClient startClient(List<String> arguments);
 
     /** Of the servers' leases. */

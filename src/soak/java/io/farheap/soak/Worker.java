@@ -16,12 +16,12 @@ final class Worker implements Runnable {
 
     private final String name;
     private final Cache cache;
-    private final Client.Opener opener;
+    private final CacheClient.Opener opener;
     private final RandomRequests requests;
-    private final Predicate<Part> mayBeLost;
+    private final Predicate<CachePart> mayBeLost;
     private final IntPredicate mayEnd;
     private final SplittableRandom random;
-    private final Waits waits;
+    private final WaitTimes waits;
     private final Problems problems;
     private final AtomicLong operations = new AtomicLong();
     private final AtomicLong recoveries = new AtomicLong();
@@ -30,10 +30,10 @@ final class Worker implements Runnable {
 
     // Of its session, which its own thread opens first of all.
     @SuppressWarnings("NullAway.Init")
-    private InFlight inFlight;
+    private InFlightRequests inFlight;
 
     @SuppressWarnings("NullAway.Init")
-    private Recovery recovery;
+    private WorkerRecovery recovery;
 
     /** How many requests it wants under way. */
     private int target = 1;
@@ -42,11 +42,11 @@ final class Worker implements Runnable {
     Worker(
             String name,
             Cache cache,
-            Client.Opener opener,
+            CacheClient.Opener opener,
             RandomRequests requests,
-            Predicate<Part> mayBeLost,
+            Predicate<CachePart> mayBeLost,
             SplittableRandom random,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
         this(name, cache, opener, requests, mayBeLost, status -> status == Status.LOST, random, waits, problems);
     }
@@ -55,12 +55,12 @@ final class Worker implements Runnable {
     Worker(
             String name,
             Cache cache,
-            Client.Opener opener,
+            CacheClient.Opener opener,
             RandomRequests requests,
-            Predicate<Part> mayBeLost,
+            Predicate<CachePart> mayBeLost,
             IntPredicate mayEnd,
             SplittableRandom random,
-            Waits waits,
+            WaitTimes waits,
             Problems problems) {
         this.name = name;
         this.cache = cache;
@@ -85,7 +85,7 @@ final class Worker implements Runnable {
     }
 
     /** Reads these parts and checks them, on this thread. */
-    void check(List<Part> parts) {
+    void check(List<CachePart> parts) {
         work(() -> {
             parts.forEach(recovery::add);
             recovery.run();
@@ -93,9 +93,9 @@ final class Worker implements Runnable {
     }
 
     private void work(Runnable body) {
-        try (InFlight opened = new InFlight(cache, opener, this::finished)) {
+        try (InFlightRequests opened = new InFlightRequests(cache, opener, this::finished)) {
             inFlight = opened;
-            recovery = new Recovery(opened, mayBeLost, random, this::problem);
+            recovery = new WorkerRecovery(opened, mayBeLost, random, this::problem);
             body.run();
         } catch (Throwable e) {
             problems.add(name, e);
@@ -136,7 +136,7 @@ final class Worker implements Runnable {
             return;
         }
         if (random.nextInt(64) == 0) {
-            target = 1 + random.nextInt(InFlight.MOST);
+            target = 1 + random.nextInt(InFlightRequests.MOST);
         }
         if (inFlight.pending() < target && issue() && random.nextInt(4) != 0) {
             return;
@@ -145,7 +145,7 @@ final class Worker implements Runnable {
     }
 
     private boolean issue() {
-        Request request = inFlight.free(random);
+        SoakRequest request = inFlight.free(random);
         requests.choose(request, inFlight.client());
         if (inFlight.issue(request)) {
             return true;
@@ -154,7 +154,7 @@ final class Worker implements Runnable {
         return false;
     }
 
-    private void finished(Request request) {
+    private void finished(SoakRequest request) {
         progressAt = System.nanoTime();
         waits.request(name, progressAt - request.issuedAt);
         operations.incrementAndGet();

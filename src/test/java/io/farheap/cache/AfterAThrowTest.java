@@ -47,7 +47,7 @@ class AfterAThrowTest {
                 .create();
     }
 
-    private static void assertWorks(Session session, Buffer buffer, long value) {
+    private static void assertWorks(CacheSession session, Buffer buffer, long value) {
         buffer.segment().set(JAVA_LONG, 0, value);
         session.writeBlocking(8, buffer, 0, 8);
         session.readBlocking(8, buffer, 8, 8);
@@ -65,9 +65,9 @@ class AfterAThrowTest {
     void aConfigurationStaysForAllSessionsOrChangesForAll() {
         try (Cluster cluster = new Cluster(1);
                 Cache cache = cache(cluster, REGION, Configurations.DIRECT);
-                Session first = cache.openSession();
-                Session second = cache.openSession();
-                Session third = cache.openSession();
+                CacheSession first = cache.openSession();
+                CacheSession second = cache.openSession();
+                CacheSession third = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             for (CacheConfiguration to : List.of(Configurations.HANDED_OVER, Configurations.BATCHED)) {
                 CacheConfiguration before = cache.configuration();
@@ -76,15 +76,15 @@ class AfterAThrowTest {
                 assertFalse(failing.get(), "it has failed");
                 assertEquals(before, cache.configuration());
                 assertEquals(before.clientThreads(), threads());
-                for (Session session : List.of(first, second, third)) {
+                for (CacheSession session : List.of(first, second, third)) {
                     assertWorks(session, buffer, 5);
                 }
-                try (Session another = cache.openSession()) {
+                try (CacheSession another = cache.openSession()) {
                     assertWorks(another, buffer, 6);
                 }
                 cache.reconfigure(to);
                 assertEquals(to.clientThreads(), threads());
-                for (Session session : List.of(first, second, third)) {
+                for (CacheSession session : List.of(first, second, third)) {
                     assertWorks(session, buffer, 7);
                 }
             }
@@ -92,7 +92,7 @@ class AfterAThrowTest {
     }
 
     /** The fence of a claim throws where another data path is about to be used, once. */
-    private static AtomicBoolean failsToBeReplaced(Session session) {
+    private static AtomicBoolean failsToBeReplaced(CacheSession session) {
         AtomicBoolean failing = new AtomicBoolean(true);
         Runnable fence = () -> {
             boolean replaces = StackWalker.getInstance()
@@ -116,7 +116,7 @@ class AfterAThrowTest {
     void whatIsNewIsZeroWhateverTheLastChangeThrew() throws Exception {
         try (Cluster cluster = new Cluster(4);
                 Cache cache = cache(cluster, REGION / 2, Configurations.DIRECT);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             CacheProcedures procedures = Fields.get(cache, "procedures", CacheProcedures.class);
             Object resume = Fields.field(procedures, "resume").get(procedures);
@@ -145,7 +145,7 @@ class AfterAThrowTest {
                         .capacity(2 * REGION)
                         .servers(cluster.addresses())
                         .create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             long end = 2 * REGION;
             long bytes = buffer.bytes();
@@ -203,7 +203,7 @@ class AfterAThrowTest {
     void heldRequestsGoOnBehindOneThatCannotBePosted() throws Exception {
         try (Cluster cluster = new Cluster(1, 1);
                 Cache cache = cache(cluster, REGION, Configurations.DIRECT);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             String to = cluster.address(cache.serverOf(0).equals(cluster.address(0)) ? 1 : 0);
             cluster.pulls().shut();
@@ -255,7 +255,7 @@ class AfterAThrowTest {
         try (Cluster cluster = new Cluster(1);
                 Cache cache = cache(cluster, REGION, Configurations.DIRECT);
                 Buffer buffer = cache.allocate(64)) {
-            Session session = cache.openSession();
+            CacheSession session = cache.openSession();
             assertWorks(session, buffer, 1);
             session.release();
             AtomicBoolean woken = new AtomicBoolean();
@@ -299,7 +299,7 @@ class AfterAThrowTest {
     }
 
     /** Its polls find nothing until its thread has slept three times; how it sleeps is looked at. */
-    private static void holdUp(Session session, AtomicBoolean woken, int[] sleeps) throws IllegalAccessException {
+    private static void holdUp(CacheSession session, AtomicBoolean woken, int[] sleeps) throws IllegalAccessException {
         RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
         Object slow = Proxy.newProxyInstance(
                 RequestPath.class.getClassLoader(), new Class<?>[] {RequestPath.class}, (proxy, method, arguments) -> {

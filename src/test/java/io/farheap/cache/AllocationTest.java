@@ -73,7 +73,7 @@ class AllocationTest {
                         .servers(cluster.addresses())
                         .trackLatency(each.tracking)
                         .create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64 * 1024)) {
             int operations = configuration.equals(Configurations.DIRECT) ? OPERATIONS : HANDED_OVER_OPERATIONS;
             run(session, buffer, operations);
@@ -121,7 +121,7 @@ class AllocationTest {
     }
 
     /** All kinds: reads, writes, within a region and across, one at a time and many in flight. */
-    private void run(Session session, Buffer buffer, int operations) {
+    private void run(CacheSession session, Buffer buffer, int operations) {
         long span = 3 * Cluster.REGION_BYTES;
         for (int i = 0; i < operations; i++) {
             long address = (i * 4099L) % span;

@@ -125,8 +125,8 @@ class BeginningTest {
     void aSegmentForWhichThereIsNoMemoryIsRefused(CacheConfiguration how) {
         try (Cluster cluster = new Cluster(1);
                 Cache cache = cache(cluster, how);
-                Session session = cache.openSession();
-                Session other = cache.openSession();
+                CacheSession session = cache.openSession();
+                CacheSession other = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             MemorySegment bytes = MemorySegment.ofArray(new byte[LARGE]);
             other.readBlocking(0, buffer, 0, 8);
@@ -154,9 +154,9 @@ class BeginningTest {
     void aMappedFileThatWasCutIsGone(CacheConfiguration how, @TempDir Path directory) throws Exception {
         try (Cluster cluster = new Cluster(1);
                 Cache cache = cache(cluster, how);
-                Session session = cache.openSession();
-                Session other = cache.openSession();
-                FutureSession futures = cache.openFutureSession();
+                CacheSession session = cache.openSession();
+                CacheSession other = cache.openSession();
+                FutureCacheSession futures = cache.openFutureSession();
                 Buffer buffer = cache.allocate(64);
                 CutFile file = new CutFile(directory, LARGE)) {
             MemorySegment cut = file.segment();
@@ -188,7 +188,7 @@ class BeginningTest {
         try (Cluster cluster = new Cluster().serving(ServedCode.JAVA)) {
             cluster.add(1);
             try (Cache cache = cache(cluster, Configurations.DIRECT);
-                    FutureSession futures = cache.openFutureSession();
+                    FutureCacheSession futures = cache.openFutureSession();
                     CutFile file = new CutFile(directory, LARGE)) {
                 Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 MemorySegment cut = file.segment().asSlice(0, 8);

@@ -73,7 +73,7 @@ class CallFormsTest {
 
     @Test
     void manyCallsAreHandedOverAtOnce() {
-        Session session = caller.session;
+        CacheSession session = caller.session;
         MemorySegment memory = caller.buffer.segment();
         int count = 64;
         long[] addresses = new long[count];
@@ -105,7 +105,7 @@ class CallFormsTest {
     @Test
     void allAreTakenOrNone() {
         Procedure spin = cache.procedures().register(TestProcedures.Spin.class, Procedures.READS);
-        Session session = caller.session;
+        CacheSession session = caller.session;
         caller.arguments(0, 1_000_000);
         int[] ended = new int[1];
         CallCompletion done = (token, status, code, bytes) -> ended[0]++;
@@ -137,7 +137,7 @@ class CallFormsTest {
 
     @Test
     void callsAreFuturesToo() {
-        try (FutureSession futures = cache.openFutureSession()) {
+        try (FutureCacheSession futures = cache.openFutureSession()) {
             List<CompletableFuture<?>> all = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 long at = word(i % 9);
@@ -162,7 +162,7 @@ class CallFormsTest {
 
     @Test
     void futuresSeeWhatWasAskedForBefore() {
-        try (FutureSession futures = cache.openFutureSession()) {
+        try (FutureCacheSession futures = cache.openFutureSession()) {
             long[] result = new long[1];
             for (int i = 1; i < 100; i++) {
                 long at = word(i);
@@ -178,7 +178,7 @@ class CallFormsTest {
 
     @Test
     void aFutureOfACallFailsWhereTheCallCannotBeMade() {
-        FutureSession futures = cache.openFutureSession();
+        FutureCacheSession futures = cache.openFutureSession();
         fails(IllegalArgumentException.class, futures.call(load, 0, MemorySegment.ofArray(new byte[4097]), longs()));
         fails(IllegalArgumentException.class, futures.call(load, 0, longs(8), MemorySegment.ofArray(new byte[4097])));
         fails(IndexOutOfBoundsException.class, futures.call(load, SERVERS * REGION, longs(8), longs(0)));
@@ -206,7 +206,7 @@ class CallFormsTest {
     void whoCallsMayWait() {
         caller.write(word(5), 55);
         caller.arguments(word(5));
-        Session session = caller.session;
+        CacheSession session = caller.session;
         assertEquals(
                 new CallResult(CallStatus.DONE, (int) word(5), 8),
                 session.callBlocking(load, word(5), word(5), 8, caller.buffer, 0, 8, 64, 8));

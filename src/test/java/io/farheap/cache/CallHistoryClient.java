@@ -32,7 +32,7 @@ final class CallHistoryClient implements Runnable {
     private final long[] own = new long[CallHistory.REGIONS];
 
     private long values;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
 
     /** What is done when an operation has ended, with what it read. */
@@ -65,7 +65,7 @@ final class CallHistoryClient implements Runnable {
 
     @Override
     public void run() {
-        try (Session opened = cache.openSession();
+        try (CacheSession opened = cache.openSession();
                 Buffer memory = cache.allocate(SLOTS * SLOT_BYTES)) {
             session = opened;
             buffer = memory;

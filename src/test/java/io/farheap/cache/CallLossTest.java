@@ -71,13 +71,13 @@ class CallLossTest {
         }
     }
 
-    private static CallLink[] links(Session session) {
+    private static CallLink[] links(CacheSession session) {
         CallLinks links = Fields.get(session.core().calls().all(), "links", CallLinks.class);
         return Fields.get(links, "links", CallLink[].class);
     }
 
     /** The client's ends of its call rings fail. */
-    private static void fail(Session session) {
+    private static void fail(CacheSession session) {
         boolean entered = session.core().enter();
         try {
             for (CallLink link : links(session)) {
@@ -157,7 +157,7 @@ class CallLossTest {
     }
 
     /** Where a call is on its way that has begun elsewhere: its answer comes in part, and then the connection fails. */
-    private static boolean tear(Session session) {
+    private static boolean tear(CacheSession session) {
         SessionCalls calls = session.core().calls().all();
         boolean moved = false;
         for (int place = 0; place < SessionCalls.MOST; place++) {

@@ -59,7 +59,7 @@ class CallMigrationTest {
         @Override
         public void run() {
             SplittableRandom random = new SplittableRandom(seed + number);
-            try (Session session = cache.openSession();
+            try (CacheSession session = cache.openSession();
                     Buffer buffer = cache.allocate(4096)) {
                 while (!stop.get()) {
                     int region = random.nextInt(REGIONS);
@@ -83,7 +83,7 @@ class CallMigrationTest {
             return OWN + 8L * number;
         }
 
-        private static void call(Session session, Buffer buffer, Procedure procedure, long address, long... arguments) {
+        private static void call(CacheSession session, Buffer buffer, Procedure procedure, long address, long... arguments) {
             for (int i = 0; i < arguments.length; i++) {
                 buffer.segment().set(JAVA_LONG, 8L * i, arguments[i]);
             }
@@ -138,7 +138,7 @@ class CallMigrationTest {
         if (failed.get() != null) {
             throw new AssertionError("seed " + seed, failed.get());
         }
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             for (int region = 0; region < REGIONS; region++) {
                 long added = 0;

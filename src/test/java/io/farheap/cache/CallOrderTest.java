@@ -33,7 +33,7 @@ class CallOrderTest {
     private final Cluster cluster = new Cluster().serving(ServedCode.JAVA);
     private Cache cache;
     private Caller caller;
-    private Session session;
+    private CacheSession session;
     private Procedure load;
     private Procedure store;
     private int made;

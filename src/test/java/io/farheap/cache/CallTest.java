@@ -113,7 +113,7 @@ class CallTest {
                 Caller caller = new Caller(cache)) {
             Procedure store = cache.procedures().register(TestProcedures.Store.class, Procedures.WRITES);
             Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
-            Session session = caller.session;
+            CacheSession session = caller.session;
             long[] seen = new long[3];
             for (int i = 1; i < 200; i++) {
                 long at = i % 4 * REGION + 8L * (i % 5);
@@ -148,7 +148,7 @@ class CallTest {
         boolean tried();
     }
 
-    private static void issue(Session session, Issue issue) {
+    private static void issue(CacheSession session, Issue issue) {
         while (!issue.tried()) {
             session.awaitProgress();
         }
@@ -256,7 +256,7 @@ class CallTest {
     }
 
     /** How long its calls let its thread sleep, in ns. */
-    private static long patience(Session session) {
+    private static long patience(CacheSession session) {
         SessionCore core = session.core();
         boolean entered = core.enter();
         try {

@@ -7,7 +7,7 @@ import io.farheap.cache.contract.CallResult;
 /** A session with a buffer: arguments at 0, results at 64, words to write at 128. */
 final class Caller implements AutoCloseable {
 
-    final Session session;
+    final CacheSession session;
     final Buffer buffer;
 
     Caller(Cache cache) {

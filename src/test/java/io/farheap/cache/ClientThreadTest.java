@@ -3,9 +3,9 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.cache.handover.ClientThread;
-import io.farheap.cache.handover.HandOver;
-import io.farheap.cache.handover.HandedRequests;
-import io.farheap.cache.handover.TakenRequests;
+import io.farheap.cache.handover.HandoverConsumer;
+import io.farheap.cache.handover.HandoverPath;
+import io.farheap.cache.handover.HandoverRing;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CompletableFuture;
@@ -28,8 +28,8 @@ class ClientThreadTest {
                         .device(TestDevice.client())
                         .configuration(Configurations.HANDED_OVER)
                         .create();
-                Session session = cache.openSession()) {
-            HandedRequests path = Fields.get(session.core(), "path", HandedRequests.class);
+                CacheSession session = cache.openSession()) {
+            HandoverPath path = Fields.get(session.core(), "path", HandoverPath.class);
             ClientThread thread = Fields.get(path, "thread", ClientThread.class);
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> comeAndGo(thread));
             comeAndGo(thread);
@@ -38,7 +38,7 @@ class ClientThreadTest {
     }
 
     private void comeAndGo(ClientThread thread) {
-        TakenRequests requests = new TakenRequests(new HandOver(1), () -> {});
+        HandoverConsumer requests = new HandoverConsumer(new HandoverRing(1), () -> {});
         try {
             for (int arrivals = 0; arrivals < 8 * ROUNDS; ) {
                 meet(arrivals += 2);
@@ -65,6 +65,6 @@ class ClientThreadTest {
     }
 
     private static int looksAt(ClientThread thread) {
-        return Fields.get(thread, "rings", TakenRequests[].class).length;
+        return Fields.get(thread, "rings", HandoverConsumer[].class).length;
     }
 }

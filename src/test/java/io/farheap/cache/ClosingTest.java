@@ -29,7 +29,7 @@ class ClosingTest {
                         .servers(cluster.addresses())
                         .configuration(Configurations.BATCHED)
                         .create()) {
-            Session session = cache.openSession();
+            CacheSession session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
             Links rings = Fields.get(session.core(), "dataPath", DataPath.class).links();
             Map<?, ?> links = Fields.get(Fields.get(rings, "links", ServerLinks.class), "links", Map.class);

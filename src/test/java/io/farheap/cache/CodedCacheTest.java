@@ -47,7 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What a cache with resilience does beyond what all do, which {@link SessionTest} has. */
+/** What a cache with resilience does beyond what all do, which {@link CacheSessionTest} has. */
 class CodedCacheTest {
 
     private static final int CAPACITY = (int) (4 * Cluster.REGION_BYTES);
@@ -77,7 +77,7 @@ class CodedCacheTest {
         random.nextBytes(shadow);
         try (Cluster cluster = new Cluster(2, 2, 2, 2, 2, 2);
                 Cache cache = on(cluster).onHealth(told::add).create();
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             session.writeBlocking(0, MemorySegment.ofArray(shadow));
             assertEquals(2, cache.health().mayLose());
             assertEquals(8, cache.regions());
@@ -139,7 +139,7 @@ class CodedCacheTest {
         try (Cluster cluster = new Cluster(2, 2, 2)) {
             String brief = cluster.add(2, TestDevice.shortLease(4_000_000_000L));
             try (Cache cache = createdInTime(on(cluster).onLost((address, why, slabs) -> lost.add(address)));
-                    Session session = cache.openSession()) {
+                    CacheSession session = cache.openSession()) {
                 byte[] bytes = new byte[CAPACITY];
                 new SplittableRandom(12).nextBytes(bytes);
                 session.writeBlocking(0, MemorySegment.ofArray(bytes));
@@ -168,7 +168,7 @@ class CodedCacheTest {
         try (Cluster cluster = new Cluster(2, 2, 2, 2, 2);
                 Recording recording = new Recording();
                 Cache cache = on(cluster).name("recorded").create();
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             recording.enable("io.farheap.ResilienceStatistics").with("period", "endChunk");
             recording.enable("io.farheap.HealthChanged");
             recording.start();
@@ -237,7 +237,7 @@ class CodedCacheTest {
         Path file = Files.write(directory.resolve("content"), bytes);
         try (Cluster cluster = new Cluster(2, 2, 2, 2);
                 Cache cache = on(cluster).file(file).create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(CAPACITY)) {
             session.readBlocking(0, buffer, 0, CAPACITY);
             MemorySegment expected = MemorySegment.ofArray(java.util.Arrays.copyOf(bytes, CAPACITY));
@@ -257,7 +257,7 @@ class CodedCacheTest {
                 for (boolean busy : new boolean[] {false, true}) {
                     owners.add(Thread.ofPlatform().start(() -> {
                         try {
-                            Session session = cache.openSession();
+                            CacheSession session = cache.openSession();
                             MemorySegment memory = MemorySegment.ofArray(new byte[CAPACITY]);
                             opened.countDown();
                             while (true) {
@@ -316,7 +316,7 @@ class CodedCacheTest {
     void whatItDoesNotDoChangesNothing() {
         try (Cluster cluster = new Cluster(2, 2, 2, 2);
                 Cache cache = on(cluster).create();
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             List<Runnable> all = List.of(
                     () -> cache.reconfigure(CacheConfiguration.DIRECT),
                     () -> cache.reshape(1),
@@ -352,7 +352,7 @@ class CodedCacheTest {
         new SplittableRandom(19).nextBytes(bytes);
         try (Cluster cluster = new Cluster(2, 2, 2, 2);
                 Cache cache = on(cluster).create();
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             session.writeBlocking(0, MemorySegment.ofArray(bytes));
             String message = assertThrows(CacheException.class, () -> cache.reshape(2L * CAPACITY))
                     .getMessage();
@@ -394,7 +394,7 @@ class CodedCacheTest {
         random.nextBytes(shadow);
         try (Cluster cluster = new Cluster(2, 2, 2, 2, 2);
                 Cache cache = on(cluster).create();
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             session.writeBlocking(0, MemorySegment.ofArray(shadow));
             String leaves = cache.serverOf(0);
             int slabs = (int) IntStream.range(0, cache.regions())
@@ -436,7 +436,7 @@ class CodedCacheTest {
     void whatHasNoOtherPlaceIsNotRetired() {
         try (Cluster cluster = new Cluster(2, 2, 2, 2);
                 Cache cache = on(cluster).create();
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             String message = assertThrows(CacheException.class, () -> cache.retire(cluster.address(1), moved -> {}))
                     .getMessage();
             assertTrue(message.contains("without it there are 3 failure domains, and a range needs 4"), message);
@@ -460,7 +460,7 @@ class CodedCacheTest {
         try (Cluster cluster = new Cluster(2, 2, 2)) {
             String address = cluster.add(2, TestDevice.shortLease(4_000_000_000L));
             try (Cache cache = createdInTime(on(cluster));
-                    Session session = cache.openSession()) {
+                    CacheSession session = cache.openSession()) {
                 byte[] bytes = new byte[CAPACITY];
                 new SplittableRandom(19).nextBytes(bytes);
                 session.writeBlocking(0, MemorySegment.ofArray(bytes));
@@ -493,8 +493,8 @@ class CodedCacheTest {
     void nothingIsOwedWhenABlockingWriteOrADrainReturns() {
         try (Cluster cluster = new Cluster(2, 2, 2, 2);
                 Cache cache = on(cluster).resilience(Resilience.ecOnly(2, 2)).create();
-                Session first = cache.openSession();
-                Session second = cache.openSession()) {
+                CacheSession first = cache.openSession();
+                CacheSession second = cache.openSession()) {
             MemorySegment memory = MemorySegment.ofArray(new byte[8192]);
             AtomicBoolean done = new AtomicBoolean();
             for (int i = 0; i < Effort.count(500); i++) {

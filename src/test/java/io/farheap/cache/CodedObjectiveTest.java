@@ -83,7 +83,7 @@ class CodedObjectiveTest {
                         .resilience(CODE)
                         .watch(Duration.ofMillis(5), reports::add)
                         .create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             assertEquals(
                     new Configuration(2, 0, 1, 4),

@@ -99,7 +99,7 @@ class CodedWaitingTest {
     void anOpeningEndsWhenTheCacheIsClosed() throws Exception {
         Cache cache = cache();
         cables.forEach(ControlCable::cut);
-        CompletableFuture<Session> opened = begin(cache::openSession);
+        CompletableFuture<CacheSession> opened = begin(cache::openSession);
         closeInTime(cache);
         assertEndedByClose(opened);
         assertThrows(IllegalStateException.class, cache::openSession);

@@ -83,7 +83,7 @@ class DeadThreadTest {
 
     private void clientThreadDies(CacheConfiguration configuration) throws Exception {
         create(configuration);
-        Session session = cache.openSession();
+        CacheSession session = cache.openSession();
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         session.writeBlocking(0, word);
         ClientThread thread = (ClientThread) field(field(session.core(), "path").get(session.core()), "thread")
@@ -113,13 +113,13 @@ class DeadThreadTest {
         } else {
             // The other thread serves all that come.
             for (int i = 0; i < 4; i++) {
-                try (Session other = cache.openSession()) {
+                try (CacheSession other = cache.openSession()) {
                     other.writeBlocking(0, word);
                 }
             }
         }
         cache.reconfigure(configuration.withQueueDepth(2));
-        try (Session other = cache.openSession()) {
+        try (CacheSession other = cache.openSession()) {
             other.writeBlocking(0, word);
         }
     }
@@ -146,8 +146,8 @@ class DeadThreadTest {
                 .configuration(CacheConfiguration.DIRECT.with(2, 0, 1, 8))
                 .resilience(Resilience.failureRecovery(2, 1))
                 .create();
-        Session session = cache.openSession();
-        Session other = cache.openSession();
+        CacheSession session = cache.openSession();
+        CacheSession other = cache.openSession();
         MemorySegment page = MemorySegment.ofArray(new byte[4096]);
         session.writeBlocking(0, page);
         other.writeBlocking(0, page);
@@ -161,7 +161,7 @@ class DeadThreadTest {
         assertEquals(Status.LOST, ended[0]);
         assertTrue(thread.dead());
         other.writeBlocking(0, page);
-        try (Session next = cache.openSession()) {
+        try (CacheSession next = cache.openSession()) {
             next.writeBlocking(0, page);
         }
     }
@@ -169,10 +169,10 @@ class DeadThreadTest {
     @Test
     void futuresFail() throws Exception {
         create(Configurations.DIRECT);
-        FutureSession futures = cache.openFutureSession();
+        FutureCacheSession futures = cache.openFutureSession();
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         futures.write(0, word).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        inject(((Session) field(futures, "session").get(futures)).core());
+        inject(((CacheSession) field(futures, "session").get(futures)).core());
         injecting.set(true);
         List<CompletableFuture<Void>> all = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
@@ -185,7 +185,7 @@ class DeadThreadTest {
                     future.exceptionNow().getClass());
         }
         within(futures::close);
-        try (Session other = cache.openSession()) {
+        try (CacheSession other = cache.openSession()) {
             other.writeBlocking(0, word);
         }
     }
@@ -194,7 +194,7 @@ class DeadThreadTest {
      * A busy machine may keep this thread from seeing the sleeper for longer than the read is late: then it reads
      * again.
      */
-    private static CompletableFuture<Void> asleepInALateRead(Session session, MemorySegment word) throws Exception {
+    private static CompletableFuture<Void> asleepInALateRead(CacheSession session, MemorySegment word) throws Exception {
         Object thread = session.core();
         Field sleeper = field(thread, "sleeper");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -222,9 +222,9 @@ class DeadThreadTest {
     void whoSleepsForACompletionGetsItWithoutEvents() throws Exception {
         create(Configurations.DIRECT);
         MemorySegment word = MemorySegment.ofArray(new long[1]);
-        Session asleep = cache.openSession();
+        CacheSession asleep = cache.openSession();
         CompletableFuture<Void> sleeping = asleepInALateRead(asleep, word);
-        Session other = cache.openSession();
+        CacheSession other = cache.openSession();
         DataPath path = (DataPath) field(other.core(), "dataPath").get(other.core());
         ((RegionCache) cache).device().events().add(path.channel(), () -> {
             throw new OutOfMemoryError("injected");
@@ -241,7 +241,7 @@ class DeadThreadTest {
         assertTrue(done[0]);
         LateOperations.by(1, TimeUnit.SECONDS);
         CompletableFuture<Void> next = CompletableFuture.runAsync(() -> {
-            try (Session later = cache.openSession()) {
+            try (CacheSession later = cache.openSession()) {
                 later.readBlocking(0, word);
             }
         });

@@ -25,7 +25,7 @@ class DrainTest {
 
     private Cluster cluster;
     private Cache cache;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
     private int issued;
     private int ended;

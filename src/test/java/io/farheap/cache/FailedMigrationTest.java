@@ -40,7 +40,7 @@ class FailedMigrationTest {
 
     private Cluster cluster;
     private Cache cache;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
     private long reads;
     private long lost;

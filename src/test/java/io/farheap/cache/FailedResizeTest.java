@@ -37,12 +37,12 @@ class FailedResizeTest {
         return Cache.builder().capacity(bytes).servers(cluster.addresses()).create();
     }
 
-    private static void write(Session session, Buffer buffer, long address, long value) {
+    private static void write(CacheSession session, Buffer buffer, long address, long value) {
         buffer.segment().set(JAVA_LONG, 0, value);
         session.writeBlocking(address, buffer, 0, Long.BYTES);
     }
 
-    private static long read(Session session, Buffer buffer, long address) {
+    private static long read(CacheSession session, Buffer buffer, long address) {
         buffer.segment().set(JAVA_LONG, 0, -1);
         session.readBlocking(address, buffer, 0, Long.BYTES);
         return buffer.segment().get(JAVA_LONG, 0);
@@ -59,7 +59,7 @@ class FailedResizeTest {
     @Test
     void whatOneServerGaveGoesBackWhereTheOtherIsGone() {
         try (Cache cache = cache(3 * REGION);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             write(session, buffer, 0, 7);
             assertEquals(2, cluster.freeRegions(0));
@@ -81,7 +81,7 @@ class FailedResizeTest {
     @Test
     void aTailThatCannotBeZeroedStaysBeyondTheEnd() {
         try (Cache cache = cache(2 * REGION);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             write(session, buffer, 2 * REGION - 8, 7);
             write(session, buffer, 0, 5);
@@ -98,7 +98,7 @@ class FailedResizeTest {
     @Test
     void regionsOfALostServerAreCutOff() {
         try (Cache cache = cache(4 * REGION);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             write(session, buffer, 0, 7);
             cluster.stop(1);
@@ -113,7 +113,7 @@ class FailedResizeTest {
     @Test
     void aMigrationThatWaitsForASmallerCacheMovesNothingThatIsGone() throws Exception {
         try (Cache cache = cache(4 * REGION);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             String first = cache.serverOf(0);
             String other = cache.serverOf(1);

@@ -11,7 +11,7 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
-import io.farheap.cache.handover.HandedRequests;
+import io.farheap.cache.handover.HandoverPath;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.cache.route.Routes;
@@ -58,7 +58,7 @@ class FailureTest {
 
     private Cluster cluster;
     private Cache cache;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
     private boolean stop;
     private Completion reissue;
@@ -148,7 +148,7 @@ class FailureTest {
             enough.set(true);
             replacing.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         }
-        try (Session other = cache.openSession()) {
+        try (CacheSession other = cache.openSession()) {
             other.readBlocking(0, buffer, 8, 8);
         }
         assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
@@ -160,7 +160,7 @@ class FailureTest {
         AtomicBoolean enough = new AtomicBoolean();
         CompletableFuture<Void> closing = CompletableFuture.runAsync(() -> {
             while (!enough.get()) {
-                Session other = cache.openSession();
+                CacheSession other = cache.openSession();
                 try {
                     failConnection(other.core(), 0);
                     failConnection(other.core(), 1);
@@ -204,7 +204,7 @@ class FailureTest {
     @Test
     @Needs(Need.LATE_OPERATIONS)
     void futuresEndWithTheCache() {
-        FutureSession futures = cache.openFutureSession();
+        FutureCacheSession futures = cache.openFutureSession();
         List<CompletableFuture<Void>> pending = new ArrayList<>();
         LateOperations.by(400, TimeUnit.MILLISECONDS);
         try {
@@ -225,7 +225,7 @@ class FailureTest {
 
     @Test
     void futuresOfOtherRegionsGoOnWhileManyWritesAreHeld() throws Exception {
-        try (FutureSession futures = cache.openFutureSession()) {
+        try (FutureCacheSession futures = cache.openFutureSession()) {
             cluster.pulls().shut();
             CompletableFuture<Void> migration = CompletableFuture.runAsync(
                     () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
@@ -280,7 +280,7 @@ class FailureTest {
     @Test
     void closedSessionsLeaveTheirLatenciesAndNothingElse() {
         for (int i = 0; i < 10; i++) {
-            try (Session another = cache.openSession()) {
+            try (CacheSession another = cache.openSession()) {
                 another.readBlocking(0, buffer, 0, 8);
             }
         }
@@ -310,7 +310,7 @@ class FailureTest {
                     .servers(cluster.address(1))
                     .device(TestDevice.client())
                     .create();
-            Session closing = other.openSession();
+            CacheSession closing = other.openSession();
             CompletableFuture<Void> close = CompletableFuture.runAsync(closing::close);
             other.close();
             try {
@@ -328,7 +328,7 @@ class FailureTest {
     void connectionsThatWereReplacedAreForgotten() throws Exception {
         RemoteServer server = ((RegionCache) cache).table().get(0).copy().server();
         RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
-        BlockingRequests posting = path instanceof HandedRequests
+        BlockingRequests posting = path instanceof HandoverPath
                 ? Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class)
                 : session.core();
         for (int round = 0; round < 40; round++) {
@@ -358,7 +358,7 @@ class FailureTest {
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
     private static void failConnection(BlockingRequests session, int server) throws ReflectiveOperationException {
         RequestPath path = Fields.get(session, "path", RequestPath.class);
-        if (path instanceof HandedRequests) {
+        if (path instanceof HandoverPath) {
             failConnection(
                     Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class), server);
             return;
@@ -377,8 +377,8 @@ class FailureTest {
     }
 
     /** Returns when the client thread, where there is one, has taken so many requests. */
-    private static void awaitTaken(Session session, int requests) throws ReflectiveOperationException {
-        if (Fields.get(session.core(), "path", RequestPath.class) instanceof HandedRequests handed) {
+    private static void awaitTaken(CacheSession session, int requests) throws ReflectiveOperationException {
+        if (Fields.get(session.core(), "path", RequestPath.class) instanceof HandoverPath handed) {
             BlockingRequests worker =
                     Fields.get(Fields.get(handed, "thread", Object.class), "worker", BlockingRequests.class);
             for (int taken = 0; taken < requests; Thread.yield()) {

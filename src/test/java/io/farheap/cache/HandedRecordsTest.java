@@ -78,7 +78,7 @@ class HandedRecordsTest {
             assertEquals(Status.OK, status);
             assertEquals(called[0]++, token);
         };
-        try (Session own = cache.openSession();
+        try (CacheSession own = cache.openSession();
                 Buffer buffer = cache.allocate(4 * RECORDS * 8)) {
             int issued = 0;
             for (int round = 0; round < rounds; round++) {
@@ -112,8 +112,8 @@ class HandedRecordsTest {
         long[] addresses = LongStream.range(0, RECORDS)
                 .map(i -> Cluster.REGION_BYTES - 64 + i * 24)
                 .toArray();
-        try (Session first = cache.openSession();
-                Session second = cache.openSession();
+        try (CacheSession first = cache.openSession();
+                CacheSession second = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             for (int i = 0; i < RECORDS; i++) {
                 buffer.segment().setAtIndex(JAVA_LONG, i, i + 1);
@@ -141,9 +141,9 @@ class HandedRecordsTest {
     void recordsThatWaitForRoomEndWhenTheirSessionCloses() {
         List<Integer> statuses = new ArrayList<>();
         long[] addresses = LongStream.range(0, RECORDS).map(i -> i * 8).toArray();
-        try (Session first = cache.openSession();
+        try (CacheSession first = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
-            Session second = cache.openSession();
+            CacheSession second = cache.openSession();
             fillLate(
                     first,
                     buffer,
@@ -162,7 +162,7 @@ class HandedRecordsTest {
     @Needs(Need.LATE_OPERATIONS)
     void recordsUseTheBufferOfTheirRequestAlone() {
         long[] addresses = LongStream.range(0, RECORDS).map(i -> i * 8).toArray();
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer second = cache.allocate(4096)) {
             Buffer first = cache.allocate(4096);
             for (int i = 0; i < REQUESTS; i++) {
@@ -184,7 +184,7 @@ class HandedRecordsTest {
     }
 
     /** Leaves the client thread no room for a while. */
-    private static void fillLate(Session session, Buffer buffer, Runnable meanwhile) {
+    private static void fillLate(CacheSession session, Buffer buffer, Runnable meanwhile) {
         LateOperations.by(300, TimeUnit.MILLISECONDS);
         try {
             for (int i = 0; i < REQUESTS; i++) {

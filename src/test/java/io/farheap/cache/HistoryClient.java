@@ -159,7 +159,7 @@ public final class HistoryClient implements Runnable {
     private final List<Request> requests = new ArrayList<>();
     private final long[][] lastOwn;
     private final List<String> problems = new ArrayList<>();
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
     private long sequence;
     private final boolean mayLose;
@@ -208,7 +208,7 @@ public final class HistoryClient implements Runnable {
         try (Buffer allocated = cache.allocate((long) IN_FLIGHT * Histories.WINDOW_BYTES)) {
             buffer = allocated;
             for (int done = 0; done < operations || !enough.getAsBoolean(); ) {
-                try (Session opened = cache.openSession()) {
+                try (CacheSession opened = cache.openSession()) {
                     session = opened;
                     done += run(1 + random.nextInt(operations / 4));
                 }

@@ -81,8 +81,8 @@ class LateCodedCacheTest {
         try (Cache cache = cache(how)) {
             inTime(() -> {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
-                try (Session first = cache.openSession();
-                        Session second = cache.openSession()) {
+                try (CacheSession first = cache.openSession();
+                        CacheSession second = cache.openSession()) {
                     first.writeBlocking(0, memory);
                     SoftverbsFaults.delayOperations(LATE_PART, LATE_NANOS);
                     for (int i = 0; i < ROUNDS; i++) {
@@ -103,8 +103,8 @@ class LateCodedCacheTest {
         try (Cache cache = cache(Resilience.ecOnly(2, 2))) {
             inTime(() -> {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
-                try (FutureSession futures = cache.openFutureSession();
-                        Session other = cache.openSession()) {
+                try (FutureCacheSession futures = cache.openFutureSession();
+                        CacheSession other = cache.openSession()) {
                     futures.write(0, memory).get();
                     SoftverbsFaults.delayOperations(LATE_PART, LATE_NANOS);
                     for (int i = 0; i < ROUNDS; i++) {
@@ -137,7 +137,7 @@ class LateCodedCacheTest {
     private static void fencesWhatItIsAskedTo(Cluster each) throws Exception {
         MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
         try (Cache cache = cache(each, "soft0", Resilience.failureRecovery(2, 2));
-                FutureSession futures = cache.openFutureSession()) {
+                FutureCacheSession futures = cache.openFutureSession()) {
             futures.write(0, memory).get();
             int used = 0;
             while (each.freeRegions(used) > 0) {
@@ -189,14 +189,14 @@ class LateCodedCacheTest {
                         .capacity(5 * PAGE)
                         .configuration(how)
                         .create()) {
-            Session session = cache.openSession();
+            CacheSession session = cache.openSession();
             session.writeBlocking(0, memory);
             List.of(first, second, third).forEach(DeviceFaults::cut);
             assertTrue(session.write(0, memory, (token, status) -> {}, 0));
             for (int page = 1; page < 4; page++) {
                 writes.add(cache.openFutureSession().write((long) page * PAGE, memory));
             }
-            Session blocks = cache.openSession();
+            CacheSession blocks = cache.openSession();
             CompletableFuture<Void> blocking = new CompletableFuture<>();
             Thread blocked = Thread.ofPlatform().start(() -> {
                 try {
@@ -235,9 +235,9 @@ class LateCodedCacheTest {
                         .capacity(4 * PAGE)
                         .configuration(Configurations.HANDED_OVER)
                         .create();
-                Session stays = cache.openSession();
-                Session leaves = cache.openSession();
-                FutureSession futures = cache.openFutureSession()) {
+                CacheSession stays = cache.openSession();
+                CacheSession leaves = cache.openSession();
+                FutureCacheSession futures = cache.openFutureSession()) {
             stays.writeBlocking(0, filled(0));
             List<DeviceFaults> cut = List.of(first, second, third);
             cut.forEach(DeviceFaults::cut);
@@ -275,7 +275,7 @@ class LateCodedCacheTest {
         return MemorySegment.ofArray(new byte[PAGE]).fill((byte) value);
     }
 
-    private static void assertHas(Session session, long address, MemorySegment expected) {
+    private static void assertHas(CacheSession session, long address, MemorySegment expected) {
         MemorySegment read = filled(0);
         session.readBlocking(address, read);
         assertEquals(-1, read.mismatch(expected));
@@ -295,7 +295,7 @@ class LateCodedCacheTest {
             inTime(() -> {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 List<Integer> statuses = new ArrayList<>();
-                try (Session session = cache.openSession()) {
+                try (CacheSession session = cache.openSession()) {
                     session.writeBlocking(0, memory);
                     cluster.stop(0);
                     assertTrue(session.write(0, memory, (token, status) -> statuses.add(status), 0));
@@ -318,7 +318,7 @@ class LateCodedCacheTest {
             inTime(() -> {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 List<Integer> statuses = new ArrayList<>();
-                try (Session session = cache.openSession()) {
+                try (CacheSession session = cache.openSession()) {
                     session.writeBlocking(0, memory);
                     cluster.stop(0);
                     SoftverbsFaults.delayOperations(LATE_NANOS);
@@ -335,7 +335,7 @@ class LateCodedCacheTest {
             inTime(() -> {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 CompletableFuture<Void> write;
-                try (FutureSession futures = cache.openFutureSession()) {
+                try (FutureCacheSession futures = cache.openFutureSession()) {
                     futures.write(0, memory).get();
                     cluster.stop(0);
                     write = futures.write(0, memory);
@@ -355,7 +355,7 @@ class LateCodedCacheTest {
             inTime(() -> {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 List<CompletableFuture<Void>> writes = new ArrayList<>();
-                try (FutureSession futures = cache.openFutureSession()) {
+                try (FutureCacheSession futures = cache.openFutureSession()) {
                     futures.write(0, memory).get();
                     cluster.stop(0);
                     for (int i = 0; i < 6; i++) {
@@ -375,11 +375,11 @@ class LateCodedCacheTest {
             inTime(() -> {
                 MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
                 List<Integer> statuses = new ArrayList<>();
-                try (Session writes = cache.openSession()) {
+                try (CacheSession writes = cache.openSession()) {
                     writes.writeBlocking(0, memory);
                     SoftverbsFaults.delayOperations(LATE_NANOS);
                     assertTrue(writes.write(0, memory, (token, status) -> assertEquals(Status.OK, status), 0));
-                    try (Session waits = cache.openSession()) {
+                    try (CacheSession waits = cache.openSession()) {
                         assertTrue(waits.write(0, memory, (token, status) -> statuses.add(status), 0));
                         assertTrue(waits.read(0, memory, (token, status) -> statuses.add(status), 0));
                         waits.poll();

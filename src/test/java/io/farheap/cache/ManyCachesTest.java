@@ -8,7 +8,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
@@ -75,7 +75,7 @@ class ManyCachesTest {
 
         @Override
         public void close() {
-            Closing.all(control, memory);
+            Closeables.all(control, memory);
         }
     }
 
@@ -85,8 +85,8 @@ class ManyCachesTest {
 
     @AfterEach
     void close() {
-        Closing.all(caches);
-        Closing.all(servers);
+        Closeables.all(caches);
+        Closeables.all(servers);
     }
 
     private static long threads(String name) {
@@ -115,7 +115,7 @@ class ManyCachesTest {
 
     /** What is written can be read. */
     private static void use(Cache cache, long value) {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(16)) {
             for (long offset = 0; offset < 2 * REGION_BYTES; offset += REGION_BYTES) {
                 buffer.segment().set(JAVA_LONG, 0, value);
@@ -165,7 +165,7 @@ class ManyCachesTest {
             assertEquals(before.get(i) + servers.size(), threads(SHARED.get(i)), SHARED.get(i));
         }
 
-        Closing.all(caches);
+        Closeables.all(caches);
         await(() -> SHARED.stream().map(ManyCachesTest::threads).toList().equals(before));
         // The lost lease's region comes back when the server has given it up, the others' have.
         Server other = servers.getLast();

@@ -43,7 +43,7 @@ class NetworkFaultsTest {
                         .servers(cluster.addresses())
                         .device(TestDevice.client())
                         .create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(CAPACITY)) {
             SplittableRandom random = new SplittableRandom(42);
             byte[] shadow = new byte[CAPACITY];
@@ -76,7 +76,7 @@ class NetworkFaultsTest {
                             .servers(far, near)
                             .device(TestDevice.client())
                             .create();
-                    Session session = cache.openSession();
+                    CacheSession session = cache.openSession();
                     Buffer buffer = cache.allocate(4096)) {
                 assertEquals(far, cache.serverOf(0));
                 session.writeBlocking(0, buffer, 0, 4096);
@@ -100,7 +100,7 @@ class NetworkFaultsTest {
                             .servers(far)
                             .device(TestDevice.client())
                             .create();
-                    Session session = cache.openSession();
+                    CacheSession session = cache.openSession();
                     Buffer buffer = cache.allocate(4096)) {
                 session.writeBlocking(0, buffer, 0, 4096);
             }

@@ -102,7 +102,7 @@ class ObjectiveTest {
     }
 
     private static void checkItWorks(Cache cache) {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             int[] done = {0};
             Completion count = (token, status) -> done[0] += status == Status.OK ? 1 : 0;
@@ -130,7 +130,7 @@ class ObjectiveTest {
     @Test
     void itIsReshapedWhileItIsUsed() {
         try (Cache cache = builder().margin(0).slo(reads(1e9, 1e5)).create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             buffer.segment().set(JAVA_LONG, 0, 77);
             session.writeBlocking(64, buffer, 0, 8);
@@ -273,7 +273,7 @@ class ObjectiveTest {
                             .slo(tooMuch)
                             .watch(Duration.ofMillis(20), reports::add)
                             .create();
-                    Session session = cache.openSession();
+                    CacheSession session = cache.openSession();
                     Buffer buffer = cache.allocate(4096)) {
                 SoftverbsFaults.delayOperations(2_000_000);
                 SloReport report = reports.poll(TestDevice.patience(20), TimeUnit.SECONDS);

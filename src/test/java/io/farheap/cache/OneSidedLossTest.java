@@ -29,7 +29,7 @@ class OneSidedLossTest {
 
     private Cluster cluster;
     private Cache cache;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
 
     @BeforeEach

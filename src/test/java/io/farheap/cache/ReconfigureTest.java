@@ -27,7 +27,7 @@ class ReconfigureTest {
 
     private Cluster cluster;
     private Cache cache;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
     private int called;
 
@@ -55,7 +55,7 @@ class ReconfigureTest {
                 .count();
     }
 
-    private void assertWorks(Session through, long value) {
+    private void assertWorks(CacheSession through, long value) {
         for (int region = 0; region < 4; region++) {
             buffer.segment().set(JAVA_LONG, 0, value + region);
             through.writeBlocking(region * Cluster.REGION_BYTES, buffer, 0, 8);
@@ -76,7 +76,7 @@ class ReconfigureTest {
                 assertEquals(to, cache.configuration());
                 assertEquals(to.clientThreads(), threads());
                 assertWorks(session, value += 10);
-                try (Session another = cache.openSession()) {
+                try (CacheSession another = cache.openSession()) {
                     assertWorks(another, value += 10);
                 }
             }
@@ -140,7 +140,7 @@ class ReconfigureTest {
         AtomicBoolean stop = new AtomicBoolean();
         CompletableFuture<Long> reader = CompletableFuture.supplyAsync(() -> {
             long reads = 0;
-            try (Session own = cache.openSession()) {
+            try (CacheSession own = cache.openSession()) {
                 do {
                     own.readBlocking(reads++ % 64 * 8, buffer, 64, 8);
                 } while (!stop.get());
@@ -167,7 +167,7 @@ class ReconfigureTest {
             threads.add(CompletableFuture.runAsync(() -> {
                 try (Buffer own = cache.allocate(8)) {
                     do {
-                        try (Session brief = cache.openSession()) {
+                        try (CacheSession brief = cache.openSession()) {
                             brief.writeBlocking(address, own, 0, 8);
                         }
                     } while (!stop.get());

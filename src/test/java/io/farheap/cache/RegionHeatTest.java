@@ -38,7 +38,7 @@ class RegionHeatTest {
     void theRegionThatIsUsedMostComesFirst(CacheConfiguration how) throws Exception {
         try (Cluster cluster = new Cluster(REGIONS);
                 Cache cache = create(cluster, how);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(RECORD)) {
             AtomicBoolean stop = new AtomicBoolean();
             AtomicLong done = new AtomicLong();
@@ -82,7 +82,7 @@ class RegionHeatTest {
     void withoutRequestsTheOrderStays() {
         try (Cluster cluster = new Cluster(REGIONS);
                 Cache cache = create(cluster, Configurations.DIRECT);
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             assertEquals(ALL, RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core()::sample));
         }
     }

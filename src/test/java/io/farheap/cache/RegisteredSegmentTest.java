@@ -36,8 +36,8 @@ class RegisteredSegmentTest {
             MemorySegment memory = arena.allocate(2 * 65536, 4096);
             try (Cache first = create(cluster);
                     Cache second = create(cluster);
-                    Session from = first.openSession();
-                    Session to = second.openSession()) {
+                    CacheSession from = first.openSession();
+                    CacheSession to = second.openSession()) {
                 Buffer there = first.register(memory);
                 Buffer here = second.register(memory.asSlice(65536, 65536));
                 assertEquals(memory.byteSize(), there.bytes());
@@ -67,7 +67,7 @@ class RegisteredSegmentTest {
         try (Cluster cluster = new Cluster(REGIONS, REGIONS, REGIONS);
                 Arena arena = Arena.ofShared();
                 Cache cache = create(cluster);
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             Buffer buffer = cache.register(arena.allocate(65536, 4096));
             boolean[] done = new boolean[1];
             assertTrue(session.read(0, buffer, 0, 65536, (token, status) -> done[0] = status == Status.OK, 0));

@@ -122,7 +122,7 @@ class ResizeHistoryTest {
                 }
             }
         }
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(Long.BYTES)) {
             while (!done) {
                 int i = random.nextInt(WORDS);

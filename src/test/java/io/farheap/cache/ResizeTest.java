@@ -51,18 +51,18 @@ class ResizeTest {
         return List.of(cluster.freeRegions(0), cluster.freeRegions(1));
     }
 
-    private static void write(Session session, Buffer buffer, long address, long value) {
+    private static void write(CacheSession session, Buffer buffer, long address, long value) {
         buffer.segment().set(JAVA_LONG, 0, value);
         session.writeBlocking(address, buffer, 0, Long.BYTES);
     }
 
-    private static long read(Session session, Buffer buffer, long address) {
+    private static long read(CacheSession session, Buffer buffer, long address) {
         buffer.segment().set(JAVA_LONG, 0, -1);
         session.readBlocking(address, buffer, 0, Long.BYTES);
         return buffer.segment().get(JAVA_LONG, 0);
     }
 
-    private static void refused(Session session, Buffer buffer, long address) {
+    private static void refused(CacheSession session, Buffer buffer, long address) {
         assertThrows(IndexOutOfBoundsException.class, () -> read(session, buffer, address));
         assertThrows(IndexOutOfBoundsException.class, () -> write(session, buffer, address, 1));
         assertThrows(
@@ -74,7 +74,7 @@ class ResizeTest {
     @MethodSource("io.farheap.cache.Configurations#some")
     void aCacheGrowsAndShrinksUnderItsSessions(CacheConfiguration how) {
         try (Cache cache = cache(REGION + 8, how);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             assertEquals(List.of(3, 3), free());
             write(session, buffer, REGION, 7);
@@ -115,7 +115,7 @@ class ResizeTest {
     @Test
     void whatDoesNotFitChangesNothing() {
         try (Cache cache = cache(3 * REGION, Configurations.DIRECT);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             write(session, buffer, 0, 7);
             List<Integer> before = free();
@@ -144,8 +144,8 @@ class ResizeTest {
                 Buffer buffer = cache.allocate(64)) {
             for (int regions = 2; regions <= 4; regions++) {
                 int size = regions;
-                Session session = cache.openSession();
-                Session other = cache.openSession();
+                CacheSession session = cache.openSession();
+                CacheSession other = cache.openSession();
                 cache.reshape(size * REGION);
                 long[] addresses = LongStream.range(0, size)
                         .map(region -> region * REGION + 8)
@@ -178,7 +178,7 @@ class ResizeTest {
     @Test
     void serversThatComeLaterHaveRoomToo() {
         try (Cache cache = cache(7 * REGION, Configurations.BATCHED);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             assertThrows(CacheException.class, () -> cache.reshape(12 * REGION));
             cache.addServer(cluster.add(4));
@@ -195,8 +195,8 @@ class ResizeTest {
     @MethodSource("io.farheap.cache.Configurations#some")
     void requestsThatWereIssuedBeforeEndAsTheyAre(CacheConfiguration how) throws Exception {
         try (Cache cache = cache(4 * REGION, how);
-                Session session = cache.openSession();
-                Session other = cache.openSession();
+                CacheSession session = cache.openSession();
+                CacheSession other = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             List<Integer> ends = new ArrayList<>();
             buffer.segment().set(JAVA_LONG, 0, 3);
@@ -227,7 +227,7 @@ class ResizeTest {
     @Test
     void aSessionThatDoesNotPollKeepsTheCapacity() {
         try (Cache cache = cache(2 * REGION, Configurations.DIRECT);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             assertTrue(session.read(REGION, buffer, 0, 8, (_, _) -> {}, 0));
             String refused = assertThrows(CacheException.class, () -> cache.reshape(REGION))

@@ -41,7 +41,7 @@ class RestartedServerTest {
                             .configuration(Configurations.DIRECT)
                             .onLost((server, why, regions) -> lost.countDown())
                             .create();
-                    Session session = cache.openSession();
+                    CacheSession session = cache.openSession();
                     Buffer buffer = cache.allocate(16)) {
                 buffer.segment().set(JAVA_LONG, 0, 5);
                 session.writeBlocking(REGION_BYTES, buffer, 0, 8);

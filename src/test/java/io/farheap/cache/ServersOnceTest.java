@@ -65,7 +65,7 @@ class ServersOnceTest {
         try (ControlCable cable = new ControlCable(first);
                 Cache cache =
                         Cache.builder().capacity(2 * REGION).servers(first).create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             buffer.segment().set(JAVA_LONG, 0, 5);
             session.writeBlocking(REGION, buffer, 0, 8);
@@ -115,7 +115,7 @@ class ServersOnceTest {
                         .servers(first, cable.address())
                         .onLost((address, why, regions) -> lost.countDown())
                         .create();
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             cable.cut();
             assertTrue(lost.await(TestDevice.patience(60), TimeUnit.SECONDS), "the lease is lost");

@@ -44,7 +44,7 @@ class SlowDeviceTest {
 
     private Cluster cluster;
     private Cache cache;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
     /** Of a write; tokens after it are a test's own. */
     private long lastToken;
@@ -201,7 +201,7 @@ class SlowDeviceTest {
         CountDownLatch wrote = new CountDownLatch(1);
         AtomicBoolean stop = new AtomicBoolean();
         Thread writer = Thread.ofVirtual().start(() -> {
-            try (Session own = cache.openSession();
+            try (CacheSession own = cache.openSession();
                     Buffer bytes = cache.allocate(8)) {
                 for (long value = 1; !stop.get(); value++) {
                     bytes.segment().set(JAVA_LONG, 0, value);

@@ -13,7 +13,7 @@ import io.farheap.testing.ControlCable;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.thread.Uninterruptibles;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -97,7 +97,7 @@ class WaitingTest {
     void aCloseStopsAChange() throws Exception {
         for (boolean smaller : new boolean[] {false, true}) {
             Cache cache = cache(cluster.address(0));
-            Session session = cache.openSession();
+            CacheSession session = cache.openSession();
             Buffer buffer = cache.allocate(64);
             assertTrue(session.read(4 * REGION - 8, buffer, 0, 8, (_, _) -> {}, 0));
             CompletableFuture<Void> change = new CompletableFuture<>();
@@ -125,7 +125,7 @@ class WaitingTest {
     @Test
     void aListenerOfAMoveIsRefusedWhatChangesTheCache() {
         try (Cache cache = cache(cluster.address(0));
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             cache.addServer(cluster.address(1));
             String third = cluster.add(4);
@@ -169,10 +169,10 @@ class WaitingTest {
                             Stream.of(cluster.address(0)), cables.stream().map(ControlCable::address))
                     .toArray(String[]::new);
             Cache cache = cache(servers);
-            Session before = cache.openSession();
+            CacheSession before = cache.openSession();
             Buffer buffer = cache.allocate(64);
             cables.forEach(ControlCable::cut);
-            CompletableFuture<Session> opened = new CompletableFuture<>();
+            CompletableFuture<CacheSession> opened = new CompletableFuture<>();
             Thread opening = Thread.ofPlatform().start(() -> {
                 try {
                     opened.complete(cache.openSession());
@@ -187,7 +187,7 @@ class WaitingTest {
             buffer.segment().set(JAVA_LONG, 0, 5);
             before.writeBlocking(0, buffer, 0, 8);
             cables.forEach(ControlCable::mend);
-            try (Session session = opened.get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+            try (CacheSession session = opened.get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 session.readBlocking(0, buffer, 8, 8);
                 assertEquals(5, buffer.segment().get(JAVA_LONG, 8), "it reaches what was added meanwhile");
             }
@@ -209,7 +209,7 @@ class WaitingTest {
             cache.addServer(cable.address());
             cache.addServer(left);
             cable.cut();
-            CompletableFuture<Session> opened = new CompletableFuture<>();
+            CompletableFuture<CacheSession> opened = new CompletableFuture<>();
             Thread opening = Thread.ofPlatform().start(() -> {
                 try {
                     opened.complete(cache.openSession());
@@ -224,7 +224,7 @@ class WaitingTest {
             cache.retire(left, _ -> {});
             assertFalse(opened.isDone(), "a server is silent");
             cable.mend();
-            try (Session session = opened.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            try (CacheSession session = opened.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
                     Buffer buffer = cache.allocate(64)) {
                 buffer.segment().set(JAVA_LONG, 0, 5);
                 session.writeBlocking(0, buffer, 0, 8);
@@ -246,7 +246,7 @@ class WaitingTest {
         try (ControlCable cable = new ControlCable(cluster.address(1))) {
             Cache cache = cache(cluster.address(0), cable.address());
             cable.cut();
-            CompletableFuture<Session> opened = new CompletableFuture<>();
+            CompletableFuture<CacheSession> opened = new CompletableFuture<>();
             Thread opening = Thread.ofPlatform().start(() -> {
                 try {
                     opened.complete(cache.openSession());
@@ -269,7 +269,7 @@ class WaitingTest {
     @Test
     void aDrainPausesBetweenItsLooks() throws Exception {
         try (Cache cache = cache(cluster.address(0));
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(64)) {
             cache.addServer(cluster.address(1));
             SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(2));
@@ -298,7 +298,7 @@ class WaitingTest {
     /** Whether a class itself parks. */
     private static boolean pausesIn(StackTraceElement[] stack, String type) {
         for (int i = 1; i < stack.length; i++) {
-            if (stack[i - 1].getClassName().equals(Uninterrupted.class.getName())) {
+            if (stack[i - 1].getClassName().equals(Uninterruptibles.class.getName())) {
                 return stack[i].getClassName().equals(type);
             }
         }

@@ -28,7 +28,7 @@ class WakeUpTest {
                         .device(TestDevice.client())
                         .configuration(CacheConfiguration.DIRECT.with(0, 1, 16, 1))
                         .create();
-                Session session = cache.openSession()) {
+                CacheSession session = cache.openSession()) {
             Thread reader = Thread.ofVirtual().start(() -> {
                 // On the heap: what is in a buffer would be one-sided.
                 MemorySegment destination = MemorySegment.ofArray(new byte[8]);

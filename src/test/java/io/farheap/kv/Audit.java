@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.KeyHash;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
@@ -44,7 +44,7 @@ final class Audit {
     }
 
     /** @param sessions all that the map has had */
-    static Audit of(TestSpace space, List<Session> sessions) {
+    static Audit of(TestSpace space, List<MapSession> sessions) {
         try (RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT.withDepth(1));
                 RegisteredBuffer memory = space.memory.register(64 << 10)) {
             long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
@@ -64,10 +64,10 @@ final class Audit {
         }
     }
 
-    private @Nullable AssertionError find(List<Session> sessions) {
+    private @Nullable AssertionError find(List<MapSession> sessions) {
         try {
             forEachLive(this::check);
-            for (Session session : sessions) {
+            for (MapSession session : sessions) {
                 session.requests().allocator().forEachFree(block -> own(block, "free at a session"));
             }
             services();
@@ -128,15 +128,15 @@ final class Audit {
     private void checkPieces() {
         long index = address(4096);
         long bytes = 0;
-        for (int i = 0; i < Pieces.countOf(index); i++) {
-            long piece = Pieces.piece(index, i);
+        for (int i = 0; i < ValuePieces.countOf(index); i++) {
+            long piece = ValuePieces.piece(index, i);
             own(piece, "a live object's piece");
             readBlock(piece, 32 << 10);
-            assertTrue(Pieces.isPiece(address(32 << 10), piece, index, i), "piece " + i);
+            assertTrue(ValuePieces.isPiece(address(32 << 10), piece, index, i), "piece " + i);
             bytes += BlockFormat.valueBytes(NativeMemory.ALL, address(32 << 10));
             pieces++;
         }
-        assertEquals(Pieces.valueBytes(index), bytes);
+        assertEquals(ValuePieces.valueBytes(index), bytes);
     }
 
     private long offset(long place) {
@@ -162,7 +162,7 @@ final class Audit {
 
     private void read(RemoteRegion region, long offset, int at, int bytes) {
         int posting = queue.execute(false, region, offset, memory, at, bytes, 0);
-        while (posting != io.farheap.remote.Posting.DONE
+        while (posting != io.farheap.remote.PostResult.DONE
                 && queue.poll((tag, outcome) -> assertEquals(0, outcome)) == 0) {
             Thread.onSpinWait();
         }

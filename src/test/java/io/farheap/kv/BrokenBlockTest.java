@@ -16,9 +16,9 @@ import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -64,7 +64,7 @@ class BrokenBlockTest {
     }
 
     private void execute(boolean write, long offset, int bytes) {
-        assertEquals(Posting.DONE, queue.execute(write, space.regions.getFirst(), offset, memory, 0, bytes, 0));
+        assertEquals(PostResult.DONE, queue.execute(write, space.regions.getFirst(), offset, memory, 0, bytes, 0));
     }
 
     /** Changes a bit of what is stored somewhere in the space. */
@@ -88,12 +88,12 @@ class BrokenBlockTest {
 
     @Test
     void aPieceThatIsNotWholeIsAMiss() {
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             byte[] value = value(60_000);
             session.set(TestKeys.bytes(1), value);
             spoil(value, 40_000);
             assertNull(session.get(TestKeys.bytes(1)));
-            assertTrue(session.requests().counts().of(Counts.UNLINKED) > 0);
+            assertTrue(session.requests().counts().of(MapSessionCounts.UNLINKED) > 0);
             session.set(TestKeys.bytes(1), value);
             assertArrayEquals(value, session.get(TestKeys.bytes(1)));
         }
@@ -103,7 +103,7 @@ class BrokenBlockTest {
     @Test
     void oneAmongOthersOfItsFingerprintIsAMissAndCanBeStoredAgain() {
         long[] keys = TestKeys.of(6, true);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             for (int broken = 0; broken < keys.length; broken++) {
                 byte[][] values = new byte[keys.length][];
                 for (int i = 0; i < keys.length; i++) {
@@ -120,7 +120,7 @@ class BrokenBlockTest {
                     assertArrayEquals(
                             values[i], session.get(TestKeys.bytes(keys[i])), "key " + i + " beside broken " + broken);
                 }
-                assertTrue(session.requests().counts().of(Counts.UNLINKED) > broken);
+                assertTrue(session.requests().counts().of(MapSessionCounts.UNLINKED) > broken);
             }
         }
     }
@@ -133,7 +133,7 @@ class BrokenBlockTest {
         long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
         long word = elsewhere(hash);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             store(bucket, 5, word);
             byte[] value = value(50);
             switch (request) {
@@ -154,7 +154,7 @@ class BrokenBlockTest {
                 assertTrue(found == SlotWord.EMPTY || stores, "slot " + slot);
             }
             assertArrayEquals(stores ? value : null, session.get(key));
-            assertEquals(1, session.requests().counts().of(Counts.UNLINKED));
+            assertEquals(1, session.requests().counts().of(MapSessionCounts.UNLINKED));
         }
     }
 
@@ -164,7 +164,7 @@ class BrokenBlockTest {
         byte[] key = TestKeys.bytes(1);
         long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             // It has blocks from now on.
             session.set(key, value(50));
             session.delete(key);
@@ -177,7 +177,7 @@ class BrokenBlockTest {
             execute(false, bucket, SpaceShape.BUCKET_BYTES);
             assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), 5));
             assertArrayEquals(value, session.get(key));
-            assertEquals(1, session.requests().counts().of(Counts.UNLINKED));
+            assertEquals(1, session.requests().counts().of(MapSessionCounts.UNLINKED));
         }
     }
 
@@ -190,7 +190,7 @@ class BrokenBlockTest {
         byte[] key = TestKeys.bytes(1);
         long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             session.set(key, value(8), 1000);
             execute(false, bucket, SpaceShape.BUCKET_BYTES);
             long word = Bucket.word(memory.segment().address(), 0);
@@ -219,7 +219,7 @@ class BrokenBlockTest {
             for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
                 assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), slot), "slot " + slot);
             }
-            assertEquals(3, session.requests().counts().of(Counts.UNLINKED));
+            assertEquals(3, session.requests().counts().of(MapSessionCounts.UNLINKED));
         }
     }
 
@@ -249,7 +249,7 @@ class BrokenBlockTest {
     @Test
     void everyRequestOnOneEnds() {
         long[] keys = TestKeys.of(4, true);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             for (int kind = 0; kind < 6; kind++) {
                 byte[] value = value(200);
                 for (long key : keys) {

@@ -11,12 +11,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.contract.Versioned;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
 import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -63,8 +63,8 @@ class ConditionTest {
     @ParameterizedTest
     @ValueSource(strings = {"adaptive", "lru-k"})
     void eachLooksAtWhatIsThere(String policy) {
-        space = new TestSpace(2, 2, 1 << 20, 1000, CachePolicy.of(policy));
-        try (Session session = space.map.openSession()) {
+        space = new TestSpace(2, 2, 1 << 20, 1000, EvictionSettings.of(policy));
+        try (MapSession session = space.map.openSession()) {
             byte[] key = bytes("a key that is longer than a word");
             assertFalse(session.replace(key, bytes("none"), 0));
             assertFalse(session.touch(key, 0));
@@ -73,11 +73,11 @@ class ConditionTest {
             assertNull(session.getVersioned(key));
             assertTrue(session.add(key, bytes("one"), 0));
             assertFalse(session.add(key, bytes("another"), 0));
-            Versioned one = session.getVersioned(key);
+            VersionedValue one = session.getVersioned(key);
             assertArrayEquals(bytes("one"), one.value());
             assertTrue(session.replace(key, bytes("two"), 0));
             assertFalse(session.compareAndSet(key, bytes("no"), one.version(), 0));
-            Versioned two = session.getVersioned(key);
+            VersionedValue two = session.getVersioned(key);
             assertNotEquals(one.version(), two.version());
             assertTrue(session.touch(key, 0));
             assertTrue(session.compareAndSet(key, bytes("three, longer than the ones before"), two.version(), 0));
@@ -95,7 +95,7 @@ class ConditionTest {
     @Test
     void anObjectWhoseTimeIsOverIsAbsentToAll() {
         space = new TestSpace(1, 2, 1 << 20, 100);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             space.clock.millis = 1000;
             for (String each : List.of("add", "replace", "swap", "increment", "touch", "delete")) {
                 session.set(bytes(each), number(1), 500);
@@ -116,7 +116,7 @@ class ConditionTest {
     @Test
     void aTouchGivesAnotherTimeAndAnIncrementKeepsIt() {
         space = new TestSpace(1, 2, 1 << 20, 100);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             session.set(bytes("a"), number(1), 1000);
             long version = session.getVersioned(bytes("a")).version();
             space.clock.millis = 900;
@@ -138,14 +138,14 @@ class ConditionTest {
     @Test
     void whatIsRefusedTakesNoMemory() {
         space = new TestSpace(1, 1, 256 << 10, 100);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             session.set(bytes("a"), new byte[1000]);
             for (int i = 0; i < 10_000; i++) {
                 assertFalse(session.add(bytes("a"), new byte[3000], 0));
                 assertFalse(session.compareAndSet(bytes("a"), new byte[3000], 1, 0));
                 assertFalse(session.replace(bytes("b"), new byte[3000], 0));
             }
-            assertEquals(0, session.requests().counts().of(Counts.EVICTED));
+            assertEquals(0, session.requests().counts().of(MapSessionCounts.EVICTED));
             Audit.of(space, List.of(session));
         }
     }
@@ -153,7 +153,7 @@ class ConditionTest {
     @Test
     void whatCannotBeIsRefusedInASentence() {
         space = new TestSpace(1, 2, 1 << 20, 100);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             assertThrows(IllegalArgumentException.class, () -> session.add(new byte[0], new byte[1], 0));
             assertThrows(IllegalArgumentException.class, () -> session.add(new byte[1], new byte[1], -1));
             assertThrows(IllegalArgumentException.class, () -> session.touch(new byte[1], -1));
@@ -161,7 +161,7 @@ class ConditionTest {
             assertThrows(IllegalArgumentException.class, () -> session.increment(new byte[1025], 1));
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> session.replace(new byte[1], new byte[Session.MOST_VALUE_BYTES + 1], 0));
+                    () -> session.replace(new byte[1], new byte[MapSession.MOST_VALUE_BYTES + 1], 0));
             assertEquals(0, session.inFlight());
         }
     }
@@ -173,11 +173,11 @@ class ConditionTest {
         int each = 4000;
         int keys = 3;
         space = new TestSpace(1, 1, 4 << 20, 1);
-        List<Session> sessions = new ArrayList<>();
+        List<MapSession> sessions = new ArrayList<>();
         try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
             List<Future<?>> running = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
-                Session session = space.map.openSession();
+                MapSession session = space.map.openSession();
                 sessions.add(session);
                 running.add(executor.submit(() -> {
                     for (int i = 0; i < each; i++) {
@@ -201,7 +201,7 @@ class ConditionTest {
             assertEquals((long) threads * each, sum);
             assertEquals(keys, Audit.of(space, sessions).live);
         } finally {
-            sessions.forEach(Session::close);
+            sessions.forEach(MapSession::close);
         }
     }
 
@@ -218,7 +218,7 @@ class ConditionTest {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         space = new TestSpace(1, 1, 4 << 20, 1);
-        List<Session> sessions = new ArrayList<>();
+        List<MapSession> sessions = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             sessions.add(space.map.openSession());
         }
@@ -232,14 +232,14 @@ class ConditionTest {
                 .toArray();
         for (int step = 0; step < STEPS; step++) {
             int number = random.nextInt(sessions.size());
-            Session session = sessions.get(number);
+            MapSession session = sessions.get(number);
             if (session.inFlight() > 0) {
                 session.poll((tag, status, memory, at, bytes) -> {
-                    if (tag == Operations.ADD && status == KvStatus.DONE) {
+                    if (tag == RequestColumns.ADD && status == KvStatus.DONE) {
                         assertEquals(-1, holder[0], "two have it, seed " + seed);
                         holder[0] = number;
                         taken[0]++;
-                    } else if (tag == Operations.DELETE) {
+                    } else if (tag == RequestColumns.DELETE) {
                         assertEquals(KvStatus.DONE, status, "seed " + seed);
                     }
                 });
@@ -253,14 +253,14 @@ class ConditionTest {
                 }
             } else if (holder[0] == number) {
                 holder[0] = -1;
-                session.delete(lock, Operations.DELETE);
+                session.delete(lock, RequestColumns.DELETE);
             } else {
-                session.add(lock, lock, 0, Operations.ADD);
+                session.add(lock, lock, 0, RequestColumns.ADD);
             }
         }
-        for (Session session : sessions) {
-            assertEquals(0, session.requests().counts().of(Counts.CROWDED_OUT));
-            assertEquals(0, session.requests().counts().of(Counts.EVICTED));
+        for (MapSession session : sessions) {
+            assertEquals(0, session.requests().counts().of(MapSessionCounts.CROWDED_OUT));
+            assertEquals(0, session.requests().counts().of(MapSessionCounts.EVICTED));
             session.close();
         }
         assertTrue(taken[0] > STEPS / 300, taken[0] + " times, seed " + seed);

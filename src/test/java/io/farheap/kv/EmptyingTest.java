@@ -37,7 +37,7 @@ class EmptyingTest {
     }
 
     /** @return whether there was room */
-    private static boolean set(Session session, long number, int bytes) {
+    private static boolean set(MapSession session, long number, int bytes) {
         try {
             session.set(key(number), value(number, bytes));
             return true;
@@ -47,7 +47,7 @@ class EmptyingTest {
         }
     }
 
-    private static int found(Session session, long from, long to) {
+    private static int found(MapSession session, long from, long to) {
         int found = 0;
         for (long i = from; i < to; i++) {
             byte[] value = session.get(key(i));
@@ -65,7 +65,7 @@ class EmptyingTest {
      *
      * @param sessions that may hold blocks of what is emptied: they give them back when they are polled
      */
-    static void awaitRest(TestSpace space, List<Session> sessions) {
+    static void awaitRest(TestSpace space, List<MapSession> sessions) {
         long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
         while (space.map.emptying() > 0) {
             assertTrue(System.nanoTime() - deadline < 0, "segments are being emptied for ever");
@@ -75,7 +75,7 @@ class EmptyingTest {
     }
 
     /** Lets a session see what has changed. */
-    static void poll(Session session) {
+    static void poll(MapSession session) {
         session.poll((tag, status, memory, at, bytes) -> {});
     }
 
@@ -99,7 +99,7 @@ class EmptyingTest {
     @MethodSource("sizes")
     void aMapThatIsFullOfOneSizeIsFullOfAnother(int before, int after, int sets, double least) {
         try (TestSpace space = new TestSpace(2, 1, 2 * MIB, 10_000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             int filling = (int) (4 * MIB / Math.max(128, before)) * 3 / 2;
             for (long i = 0; i < filling; i++) {
                 set(session, i, before);
@@ -158,7 +158,7 @@ class EmptyingTest {
         for (int i = 0; i < 8; i++) {
             SplittableRandom random = new SplittableRandom(seed + i);
             threads.add(Thread.ofPlatform().start(() -> {
-                try (Session session = space.map.openSession()) {
+                try (MapSession session = space.map.openSession()) {
                     for (int n = 0; n < sets; n++) {
                         long number = random.nextLong(80_000);
                         set(session, number, random.nextInt(least, most));

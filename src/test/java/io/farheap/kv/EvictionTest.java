@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.kv.eviction.CachePolicy;
-import io.farheap.kv.space.Counts;
+import io.farheap.kv.eviction.EvictionSettings;
+import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ class EvictionTest {
     private long failed;
     private boolean found;
 
-    private void insert(Session session, int count, int inFlight) {
+    private void insert(MapSession session, int count, int inFlight) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment keyMemory = arena.allocate(Long.BYTES, Long.BYTES);
             MemorySegment value = arena.allocate(8);
@@ -47,16 +47,16 @@ class EvictionTest {
     @CsvSource({"1, 1", "1, 16", "2, 16"})
     void oneSampleAndOneFetchAndAddServeSeveral(int servers, int inFlight) {
         try (TestSpace space = new TestSpace(servers, 1, (1 << 20) / servers, OBJECTS);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             insert(session, 2 * OBJECTS, inFlight);
             VerbCounts before = session.posted();
-            long evictedBefore = session.requests().counts().of(Counts.EVICTED);
-            long crowdedBefore = session.requests().counts().of(Counts.CROWDED_OUT);
+            long evictedBefore = session.requests().counts().of(MapSessionCounts.EVICTED);
+            long crowdedBefore = session.requests().counts().of(MapSessionCounts.CROWDED_OUT);
             insert(session, EVICTIONS, inFlight);
             VerbCounts posted = session.posted().since(before);
-            long evicted = session.requests().counts().of(Counts.EVICTED) - evictedBefore;
+            long evicted = session.requests().counts().of(MapSessionCounts.EVICTED) - evictedBefore;
             assertTrue(
-                    evicted + session.requests().counts().of(Counts.CROWDED_OUT) - crowdedBefore >= EVICTIONS - 100,
+                    evicted + session.requests().counts().of(MapSessionCounts.CROWDED_OUT) - crowdedBefore >= EVICTIONS - 100,
                     "evictions");
             // An insertion has two READs, and more where fingerprints meet: one in forty.
             double samples = (posted.reads() - 2.0 * EVICTIONS) / evicted;
@@ -75,9 +75,9 @@ class EvictionTest {
     @Test
     void whatIsNotReadAnyMoreGoesWhereverItIs() {
         int hot = 3000;
-        CachePolicy lru = CachePolicy.of("lru");
+        EvictionSettings lru = EvictionSettings.of("lru");
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, OBJECTS, lru);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             int last = 20 * OBJECTS;
             for (long cold = 0; cold < last; cold++) {
                 set(session, hot + cold);
@@ -98,12 +98,12 @@ class EvictionTest {
         }
     }
 
-    private void set(Session session, long with) {
+    private void set(MapSession session, long with) {
         key = with;
         insert(session, 1, 1);
     }
 
-    private boolean get(Session session, long of) {
+    private boolean get(MapSession session, long of) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment keyMemory = arena.allocate(Long.BYTES, Long.BYTES);
             keyMemory.set(JAVA_LONG, 0, of);

@@ -9,15 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.OneBucket;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
@@ -77,7 +77,7 @@ class FailedStepTest {
                 .array();
     }
 
-    private static void pollUntil(Session session, KvHandler handler, BooleanSupplier what) {
+    private static void pollUntil(MapSession session, KvHandler handler, BooleanSupplier what) {
         long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
         while (!what.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, "it does not come so far");
@@ -88,7 +88,7 @@ class FailedStepTest {
     }
 
     /** A session's next operation succeeds, and the one after it fails; at most one is under way. */
-    private static void passOne(Session session, byte[] missing) {
+    private static void passOne(MapSession session, byte[] missing) {
         session.poll(NOTHING);
         session.poll(NOTHING);
         Softverbs.set("qp_error_after=1");
@@ -98,20 +98,20 @@ class FailedStepTest {
     }
 
     /** A session whose next operation was {@linkplain #passOne let pass} posts what fails. */
-    private static void failNext(Session session, int place) {
+    private static void failNext(MapSession session, int place) {
         Softverbs.set("qp_error_after=1");
         pollUntil(session, NOTHING, () -> session.requests().operations().failures[place] == 1);
         Softverbs.set("qp_error_after=0");
     }
 
-    private static int await(Session session) {
+    private static int await(MapSession session) {
         int[] ended = {-1};
         pollUntil(session, (tag, status, found, at, bytes) -> ended[0] = status, () -> session.inFlight() == 0);
         return ended[0];
     }
 
     /** Where a session's free blocks are; each is there once. */
-    private static Set<Long> freePlaces(Session session) {
+    private static Set<Long> freePlaces(MapSession session) {
         Set<Long> places = new HashSet<>();
         session.requests()
                 .allocator()
@@ -124,14 +124,14 @@ class FailedStepTest {
     @Test
     void anInsertionWhoseSlotIsEmptyAgainIsLost() {
         List<byte[]> keys = keys(2);
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session first = bucket.space.map.openSession();
-                Session second = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
             first.set(keys.get(0), new byte[] {1});
             first.delete(keys.get(0));
             passOne(first, keys.get(1));
             assertTrue(first.set(segment(keys.get(0)), segment(new byte[] {2}), 0));
-            Operations operations = first.requests().operations();
+            RequestColumns operations = first.requests().operations();
             int place = operations.first();
             failNext(first, place);
             long block = operations.block[place];
@@ -153,9 +153,9 @@ class FailedStepTest {
         long[] alike = TestKeys.of(2, true);
         byte[] mine = TestKeys.bytes(alike[0]);
         byte[] other = TestKeys.bytes(alike[1]);
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session first = bucket.space.map.openSession();
-                Session second = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
             second.set(mine, new byte[] {0});
             second.delete(mine);
             first.set(mine, new byte[] {1});
@@ -180,7 +180,7 @@ class FailedStepTest {
             assertEquals(KvStatus.DONE, await(second));
             assertEquals(block, bucket.word(0));
             assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT));
-            assertEquals(1, second.requests().counts().of(Counts.CROWDED_OUT));
+            assertEquals(1, second.requests().counts().of(MapSessionCounts.CROWDED_OUT));
             assertArrayEquals(new byte[] {3}, first.get(mine));
             assertNull(first.get(other));
         }
@@ -191,8 +191,8 @@ class FailedStepTest {
     void aTouchThatIsLostWhileItLooksForRoomFreesItsBlockOnce() {
         List<byte[]> keys = keys(17);
         try (TestSpace space = new TestSpace(1, 1, 256 << 10, 100);
-                Session first = space.map.openSession();
-                Session second = space.map.openSession()) {
+                MapSession first = space.map.openSession();
+                MapSession second = space.map.openSession()) {
             // Of a segment so few blocks are left that it keeps what it has.
             for (int i = 0; i < 10; i++) {
                 first.set(keys.get(i), new byte[SMALL_BYTES]);
@@ -201,7 +201,7 @@ class FailedStepTest {
                 second.set(keys.get(i), new byte[LARGE_BYTES]);
             }
             assertTrue(first.touch(segment(keys.get(0)), 0, 0));
-            Operations operations = first.requests().operations();
+            RequestColumns operations = first.requests().operations();
             int place = operations.first();
             long own = operations.block[place];
             assertTrue(own != BlockAllocator.NONE, "it has written its block");
@@ -218,10 +218,10 @@ class FailedStepTest {
     @Test
     void aTouchWhoseObjectIsGoneFreesNoBlockThatItsWriteMayLandIn() {
         try (TestSpace space = new TestSpace(2, 1, 8 << 20, 1000);
-                Session first = space.map.openSession();
-                Session second = space.map.openSession()) {
+                MapSession first = space.map.openSession();
+                MapSession second = space.map.openSession()) {
             byte[] near = keyOf(space, 0);
-            Operations operations = first.requests().operations();
+            RequestColumns operations = first.requests().operations();
             int place = operations.first();
             int bytes = 0;
             // A size of which it has blocks on the other server.
@@ -238,7 +238,7 @@ class FailedStepTest {
             pollUntil(first, NOTHING, () -> operations.failures[place] == 1);
             Softverbs.set("qp_error_after=0");
             long own = operations.block[place];
-            assertTrue(operations.hasTrouble(place, Operations.WRITE_UNKNOWN));
+            assertTrue(operations.hasTrouble(place, RequestColumns.WRITE_UNKNOWN));
             assertEquals(1, space.space.serverOf(own));
             assertTrue(second.delete(near));
             space.stop(1);
@@ -261,7 +261,7 @@ class FailedStepTest {
     @Test
     void blocksOfAServerThatIsNotReachedGoBack() {
         try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             List<byte[]> missing = new ArrayList<>();
             int[] there = new int[2];
             for (int number = 0; there[1] == 0 || missing.size() < 2; number++) {
@@ -296,9 +296,9 @@ class FailedStepTest {
     /** Its claim was made in place of an object, whose block is the session's then. */
     @Test
     void anAddThatIsAbandonedWithItsClaimHasWhatItCrowdedOut() {
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session first = bucket.space.map.openSession();
-                Session second = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
             List<byte[]> keys = keys(SpaceShape.BUCKET_SLOTS + 1);
             byte[] added = keys.getLast();
             first.set(added, new byte[] {1});
@@ -321,7 +321,7 @@ class FailedStepTest {
                 slot++;
             }
             assertTrue(SlotWord.isClaim(after.get(slot)));
-            assertEquals(1, first.requests().counts().of(Counts.CROWDED_OUT));
+            assertEquals(1, first.requests().counts().of(MapSessionCounts.CROWDED_OUT));
             // Its block is somebody's.
             Audit.of(bucket.space, List.of(first, second));
         }
@@ -339,15 +339,15 @@ class FailedStepTest {
     @Test
     void anAddThatIsAbandonedWhenItIsDoneHasNoBlockAnyMore() {
         List<byte[]> keys = keys(2);
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session first = bucket.space.map.openSession();
-                Session second = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
             first.set(keys.get(1), new byte[] {1});
             first.delete(keys.get(1));
             first.poll(NOTHING);
             first.poll(NOTHING);
             assertTrue(first.add(segment(keys.get(0)), segment(new byte[] {2}), 0, 0));
-            Operations operations = first.requests().operations();
+            RequestColumns operations = first.requests().operations();
             int place = operations.first();
             int begun = operations.step[place];
             pollUntil(first, NOTHING, () -> operations.step[place] != begun);

@@ -71,10 +71,10 @@ class FarMapTest {
                         .objects(100)
                         .life(Duration.ofSeconds(Long.MAX_VALUE))
                         .create();
-                Session session = first.openSession()) {
+                MapSession session = first.openSession()) {
             session.set(bytes("a"), bytes("one"));
             try (FarMap second = named(addresses[1], addresses[0]).open();
-                    Session other = second.openSession()) {
+                    MapSession other = second.openSession()) {
                 assertArrayEquals(bytes("one"), other.get(bytes("a")));
                 other.set(bytes("a"), bytes("two"));
                 other.set(bytes("b"), bytes("three"));
@@ -83,7 +83,7 @@ class FarMapTest {
             assertTrue(session.delete(bytes("b")));
         }
         try (FarMap third = named(addresses).open();
-                Session session = third.openSession()) {
+                MapSession session = third.openSession()) {
             assertArrayEquals(bytes("two"), session.get(bytes("a")));
             assertNull(session.get(bytes("b")));
         }
@@ -93,7 +93,7 @@ class FarMapTest {
     void aMapThatIsDroppedIsGoneWithItsMemory() throws Exception {
         String[] addresses = start(1);
         FarMap map = named(addresses).memory(2 * REGION_BYTES).create();
-        try (Session session = map.openSession()) {
+        try (MapSession session = map.openSession()) {
             session.set(bytes("a"), bytes("one"));
         }
         assertEquals(REGIONS - 2, free(0));
@@ -105,7 +105,7 @@ class FarMapTest {
         }
         assertEquals(REGIONS, free(0));
         try (FarMap again = named(addresses).memory(4 * REGION_BYTES).create();
-                Session session = again.openSession()) {
+                MapSession session = again.openSession()) {
             assertNull(session.get(bytes("a")));
         }
     }
@@ -179,7 +179,7 @@ class FarMapTest {
                         .objects(mostObjects)
                         .smallObjects(Long.MAX_VALUE)
                         .create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             session.set(bytes("a"), new byte[0]);
             assertArrayEquals(new byte[0], session.get(bytes("a")));
             for (long bytes : new long[] {Long.MIN_VALUE, 0, Long.MAX_VALUE}) {

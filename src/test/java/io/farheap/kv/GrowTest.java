@@ -49,9 +49,9 @@ class GrowTest {
                         .memory(4 * REGION_BYTES)
                         .objects(4000)
                         .create();
-                Session session = first.openSession();
+                MapSession session = first.openSession();
                 FarMap second = servers.named(addresses).open();
-                Session other = second.openSession()) {
+                MapSession other = second.openSession()) {
             for (int i = 0; i < objects; i++) {
                 session.set(key(i), value(i, VALUE_BYTES));
             }
@@ -70,7 +70,7 @@ class GrowTest {
             second.grow(1);
             assertEquals(14, second.stats().regions());
             try (FarMap third = servers.named(addresses).open();
-                    Session late = third.openSession()) {
+                    MapSession late = third.openSession()) {
                 assertEquals(14, third.stats().regions());
                 assertEquals(found(session, 0, objects), found(late, 0, objects));
                 assertSound(third);
@@ -85,7 +85,7 @@ class GrowTest {
                         .memory(2 * REGION_BYTES)
                         .objects(2000)
                         .create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             long had = map.stats().segmentBytes();
             CompletableFuture<Void> grown;
             try (SilentProcess silent = new SilentProcess(NAME, addresses[0])) {
@@ -125,7 +125,7 @@ class GrowTest {
                         .memory(2 * REGION_BYTES)
                         .objects(100)
                         .create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             session.set(key(1), value(1, VALUE_BYTES));
             assertThrows(IllegalArgumentException.class, () -> map.grow(0));
             assertThrows(IllegalArgumentException.class, () -> map.grow(-1));
@@ -163,7 +163,7 @@ class GrowTest {
                 FarMap map = i == 0 ? first : second;
                 SplittableRandom random = new SplittableRandom(seed + i);
                 users.add(Thread.ofPlatform().start(() -> {
-                    try (Session session = map.openSession()) {
+                    try (MapSession session = map.openSession()) {
                         while (!over.get()) {
                             int number = random.nextInt(4000);
                             switch (random.nextInt(4)) {

@@ -3,10 +3,10 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SpaceShape;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -20,7 +20,7 @@ class HeldCountsTest {
 
     private static int frequency(TestSpace space, RemoteQueue queue, RegisteredBuffer memory) {
         assertEquals(
-                Posting.DONE,
+                PostResult.DONE,
                 queue.execute(
                         false,
                         space.regions.getFirst(),
@@ -35,10 +35,10 @@ class HeldCountsTest {
     /** None of them waits for others of its object for ever. */
     @Test
     void afterASecondTheyGoAlsoWhereTheyAreFew() {
-        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1, CachePolicy.of("lfu"));
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1, EvictionSettings.of("lfu"));
                 RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
                 RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             session.set(KEY, new byte[8]);
             for (int i = 0; i < 5; i++) {
                 session.get(KEY);
@@ -51,7 +51,7 @@ class HeldCountsTest {
         }
     }
 
-    private static void idle(Session session) {
+    private static void idle(MapSession session) {
         for (int i = 0; i < IDLE_POLLS; i++) {
             session.poll((tag, status, memory, at, bytes) -> {});
         }

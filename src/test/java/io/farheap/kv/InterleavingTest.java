@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.operation.MoveSteps;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.TableReader;
 import io.farheap.testing.Effort;
 import io.farheap.testing.RegisterHistory;
@@ -99,7 +99,7 @@ class InterleavingTest {
     @ParameterizedTest
     @MethodSource("maps")
     void eachKeyIsLinearizable(int keys, long objects, int abandon, boolean alike, int mostUnits, int move) {
-        Pieces.mostUnits = mostUnits;
+        ValuePieces.mostUnits = mostUnits;
         numbers = TestKeys.of(keys, alike);
         long seed = Long.getLong("farheap.seed", System.nanoTime());
         SplittableRandom random = new SplittableRandom(seed);
@@ -109,7 +109,7 @@ class InterleavingTest {
         }
         try (TestSpace space = new TestSpace(1, 1, 4 << 20, objects)) {
             List<Client> clients = new ArrayList<>();
-            List<Session> sessions = new ArrayList<>();
+            List<MapSession> sessions = new ArrayList<>();
             int abandoned = 0;
             Mover mover = new Mover(space, random);
             sessions.add(mover.session);
@@ -149,13 +149,13 @@ class InterleavingTest {
             if (abandoned == 0) {
                 Audit.of(space, sessions);
             }
-            sessions.forEach(Session::close);
+            sessions.forEach(MapSession::close);
             // Those that were abandoned have given back what they had, too.
             MapAudit audit = audited(space);
             assertTrue(audit.quiet() && audit.sound(), () -> audit + ", seed " + seed);
             assertEquals(0, audit.held() + audit.lost(), () -> audit + ", seed " + seed);
         } finally {
-            Pieces.mostUnits = SlotWord.MOST_UNITS;
+            ValuePieces.mostUnits = SlotWord.MOST_UNITS;
             arena.close();
         }
     }
@@ -173,7 +173,7 @@ class InterleavingTest {
     /** Moves objects to other blocks, and evicts some, slot by slot. */
     private static final class Mover {
 
-        final Session session;
+        final MapSession session;
         private final TableReader table;
         private final SplittableRandom random;
         int moved;
@@ -198,14 +198,14 @@ class InterleavingTest {
                 }
                 slot = (slot + 1) % slots;
             }
-            int kind = random.nextInt(8) == 0 ? Operations.EVICT : Operations.MOVE;
+            int kind = random.nextInt(8) == 0 ? RequestColumns.EVICT : RequestColumns.MOVE;
             long place = MoveSteps.slot(0, slot / SpaceShape.BUCKET_SLOTS, slot % SpaceShape.BUCKET_SLOTS);
             session.requests().move(kind, place, table.word(slot), kind);
         }
 
         private void completed(long kind, int status, MemorySegment memory, long at, int bytes) {
-            moved += status == KvStatus.DONE && kind == Operations.MOVE ? 1 : 0;
-            evicted += status == KvStatus.DONE && kind == Operations.EVICT ? 1 : 0;
+            moved += status == KvStatus.DONE && kind == RequestColumns.MOVE ? 1 : 0;
+            evicted += status == KvStatus.DONE && kind == RequestColumns.EVICT ? 1 : 0;
         }
 
         void finish() {
@@ -225,7 +225,7 @@ class InterleavingTest {
 
     private final class Client {
 
-        final Session session;
+        final MapSession session;
         private final RegisterHistory[] histories;
         private final SplittableRandom random;
         private final Map<Long, Request> requests = new HashMap<>();
@@ -233,7 +233,7 @@ class InterleavingTest {
         /** The versions that were seen last. */
         private final long[] seen;
 
-        Client(Session session, RegisterHistory[] histories, SplittableRandom random) {
+        Client(MapSession session, RegisterHistory[] histories, SplittableRandom random) {
             this.session = session;
             this.histories = histories;
             this.random = random;

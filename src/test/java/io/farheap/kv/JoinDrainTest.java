@@ -67,9 +67,9 @@ class JoinDrainTest {
                         .memory(4 * REGION_BYTES)
                         .objects(4000)
                         .create();
-                Session session = map.openSession();
+                MapSession session = map.openSession();
                 FarMap other = servers.named(first).open();
-                Session theirs = other.openSession()) {
+                MapSession theirs = other.openSession()) {
             fill(session, 0, 2000);
             int before = found(theirs, 0, 2000);
             map.addServer(second, 4 * REGION_BYTES);
@@ -84,7 +84,7 @@ class JoinDrainTest {
             // Who opens it later finds the server, whether it is named or not.
             for (String[] addresses : new String[][] {{first}, {second, first}}) {
                 try (FarMap late = servers.named(addresses).open();
-                        Session lates = late.openSession()) {
+                        MapSession lates = late.openSession()) {
                     assertEquals(8, late.stats().regions());
                     assertEquals(more, found(lates, 0, 2000));
                 }
@@ -114,7 +114,7 @@ class JoinDrainTest {
             map.grow(2 * REGION_BYTES);
             assertEquals(7, other.stats().regions());
             try (FarMap late = servers.named(first).open();
-                    Session lates = late.openSession()) {
+                    MapSession lates = late.openSession()) {
                 assertEquals(found(theirs, 0, 2000), found(lates, 0, 2000));
             }
             assertSound(other);
@@ -130,7 +130,7 @@ class JoinDrainTest {
                         .objects(8000)
                         .policy("lru")
                         .create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             map.addServer(second, 8 * REGION_BYTES);
             int objects = 3800;
             fill(session, 0, objects);
@@ -156,7 +156,7 @@ class JoinDrainTest {
                         .memory(8 * REGION_BYTES)
                         .objects(8000)
                         .create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             map.addServer(second, 8 * REGION_BYTES);
             fill(session, 0, 1500);
             int there = found(session, 0, 1500);
@@ -178,7 +178,7 @@ class JoinDrainTest {
                         .memory(32 * REGION_BYTES)
                         .objects(2 * objects)
                         .create();
-                Session session = map.openSession();
+                MapSession session = map.openSession();
                 FarMap other = servers.named(first).open()) {
             map.addServer(second, 8 * REGION_BYTES);
             storeSmall(session, objects);
@@ -205,7 +205,7 @@ class JoinDrainTest {
     }
 
     /** Until each block of the map is somewhere, once. */
-    private static void awaitQuiet(FarMap map, Session session) {
+    private static void awaitQuiet(FarMap map, MapSession session) {
         long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
         MapAudit audit = map.audit();
         while (!audit.quiet() && System.nanoTime() - deadline < 0) {
@@ -277,7 +277,7 @@ class JoinDrainTest {
             FarMap map = stack.add(
                     servers.named(first).memory(4 * REGION_BYTES).objects(8000).create());
             map.addServer(second, 4 * REGION_BYTES);
-            try (Session session = map.openSession()) {
+            try (MapSession session = map.openSession()) {
                 storeSmall(session, 8000);
             }
             stack.keep();
@@ -285,7 +285,7 @@ class JoinDrainTest {
         }
     }
 
-    private static void storeSmall(Session session, int objects) {
+    private static void storeSmall(MapSession session, int objects) {
         for (int i = 0; i < objects; i++) {
             session.set(key(i), value(i, 60));
         }
@@ -296,7 +296,7 @@ class JoinDrainTest {
         String first = servers.start(8, 1L << 20, LEASE_NANOS);
         String second = servers.start(8, 1L << 20, LEASE_NANOS);
         try (FarMap map = servers.named(first).memory(6 << 20).objects(1000).create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             map.addServer(second, 6 << 20);
             for (int i = 0; i < 80; i++) {
                 session.set(key(i), value(i, 20_000 + 5000 * (i % 5)), 100_000_000);
@@ -330,7 +330,7 @@ class JoinDrainTest {
                         .memory(4 * REGION_BYTES)
                         .objects(100)
                         .create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             session.set(key(1), value(1, VALUE_BYTES));
             assertThrows(IllegalArgumentException.class, () -> map.addServer(second, 0));
             assertThrows(ControlException.class, () -> map.addServer(second, 5 * REGION_BYTES));
@@ -433,9 +433,9 @@ class JoinDrainTest {
                         .memory(8 * REGION_BYTES)
                         .objects(4000)
                         .create();
-                Session session = map.openSession();
+                MapSession session = map.openSession();
                 FarMap other = servers.named(first).open();
-                Session theirs = other.openSession()) {
+                MapSession theirs = other.openSession()) {
             map.addServer(second, 8 * REGION_BYTES);
             fill(session, 0, 1500);
             int there = found(theirs, 0, 1500);
@@ -475,7 +475,7 @@ class JoinDrainTest {
             assertFalse(session.requests().connections().unproven());
             assertSound(map);
             try (FarMap late = servers.named(first).open();
-                    Session lates = late.openSession()) {
+                    MapSession lates = late.openSession()) {
                 assertEquals(found(theirs, 0, 1500), found(lates, 0, 1500));
             }
         }
@@ -490,7 +490,7 @@ class JoinDrainTest {
                         .memory(8 * REGION_BYTES)
                         .objects(4000)
                         .create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             map.addServer(second, 8 * REGION_BYTES);
             fill(session, 0, 1500);
             there = found(session, 0, 1500);
@@ -501,14 +501,14 @@ class JoinDrainTest {
                 .getMessage();
         assertTrue(message.contains(second) && message.contains("farheap kv drain --lost"), message);
         try (FarMap map = servers.named(first).withoutServer(second).open();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             MapDrain drained = map.drain(second, LONG);
             assertTrue(drained.evicted() > 100, drained::toString);
             assertEquals(there - drained.objects(), found(session, 0, 1500));
             assertThrows(IllegalArgumentException.class, () -> map.drain(second, LONG));
         }
         try (FarMap map = servers.named(first).open();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             fill(session, 0, 1500);
             assertTrue(found(session, 0, 1500) > 1000);
             assertSound(map);
@@ -525,7 +525,7 @@ class JoinDrainTest {
                         .objects(12_000)
                         .create();
                 FarMap other = servers.named(first).open();
-                Session session = other.openSession()) {
+                MapSession session = other.openSession()) {
             for (int round = 0; round < Effort.either(2, 4); round++) {
                 map.addServer(second, 4 * REGION_BYTES);
                 AtomicBoolean over = new AtomicBoolean();
@@ -577,7 +577,7 @@ class JoinDrainTest {
                 FarMap its = i == 0 ? map : other;
                 SplittableRandom random = new SplittableRandom(seed + i);
                 users.add(Thread.ofPlatform().start(() -> {
-                    try (Session session = its.openSession()) {
+                    try (MapSession session = its.openSession()) {
                         while (!over.get()) {
                             request(session, random, valueBytes);
                         }
@@ -603,7 +603,7 @@ class JoinDrainTest {
         }
     }
 
-    private static void request(Session session, SplittableRandom random, int valueBytes) {
+    private static void request(MapSession session, SplittableRandom random, int valueBytes) {
         int number = random.nextInt(3000);
         switch (random.nextInt(5)) {
             case 0 -> session.delete(key(number));

@@ -26,7 +26,7 @@ class KvAllocationTest {
     private long ended;
 
     private long version;
-    private Session session;
+    private MapSession session;
 
     private void take(long tag, int status, MemorySegment memory, long at, int bytes) {
         ended++;
@@ -36,7 +36,7 @@ class KvAllocationTest {
     @Test
     void noRequestAllocates() {
         try (TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
-                Session opened = space.map.openSession();
+                MapSession opened = space.map.openSession();
                 Arena arena = Arena.ofConfined()) {
             session = opened;
             MemorySegment key = arena.allocate(16, 8);

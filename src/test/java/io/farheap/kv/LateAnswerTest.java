@@ -41,7 +41,7 @@ class LateAnswerTest {
     @Test
     void aSessionWaitsForBlocksThatComeLate() {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             for (int i = 0; i < OBJECTS; i++) {
                 session.set(TestServers.key(i), TestServers.value(i, 100));
             }

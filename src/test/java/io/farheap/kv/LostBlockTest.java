@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -24,7 +24,7 @@ class LostBlockTest {
         try (TestSpace space = new TestSpace(2, 1, REGION_BYTES, 1000);
                 RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
                 RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             byte[] set = null;
             byte[] other = null;
             for (int number = 0; set == null || other == null; number++) {
@@ -49,7 +49,7 @@ class LostBlockTest {
         long at = space.shape.bucketAt(hash);
         var region = space.regions.get(space.shape.bucketRegion(hash));
         int posting = queue.execute(false, region, at, memory, 0, SpaceShape.BUCKET_BYTES, 0);
-        assertEquals(Posting.DONE, posting);
+        assertEquals(PostResult.DONE, posting);
         long bucket = memory.segment().address();
         return Bucket.word(bucket, Bucket.find(bucket, hash, 0));
     }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
@@ -32,7 +32,7 @@ class MalformedMapCallTest {
     private void call(RpcQueue queue, RemoteServer server, RegisteredBuffer buffer, int operation, int bytes) {
         int before = ended;
         assertEquals(
-                Posting.OK,
+                PostResult.OK,
                 queue.call(server, operation, buffer, 0, bytes, MapCalls.RECORD_BYTES, MapCalls.RECORD_BYTES, 0));
         queue.send();
         while (ended == before) {
@@ -64,7 +64,7 @@ class MalformedMapCallTest {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         try (TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
-                Session session = space.map.openSession();
+                MapSession session = space.map.openSession();
                 RemoteMemory stranger = RemoteMemory.open(TestDevice.client(), "stranger")) {
             long id = space.spaces.getFirst().id();
             RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(MapCalls.RECORD_BYTES);

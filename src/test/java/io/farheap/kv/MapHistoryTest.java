@@ -8,9 +8,9 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -118,15 +118,15 @@ class MapHistoryTest {
     static void run(int keys, int threads, long objects, int room, boolean alike, int mostUnits, Beside beside)
             throws Exception {
         boolean moving = beside == Beside.SERVERS || beside == Beside.EMPTYING;
-        Pieces.mostUnits = mostUnits;
+        ValuePieces.mostUnits = mostUnits;
         long seed = System.nanoTime();
         try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
                 ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-            List<Session> sessions = new ArrayList<>();
+            List<MapSession> sessions = new ArrayList<>();
             List<Future<List<Event>>> running = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
                 int number = thread;
-                Session session = space.map.openSession();
+                MapSession session = space.map.openSession();
                 sessions.add(session);
                 Callable<List<Event>> client = () -> new Client(
                                 session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number), beside)
@@ -147,15 +147,15 @@ class MapHistoryTest {
             }
             check(keys, events, seed);
             if (beside == Beside.FAILURES) {
-                sessions.forEach(Session::close);
+                sessions.forEach(MapSession::close);
                 return;
             }
             EmptyingTest.awaitRest(space, sessions);
             Audit audit = Audit.of(space, sessions);
             assertTrue(beside == Beside.EMPTYING || audit.live <= keys, audit.live + " objects, seed " + seed);
-            sessions.forEach(Session::close);
+            sessions.forEach(MapSession::close);
         } finally {
-            Pieces.mostUnits = SlotWord.MOST_UNITS;
+            ValuePieces.mostUnits = SlotWord.MOST_UNITS;
         }
     }
 
@@ -172,11 +172,11 @@ class MapHistoryTest {
     private static void changeSizes(
             TestSpace space,
             List<Future<List<Event>>> running,
-            List<Session> clients,
+            List<MapSession> clients,
             SplittableRandom random,
             int large) {
         long emptied = 0;
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             for (int round = 0; emptied < LEAST_EMPTIED || running.stream().anyMatch(each -> !each.isDone()); round++) {
                 int bytes = round % 2 == 0 ? 10 : large;
                 for (int i = 0; i < 300; i++) {
@@ -232,7 +232,7 @@ class MapHistoryTest {
     /** One session with several requests in flight. */
     private static final class Client {
 
-        private final Session session;
+        private final MapSession session;
         private final long[] keys;
         private final SplittableRandom random;
         private final List<Event> events = new ArrayList<>();
@@ -250,7 +250,7 @@ class MapHistoryTest {
         private long nextValue;
         private int ended;
 
-        Client(Session session, long[] keys, int number, SplittableRandom random, Beside beside) {
+        Client(MapSession session, long[] keys, int number, SplittableRandom random, Beside beside) {
             this.beside = beside;
             this.session = session;
             this.keys = keys;

@@ -10,15 +10,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.BlockFormat;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.session.KeyBatch;
-import io.farheap.kv.space.Counts;
 import io.farheap.kv.space.GrowingMemory;
 import io.farheap.kv.space.KeptBuffer;
+import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -63,14 +63,14 @@ class PiecesTest {
     @Test
     void anIndexSaysHowLargeItsObjectIs() {
         space = new TestSpace(1, 1, MIB, 100);
-        for (int bytes = 16 << 10; bytes <= Session.MOST_VALUE_BYTES; bytes += 1 + bytes / 7) {
-            int units = SizeClasses.units(SizeClasses.of(Pieces.indexUnits(0, 1024, bytes)));
+        for (int bytes = 16 << 10; bytes <= MapSession.MOST_VALUE_BYTES; bytes += 1 + bytes / 7) {
+            int units = SizeClasses.units(SizeClasses.of(ValuePieces.indexUnits(0, 1024, bytes)));
             long word = SlotWord.index(SlotWord.live(5, 7, 9, units));
             assertTrue(SlotWord.isLive(word) && SlotWord.isIndex(word) && !SlotWord.isHistory(word));
             assertEquals(units, SlotWord.units(word));
-            double ratio = Pieces.objectUnits(word) * 64.0 / bytes;
+            double ratio = ValuePieces.objectUnits(word) * 64.0 / bytes;
             assertTrue(ratio > 0.7 && ratio < 3, bytes + " bytes, ratio " + ratio);
-            assertTrue(Pieces.indexBytes(Pieces.count(0, bytes)) + BlockFormat.valueAt(0, 1024) <= units * 64);
+            assertTrue(ValuePieces.indexBytes(ValuePieces.count(0, bytes)) + BlockFormat.valueAt(0, 1024) <= units * 64);
         }
         for (int units = 1; units <= SlotWord.MOST_UNITS; units++) {
             int ofClass = SizeClasses.units(SizeClasses.of(units));
@@ -81,8 +81,8 @@ class PiecesTest {
     @Test
     void valuesOfAnyLengthAreFoundAndReplaced() {
         space = new TestSpace(2, 3, 16L * MIB, 1000);
-        int one = Session.MOST_OBJECT_BYTES - 8;
-        int piece = Pieces.bytesOf(0, Integer.MAX_VALUE / 2, 0);
+        int one = MapSession.MOST_OBJECT_BYTES - 8;
+        int piece = ValuePieces.bytesOf(0, Integer.MAX_VALUE / 2, 0);
         List<Integer> lengths = new ArrayList<>(List.of(
                 one - 1,
                 one,
@@ -94,12 +94,12 @@ class PiecesTest {
                 16 * piece,
                 17 * piece + 5,
                 MIB,
-                Session.MOST_VALUE_BYTES,
+                MapSession.MOST_VALUE_BYTES,
                 100,
                 3 * MIB,
                 0));
-        try (Session session = space.map.openSession();
-                Session other = space.map.openSession(1)) {
+        try (MapSession session = space.map.openSession();
+                MapSession other = space.map.openSession(1)) {
             for (int bytes : lengths) {
                 byte[] value = value(bytes);
                 session.set(key(1), value);
@@ -113,7 +113,7 @@ class PiecesTest {
             assertTrue(session.delete(key(2)));
             assertEquals(0, session.inFlight());
             assertThrows(
-                    IllegalArgumentException.class, () -> session.set(key(1), new byte[Session.MOST_VALUE_BYTES + 1]));
+                    IllegalArgumentException.class, () -> session.set(key(1), new byte[MapSession.MOST_VALUE_BYTES + 1]));
         }
         assertAllIsFreeOrNamed(0);
     }
@@ -123,11 +123,11 @@ class PiecesTest {
         space = new TestSpace(1, 2, 8L * MIB, 1000);
         byte[] first = value(50_000);
         byte[] second = value(70_000);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             assertFalse(session.replace(key(1), first, 0));
             assertTrue(session.add(key(1), first, 1000));
             assertFalse(session.add(key(1), second, 0));
-            Versioned found = session.getVersioned(key(1));
+            VersionedValue found = session.getVersioned(key(1));
             assertNotNull(found);
             assertTrue(session.touch(key(1), 5000));
             space.clock.millis += 2000;
@@ -148,14 +148,14 @@ class PiecesTest {
     void whatTheMapCannotHaveIsRefusedBeforeAnythingIsEvicted() {
         space = new TestSpace(2, 2, 2L * MIB, 1000);
         int objects = 500;
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             for (int i = 0; i < objects; i++) {
                 session.set(key(i), value(100));
             }
             MapException e =
-                    assertThrows(MapException.class, () -> session.set(key(-1), new byte[Session.MOST_VALUE_BYTES]));
+                    assertThrows(MapException.class, () -> session.set(key(-1), new byte[MapSession.MOST_VALUE_BYTES]));
             assertEquals(MapException.of(KvStatus.NO_ROOM).getMessage(), e.getMessage());
-            assertEquals(0, session.requests().counts().of(Counts.EVICTED));
+            assertEquals(0, session.requests().counts().of(MapSessionCounts.EVICTED));
             for (int i = 0; i < objects; i++) {
                 assertNotNull(session.get(key(i)), "object " + i);
             }
@@ -168,7 +168,7 @@ class PiecesTest {
         space = new TestSpace(2, 1, 8L * MIB, 1000);
         Map<Integer, byte[]> stored = new HashMap<>();
         int hits = 0;
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             for (int i = 0; i < Effort.either(500, 1000); i++) {
                 int number = random.nextInt(300);
                 byte[] value = value(random.nextInt(4) == 0 ? random.nextInt(500) : random.nextInt(400_000));
@@ -182,7 +182,7 @@ class PiecesTest {
                     assertArrayEquals(stored.get(looked), found);
                 }
             }
-            assertTrue(session.requests().counts().of(Counts.EVICTED) > 100);
+            assertTrue(session.requests().counts().of(MapSessionCounts.EVICTED) > 100);
             assertTrue(hits > 10, hits + " hits");
         }
         MapAudit audit = space.map.audit();
@@ -193,7 +193,7 @@ class PiecesTest {
     @Test
     void whatTheMapHasNoRoomForIsSaidAndLeavesNothing() {
         space = new TestSpace(1, 1, 2L * MIB, 10);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             session.set(key(1), value(100));
             assertThrows(MapException.class, () -> session.set(key(2), value(3 * MIB)));
             assertNull(session.get(key(2)));
@@ -211,8 +211,8 @@ class PiecesTest {
     void aGetThatHasNoMemoryEndsAlone() {
         space = new TestSpace(1, 2, 8L * MIB, 1000);
         byte[] large = value(3 * MIB);
-        try (Session writer = space.map.openSession(1);
-                Session session = space.map.openSession(8)) {
+        try (MapSession writer = space.map.openSession(1);
+                MapSession session = space.map.openSession(8)) {
             writer.set(key(1), large);
             writer.set(key(2), value(100));
             GrowingMemory memory = session.requests().grown().getLast();
@@ -245,7 +245,7 @@ class PiecesTest {
         space = new TestSpace(1, 2, 8L * MIB, 1000);
         byte[] large = value(3 * MIB);
         byte[] small = value(100);
-        try (Session session = space.map.openSession(2)) {
+        try (MapSession session = space.map.openSession(2)) {
             GrowingMemory memory = session.requests().grown().getFirst();
             LongFunction<KeptBuffer> buffers = memory.buffers;
             memory.buffers = bytes -> {
@@ -284,7 +284,7 @@ class PiecesTest {
             keys.add(key(i));
             values.add(value(i % 3 == 0 ? 10 : 20_000 * (i + 1)));
         }
-        try (Session session = space.map.openSession(8)) {
+        try (MapSession session = space.map.openSession(8)) {
             session.setAll(keys, values, 0);
             List<byte[]> found = session.getAll(keys);
             for (int i = 0; i < keys.size(); i++) {

@@ -8,14 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.BlockFormat;
-import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.policy.Policies;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -51,11 +51,11 @@ class PolicyExtensionTest {
     }
 
     private void open(String policy, long objects) {
-        space = new TestSpace(1, 1, REGION_BYTES, objects, CachePolicy.of(policy));
+        space = new TestSpace(1, 1, REGION_BYTES, objects, EvictionSettings.of(policy));
     }
 
     /** A segment has four of them. */
-    private static final byte[] QUARTER = new byte[Session.MOST_OBJECT_BYTES - 200];
+    private static final byte[] QUARTER = new byte[MapSession.MOST_OBJECT_BYTES - 200];
 
     private int blocks() {
         return (int) space.shape.segments(0) * 4;
@@ -64,7 +64,7 @@ class PolicyExtensionTest {
     @Test
     void lruKRemembersTheLastAccessButOne() {
         open("lru-k:2", 8);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             int blocks = blocks();
             assertTrue(blocks >= 8 && blocks <= 16, blocks + " blocks");
             for (int number = 0; number < blocks; number++) {
@@ -86,7 +86,7 @@ class PolicyExtensionTest {
     @Test
     void whatAPolicyKeepsFollowsTheObjectToItsNextBlock() {
         open("lfuda,lru-k:3", 8);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             session.set(key(0), new byte[10]);
             long[] first = extension(session, key(0));
             assertTrue(first[1] > 0 && first[2] == 0 && first[3] == 0, Arrays.toString(first));
@@ -99,7 +99,7 @@ class PolicyExtensionTest {
     }
 
     /** What the block has as a get reads it, which is of before that get. */
-    private static long[] extension(Session session, byte[] key) {
+    private static long[] extension(MapSession session, byte[] key) {
         long[] words = new long[4];
         assertTrue(session.get(MemorySegment.ofArray(key), 0));
         int[] handed = new int[1];
@@ -123,28 +123,28 @@ class PolicyExtensionTest {
         byte[] value = new byte[60_000];
         new SplittableRandom(3).nextBytes(value);
         int extensionBytes = 4 * Long.BYTES;
-        try (Session session = space.map.openSession();
+        try (MapSession session = space.map.openSession();
                 RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
                 RegisteredBuffer copy = space.memory.register(REGION_BYTES)) {
             session.set(key(0), value);
             RemoteRegion region = space.regions.getFirst();
-            assertEquals(Posting.DONE, queue.execute(false, region, 0, copy, 0, (int) REGION_BYTES, 0));
+            assertEquals(PostResult.DONE, queue.execute(false, region, 0, copy, 0, (int) REGION_BYTES, 0));
             long start = copy.segment().address();
             int pieces = 0;
             for (int at = 0; at < REGION_BYTES; at += BlockFormat.UNIT_BYTES) {
                 long block = start + at;
-                int most = (int) Math.min(REGION_BYTES - at, Operations.MOST_BLOCK_BYTES);
+                int most = (int) Math.min(REGION_BYTES - at, RequestColumns.MOST_BLOCK_BYTES);
                 if (BlockFormat.whole(ALL, block, most, BlockFormat.incarnation(ALL, block))
                         && BlockFormat.kind(ALL, block) == BlockFormat.PIECE) {
                     pieces++;
                     long late = BlockFormat.extensionAt(at);
                     copy.segment().asSlice(late, extensionBytes).fill((byte) -1);
-                    assertEquals(Posting.DONE, queue.execute(true, region, late, copy, late, extensionBytes, 0));
+                    assertEquals(PostResult.DONE, queue.execute(true, region, late, copy, late, extensionBytes, 0));
                 }
             }
-            assertEquals(Pieces.count(extensionBytes, value.length), pieces);
+            assertEquals(ValuePieces.count(extensionBytes, value.length), pieces);
             assertArrayEquals(value, session.get(key(0)));
-            assertEquals(0, session.requests().counts().of(Counts.UNLINKED));
+            assertEquals(0, session.requests().counts().of(MapSessionCounts.UNLINKED));
         }
     }
 
@@ -161,11 +161,11 @@ class PolicyExtensionTest {
         SplittableRandom random = new SplittableRandom(seed);
         Map<Integer, byte[]> model = new HashMap<>();
         int hits = 0;
-        try (Session session = space.map.openSession();
-                Session other = space.map.openSession()) {
+        try (MapSession session = space.map.openSession();
+                MapSession other = space.map.openSession()) {
             for (int i = 0; i < Effort.either(3_000, 6_000); i++) {
                 int number = Math.min(random.nextInt(400), random.nextInt(400));
-                Session by = random.nextBoolean() ? session : other;
+                MapSession by = random.nextBoolean() ? session : other;
                 if (random.nextInt(3) > 0) {
                     byte[] found = by.get(key(number));
                     if (found != null) {
@@ -180,8 +180,8 @@ class PolicyExtensionTest {
                 }
             }
             assertTrue(
-                    session.requests().counts().of(Counts.EVICTED)
-                                    + other.requests().counts().of(Counts.EVICTED)
+                    session.requests().counts().of(MapSessionCounts.EVICTED)
+                                    + other.requests().counts().of(MapSessionCounts.EVICTED)
                             > 100,
                     "evictions");
             assertTrue(hits > 100, hits + " hits");
@@ -191,7 +191,7 @@ class PolicyExtensionTest {
     @Test
     void moreThanBlocksHaveRoomForIsRefused() {
         open("lru-k:2", 8);
-        String message = assertThrows(IllegalArgumentException.class, () -> CachePolicy.of("lru-k:4,lfuda"))
+        String message = assertThrows(IllegalArgumentException.class, () -> EvictionSettings.of("lru-k:4,lfuda"))
                 .getMessage();
         assertTrue(message.contains("5 words") && message.contains("4"), message);
     }
@@ -199,8 +199,8 @@ class PolicyExtensionTest {
     @Test
     void whatAPolicyKeepsLeavesLessRoomForAValueInOneBlock() {
         open("lru-k:4", 8);
-        int most = Session.MOST_OBJECT_BYTES - 4 * Long.BYTES - 8;
-        try (Session session = space.map.openSession()) {
+        int most = MapSession.MOST_OBJECT_BYTES - 4 * Long.BYTES - 8;
+        try (MapSession session = space.map.openSession()) {
             for (int bytes : new int[] {most, most + 1, 3 * most}) {
                 byte[] value = new byte[bytes];
                 Arrays.fill(value, (byte) bytes);

@@ -5,7 +5,7 @@ import static io.farheap.kv.TestServers.value;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.format.SilentProcess;
-import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.MapSessionCounts;
 import org.junit.jupiter.api.Test;
 
 /** Objects of a size that few others have, while no memory can go from one size to another. */
@@ -27,19 +27,19 @@ class RareSizeTest {
                             .memory(REGION_BYTES)
                             .objects(12_000)
                             .create();
-                    Session session = map.openSession()) {
+                    MapSession session = map.openSession()) {
                 int next = 0;
-                while (session.requests().counts().of(Counts.EVICTED) < 5000) {
+                while (session.requests().counts().of(MapSessionCounts.EVICTED) < 5000) {
                     session.set(key(next), value(next, ++next % RARE == 0 ? LARGE : SMALL));
                 }
-                long evicted = session.requests().counts().of(Counts.EVICTED);
+                long evicted = session.requests().counts().of(MapSessionCounts.EVICTED);
                 // It may have a request in flight that uses any block that there was.
                 try (SilentProcess silent = new SilentProcess(NAME, addresses[0])) {
                     for (int last = next + SETS; next < last; next++) {
                         session.set(key(next), value(next, LARGE));
                     }
                 }
-                evicted = session.requests().counts().of(Counts.EVICTED) - evicted;
+                evicted = session.requests().counts().of(MapSessionCounts.EVICTED) - evicted;
                 assertTrue(evicted < 32 * SETS, evicted + " objects evicted for " + SETS);
                 TestServers.assertSound(map);
             }

@@ -10,8 +10,8 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
 import io.farheap.remote.RemoteServer;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -53,7 +53,7 @@ class ReconnectTest {
         SplittableRandom random = new SplittableRandom(seed);
         Map<Integer, byte[]> expected = new HashMap<>();
         try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             for (int i = 0; i < KEYS; i++) {
                 session.set(key(-1 - i), new byte[8]);
             }
@@ -78,7 +78,7 @@ class ReconnectTest {
     /**
      * An insertion may be lost, as an empty slot says nothing; alone in its map, its session has then stored nothing.
      */
-    private static void set(Session session, byte[] key, byte[] value, boolean there) {
+    private static void set(MapSession session, byte[] key, byte[] value, boolean there) {
         for (int lost = 0; ; lost++) {
             try {
                 session.set(key, value);
@@ -92,7 +92,7 @@ class ReconnectTest {
         }
     }
 
-    private static void step(Session session, Map<Integer, byte[]> expected, SplittableRandom random, String where) {
+    private static void step(MapSession session, Map<Integer, byte[]> expected, SplittableRandom random, String where) {
         int number = random.nextInt(KEYS);
         byte[] value = new byte[8 * random.nextInt(1, 12)];
         random.nextBytes(value);
@@ -126,7 +126,7 @@ class ReconnectTest {
     @Test
     void manyRequestsAtATimeAndValuesInPieces() {
         try (TestSpace space = new TestSpace(2, 2, 2 << 20, 1000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             byte[] large = new byte[200_000];
             new SplittableRandom(1).nextBytes(large);
             int missing = 0;
@@ -157,8 +157,8 @@ class ReconnectTest {
                 assertTrue(one == null || Arrays.equals(large, one), "round " + round);
             }
             // Where the services' rings fail too long, sessions evict, and who has changed a slot since is not known.
-            long evicted = session.requests().counts().of(Counts.EVICTED)
-                    + session.requests().counts().of(Counts.CROWDED_OUT);
+            long evicted = session.requests().counts().of(MapSessionCounts.EVICTED)
+                    + session.requests().counts().of(MapSessionCounts.CROWDED_OUT);
             assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted");
             assertTrue(session.requests().connections().begun() > 0, "nothing has failed");
             Softverbs.set("qp_error_after=0");
@@ -171,7 +171,7 @@ class ReconnectTest {
     @Test
     void futuresAndTypedMapsGoOn() throws Exception {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
-                FutureSession futures = space.map.openFutureSession();
+                FutureMapSession futures = space.map.openFutureSession();
                 TypedMap<String, String> typed = space.map.openTyped(Codec.STRING, Codec.STRING)) {
             futures.set(key(1), key(2), 0).get();
             typed.set("a", "b");
@@ -189,7 +189,7 @@ class ReconnectTest {
     @Test
     void aLinkThatIsDownForLongerThanAQueuePairTries() {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             session.set(key(1), key(2));
             Softverbs.set("link=down");
             byte[][] found = new byte[1][];
@@ -216,7 +216,7 @@ class ReconnectTest {
     @Test
     void progressAtOneServerSaysNothingOfAnother() {
         try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
-                Session session = space.map.openSession(8)) {
+                MapSession session = space.map.openSession(8)) {
             List<byte[]> near = new ArrayList<>();
             List<byte[]> far = new ArrayList<>();
             for (int number = 0; near.size() < 3 || far.isEmpty(); number++) {
@@ -225,7 +225,7 @@ class ReconnectTest {
                 (space.space.layout().serverOf(region) == 0 ? near : far).add(key);
             }
             byte[] key = far.getFirst();
-            Operations operations = session.requests().operations();
+            RequestColumns operations = session.requests().operations();
             int bytes = 0;
             // A size of which it has blocks there.
             do {
@@ -260,7 +260,7 @@ class ReconnectTest {
     @Test
     void setsThatCannotReachTheirBucketsCostTheOtherServerNothing() {
         try (TestSpace space = new TestSpace(2, 2, 1 << 20, 1000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             List<byte[]> living = new ArrayList<>();
             List<byte[]> lost = new ArrayList<>();
             for (int number = 0; living.size() < 600 || lost.size() < 600; number++) {
@@ -275,7 +275,7 @@ class ReconnectTest {
             // Blocks of some are there.
             living.removeIf(key -> !has(session, key));
             assertTrue(living.size() > 100, living.size() + " of the living half");
-            long evicted = session.requests().counts().of(Counts.EVICTED);
+            long evicted = session.requests().counts().of(MapSessionCounts.EVICTED);
             int failed = 0;
             for (int round = 0; round < 5; round++) {
                 for (byte[] key : lost) {
@@ -287,13 +287,13 @@ class ReconnectTest {
                     .getMessage();
             String server = space.spaces.get(1).server().address();
             assertTrue(why.contains(server), why);
-            assertEquals(evicted, session.requests().counts().of(Counts.EVICTED));
+            assertEquals(evicted, session.requests().counts().of(MapSessionCounts.EVICTED));
             assertTrue(session.requests().allocator().knowsAll());
             living.forEach(key -> assertTrue(has(session, key)));
             long stored =
                     living.stream().filter(key -> setIfItCan(session, key)).count();
             assertTrue(stored > living.size() * 9 / 10, stored + " of " + living.size());
-            try (Session other = space.map.openSession()) {
+            try (MapSession other = space.map.openSession()) {
                 byte[] key = living.getLast();
                 other.set(key, key);
                 assertArrayEquals(key, other.get(key));
@@ -302,7 +302,7 @@ class ReconnectTest {
     }
 
     /** Not where a slot of its bucket that may have its key names a block there. */
-    private static boolean setIfItCan(Session session, byte[] key) {
+    private static boolean setIfItCan(MapSession session, byte[] key) {
         try {
             session.set(key, new byte[2000]);
             return true;
@@ -311,7 +311,7 @@ class ReconnectTest {
         }
     }
 
-    private static boolean has(Session session, byte[] key) {
+    private static boolean has(MapSession session, byte[] key) {
         try {
             return session.get(key) != null;
         } catch (MapException e) {

@@ -23,7 +23,7 @@ class SegmentsAheadTest {
     @Test
     void allOfThemAreAccountedFor() {
         try (TestSpace space = new TestSpace(1, 1, REGION_BYTES, KEYS);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             Mailbox mailbox = Fields.get(session.requests(), "mailbox", Mailbox.class);
             long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
             int number = 0;

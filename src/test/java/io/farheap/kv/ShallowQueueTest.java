@@ -58,7 +58,7 @@ class ShallowQueueTest {
     @Test
     void valuesInManyPiecesComeBack() {
         try (TestSpace space = new TestSpace(2, 2, 4 << 20, 100);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             byte[] value = new byte[1 << 20];
             for (int i = 0; i < value.length; i++) {
                 value[i] = (byte) (i * 31 >> 8 ^ i);
@@ -72,7 +72,7 @@ class ShallowQueueTest {
     void requestsThatWaitForRoomEndWhereTheServerIsLost() {
         try (Arena arena = Arena.ofConfined();
                 TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
-                Session session = space.map.openSession(REQUESTS)) {
+                MapSession session = space.map.openSession(REQUESTS)) {
             List<MemorySegment> keys = new ArrayList<>();
             for (int i = 0; i < REQUESTS; i++) {
                 session.set(new byte[] {(byte) i}, new byte[] {1});
@@ -97,7 +97,7 @@ class ShallowQueueTest {
     @Test
     void requestsThatWaitForRoomGoOnWhereTheQueuePairHasFailed() {
         try (TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
-                Session session = space.map.openSession(REQUESTS)) {
+                MapSession session = space.map.openSession(REQUESTS)) {
             List<byte[]> keys = new ArrayList<>();
             for (int i = 0; i < 4 * REQUESTS; i++) {
                 keys.add(new byte[] {(byte) i});

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.OneBucket;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.kv.space.Counts;
+import io.farheap.kv.space.MapSessionCounts;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +25,7 @@ class SlotLimitsTest {
         return MemorySegment.ofArray(slot).get(JAVA_INT_UNALIGNED, at);
     }
 
-    private static void idle(Session session) {
+    private static void idle(MapSession session) {
         for (int i = 0; i < 1000; i++) {
             session.poll((tag, status, memory, at, bytes) -> {});
         }
@@ -34,8 +34,8 @@ class SlotLimitsTest {
     /** The fetch-and-add that counts is of 8 bytes, and the expiry is the upper half of them. */
     @Test
     void aFrequencyAtItsEndDoesNotCarryIntoTheExpiry() {
-        try (OneBucket bucket = new OneBucket(CachePolicy.of("lfu"));
-                Session session = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.of("lfu"));
+                MapSession session = bucket.space.map.openSession()) {
             session.set(KEY, new byte[8], 1_000_000);
             byte[] slot = bucket.slot();
             int expiry = number(slot, Slot.EXPIRY);
@@ -53,11 +53,11 @@ class SlotLimitsTest {
     /** The object was used last, so that only what is over, or taken for it, goes before the others. */
     @Test
     void whatLivesLongerThanASlotCanSayIsNotTakenForOver() {
-        try (OneBucket bucket = new OneBucket(CachePolicy.of("lru"));
-                Session session = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.of("lru"));
+                MapSession session = bucket.space.map.openSession()) {
             session.set(KEY, new byte[VALUE_BYTES], SECONDS_OF_A_SLOT * 1000 + 1000);
             bucket.space.clock.millis = 1_000_000;
-            for (int other = 0; session.requests().counts().of(Counts.EVICTED) < 4; other++) {
+            for (int other = 0; session.requests().counts().of(MapSessionCounts.EVICTED) < 4; other++) {
                 assertTrue(other < 100, "nothing was evicted");
                 assertArrayEquals(new byte[VALUE_BYTES], session.get(KEY), "it was evicted");
                 session.set(TestKeys.bytes(other), new byte[VALUE_BYTES]);

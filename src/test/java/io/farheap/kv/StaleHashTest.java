@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -42,11 +42,11 @@ class StaleHashTest {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1);
                 RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
                 RegisteredBuffer memory = space.memory.register(Long.BYTES);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             session.set(there, value);
             memory.segment().set(JAVA_LONG, 0, TestKeys.hash(former));
             long at = space.shape.bucketAt(0) + Slot.offset(0) + Slot.HASH;
-            assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Long.BYTES, 0));
+            assertEquals(PostResult.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Long.BYTES, 0));
             byte[] stored = {4, 5};
             session.release();
             byte[] found = assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(30_000)), () -> {

@@ -84,14 +84,14 @@ public final class TestServers implements AutoCloseable {
         return value.array();
     }
 
-    static void fill(Session session, int from, int to) {
+    static void fill(MapSession session, int from, int to) {
         for (int i = from; i < to; i++) {
             session.set(key(i), value(i, VALUE_BYTES));
         }
     }
 
     /** How many of some keys are there, each with its own value. */
-    static int found(Session session, int from, int to) {
+    static int found(MapSession session, int from, int to) {
         int found = 0;
         for (int i = from; i < to; i++) {
             byte[] value = session.get(key(i));

@@ -3,12 +3,12 @@ package io.farheap.kv;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.SpacePlane;
-import io.farheap.kv.eviction.CachePolicy;
-import io.farheap.kv.format.Layout;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.kv.keeper.Keeper;
+import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.MapTime;
 import io.farheap.kv.space.MapClock;
@@ -43,10 +43,10 @@ public final class TestSpace implements AutoCloseable {
 
     /** @param regionsOfEach regions of each server */
     public TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects) {
-        this(serverCount, regionsOfEach, regionBytes, objects, CachePolicy.ADAPTIVE);
+        this(serverCount, regionsOfEach, regionBytes, objects, EvictionSettings.ADAPTIVE);
     }
 
-    public TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects, CachePolicy policy) {
+    public TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects, EvictionSettings policy) {
         memory = RemoteMemory.open(TestDevice.client(), "kv");
         for (int i = 0; i < serverCount; i++) {
             startServer(regionsOfEach, regionBytes);
@@ -69,7 +69,7 @@ public final class TestSpace implements AutoCloseable {
                     descriptor.encode()));
         }
         shape = SpaceShape.of(regionBytes, serverCount * regionsOfEach, objects);
-        space = new SpaceMemory(shape, TestKeys.HASH, Layout.of(serverCount, regionsOfEach, shape), spaces::get);
+        space = new SpaceMemory(shape, TestKeys.HASH, RegionDirectory.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
         MapServers mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
         map = new FarMap(
@@ -78,7 +78,7 @@ public final class TestSpace implements AutoCloseable {
                 space,
                 clock,
                 policy,
-                new Keeper(mapServers, spaces, space, new MapTime(System::nanoTime)));
+                new MapKeeper(mapServers, spaces, space, new MapTime(System::nanoTime)));
     }
 
     /** One more, that the map does not lie on. @return its address */

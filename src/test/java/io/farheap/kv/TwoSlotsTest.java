@@ -9,14 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.OneBucket;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.operation.MoveSteps;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -43,9 +43,9 @@ class TwoSlotsTest {
 
     @Test
     void theHigherOneIsEvictedFirst() {
-        try (OneBucket bucket = new OneBucket(CachePolicy.of("lru"));
-                Session first = bucket.space.map.openSession();
-                Session second = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.of("lru"));
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
             first.set(key(0), value(0));
             long older = bucket.word(0);
             byte[] slot = bucket.slot();
@@ -77,14 +77,14 @@ class TwoSlotsTest {
         long[] keys = TestKeys.of(2, true);
         byte[] mine = TestKeys.bytes(keys[0]);
         byte[] other = TestKeys.bytes(keys[1]);
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session first = bucket.space.map.openSession();
-                Session second = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
             // It has blocks from now on.
             second.set(mine, new byte[] {0});
             second.delete(mine);
             // A device may execute its READ of the bucket after the higher slot is there.
-            for (int tries = 0; second.requests().counts().of(Counts.CROWDED_OUT) == 0; tries++) {
+            for (int tries = 0; second.requests().counts().of(MapSessionCounts.CROWDED_OUT) == 0; tries++) {
                 assertTrue(tries < 1000);
                 first.delete(mine);
                 first.delete(other);
@@ -111,9 +111,9 @@ class TwoSlotsTest {
     /** The second takes out what is left of the two slots while the first is between them. */
     @Test
     void ofTwoDeletesOneHasTakenItOut() {
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session first = bucket.space.map.openSession();
-                Session second = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
             first.set(key(0), new byte[] {1});
             byte[] older = bucket.slot();
             bucket.write(0, new byte[Slot.BYTES]);
@@ -134,8 +134,8 @@ class TwoSlotsTest {
 
     @Test
     void aDeleteOfBothSlotsHasTakenItOut() {
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session session = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession session = bucket.space.map.openSession()) {
             session.set(key(0), new byte[] {1});
             byte[] older = bucket.slot();
             bucket.write(0, new byte[Slot.BYTES]);
@@ -150,8 +150,8 @@ class TwoSlotsTest {
     /** Who takes a server out of the map evicts what a slot names. */
     @Test
     void aSlotBelowOneOfItsKeyIsNotEvicted() {
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session session = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession session = bucket.space.map.openSession()) {
             session.set(key(0), value(0));
             byte[] older = bucket.slot();
             bucket.write(0, new byte[Slot.BYTES]);
@@ -167,8 +167,8 @@ class TwoSlotsTest {
         long[] keys = TestKeys.of(2, true);
         byte[] lower = TestKeys.bytes(keys[0]);
         byte[] higher = TestKeys.bytes(keys[1]);
-        try (OneBucket bucket = new OneBucket(CachePolicy.ADAPTIVE);
-                Session session = bucket.space.map.openSession()) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession session = bucket.space.map.openSession()) {
             session.set(lower, new byte[] {1});
             session.set(higher, new byte[] {2});
             long word = bucket.word(0);
@@ -180,9 +180,9 @@ class TwoSlotsTest {
     }
 
     /** @return how the eviction of the lowest slot ended */
-    private static int evict(Session session, long word) {
+    private static int evict(MapSession session, long word) {
         int[] ended = {-1};
-        assertTrue(session.requests().move(Operations.EVICT, MoveSteps.slot(0, 0, 0), word, 0));
+        assertTrue(session.requests().move(RequestColumns.EVICT, MoveSteps.slot(0, 0, 0), word, 0));
         while (session.inFlight() > 0) {
             session.poll((tag, status, found, at, bytes) -> ended[0] = status);
         }

@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.contract.VersionedValue;
 import io.farheap.testing.Interrupts;
 import io.farheap.testing.TestDevice;
 import java.time.Duration;
@@ -74,7 +74,7 @@ class TypedMapTest {
 
     @Test
     void futuresOfManyThreadsAreOfTheirRequests() throws Exception {
-        try (FutureSession futures = space.map.openFutureSession();
+        try (FutureMapSession futures = space.map.openFutureSession();
                 ExecutorService executor = Executors.newFixedThreadPool(4)) {
             List<Future<Void>> running = new ArrayList<>();
             for (int thread = 0; thread < 4; thread++) {
@@ -85,7 +85,7 @@ class TypedMapTest {
                         var stored = futures.set(key, value, 0);
                         var found = futures.getVersioned(key);
                         stored.get();
-                        Versioned versioned = found.get();
+                        VersionedValue versioned = found.get();
                         assertArrayEquals(value, versioned.value());
                         assertTrue(futures.compareAndSet(key, new byte[8], versioned.version(), 0)
                                 .get());
@@ -104,7 +104,7 @@ class TypedMapTest {
 
     @Test
     void whatCannotBeAskedForFailsAlone() throws Exception {
-        FutureSession futures = space.map.openFutureSession();
+        FutureMapSession futures = space.map.openFutureSession();
         var refused = futures.set(new byte[0], new byte[1], 0);
         var late = futures.add(new byte[1], new byte[1], -1);
         var stored = futures.add(new byte[] {1}, new byte[] {2}, 0);
@@ -142,14 +142,14 @@ class TypedMapTest {
     /** Of requests that each begin the next, the one that comes after the close fails. */
     @Test
     void whoAsksAgainAndAgainDoesNotKeepASessionFromClosing() throws Exception {
-        FutureSession futures = space.map.openFutureSession();
+        FutureMapSession futures = space.map.openFutureSession();
         CompletableFuture<Throwable> end = new CompletableFuture<>();
         askAgain(futures, end);
         CompletableFuture.runAsync(futures::close).get(TestDevice.patience(20), TimeUnit.SECONDS);
         assertInstanceOf(IllegalStateException.class, end.get(TestDevice.patience(20), TimeUnit.SECONDS));
     }
 
-    private static void askAgain(FutureSession futures, CompletableFuture<Throwable> end) {
+    private static void askAgain(FutureMapSession futures, CompletableFuture<Throwable> end) {
         futures.set(new byte[] {1}, new byte[] {2}, 0).whenComplete((stored, failure) -> {
             if (failure == null) {
                 askAgain(futures, end);
@@ -161,7 +161,7 @@ class TypedMapTest {
 
     @Test
     void aMapThatIsClosedClosesItsFutures() {
-        FutureSession futures = space.map.openFutureSession();
+        FutureMapSession futures = space.map.openFutureSession();
         space.map.close();
         assertThrows(ExecutionException.class, () -> futures.get(new byte[1]).get());
         futures.close();
@@ -170,7 +170,7 @@ class TypedMapTest {
     /** As one of futures refuses to wait for itself. */
     @Test
     void anActionOfAFutureClosesNoMapThatAnotherThreadCloses() throws Exception {
-        FutureSession futures = space.map.openFutureSession();
+        FutureMapSession futures = space.map.openFutureSession();
         CountDownLatch acting = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         Thread caller = Thread.currentThread();
@@ -322,7 +322,7 @@ class TypedMapTest {
     @Test
     void anInterruptedThreadSleepsWhileItWaits() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             Interrupts.assertSleeps(
                     () -> {
                         while (!stop.get()) {

@@ -3,7 +3,7 @@ package io.farheap.metrics;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.store.BlockingSession;
+import io.farheap.store.BlockingStoreSession;
 import io.farheap.store.FarStore;
 import io.farheap.store.StoreSession;
 import io.farheap.tier.MemoryDevice;
@@ -42,10 +42,10 @@ class StoreMetricsTest {
             MemorySegment memory = arena.allocate(8);
             try (StoreSession session = store.openSession()) {
                 for (int key = 0; key < KEYS; key++) {
-                    new BlockingSession(session).upsert(key, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key, memory, 0, 8);
                 }
-                new BlockingSession(session).read(1, memory, 0, 8);
-                new BlockingSession(session).read(KEYS - 1, memory, 0, 8);
+                new BlockingStoreSession(session).read(1, memory, 0, 8);
+                new BlockingStoreSession(session).read(KEYS - 1, memory, 0, 8);
             }
             assertEquals(KEYS, counter(registry, "farheap.store.operations", "operation", "upsert"));
             assertEquals(2, counter(registry, "farheap.store.operations", "operation", "read"));

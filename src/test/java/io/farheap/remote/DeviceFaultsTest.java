@@ -63,14 +63,14 @@ class DeviceFaultsTest {
 
     private int write(int server) {
         int before = tags.all.size();
-        assertEquals(Posting.OK, queue.write(regions.get(server), 0, buffer, 0, LENGTH, server));
+        assertEquals(PostResult.OK, queue.write(regions.get(server), 0, buffer, 0, LENGTH, server));
         return tags.await(queue, before + 1).getLast().outcome();
     }
 
     private int read(int server) {
         int before = tags.all.size();
         buffer.segment().asSlice(LENGTH).fill((byte) 0);
-        assertEquals(Posting.OK, queue.read(regions.get(server), 0, buffer, LENGTH, LENGTH, server));
+        assertEquals(PostResult.OK, queue.read(regions.get(server), 0, buffer, LENGTH, LENGTH, server));
         return tags.await(queue, before + 1).getLast().outcome();
     }
 
@@ -102,8 +102,8 @@ class DeviceFaultsTest {
         assertReads(BROKEN, 0);
         assertTrue(System.nanoTime() - start >= 20_000_000);
         // A request that it owes does not hold up the other's.
-        assertEquals(Posting.OK, queue.read(regions.get(BROKEN), 0, buffer, LENGTH, LENGTH, 70));
-        assertEquals(Posting.OK, queue.write(regions.get(WELL), 0, buffer, 0, LENGTH, 71));
+        assertEquals(PostResult.OK, queue.read(regions.get(BROKEN), 0, buffer, LENGTH, LENGTH, 70));
+        assertEquals(PostResult.OK, queue.write(regions.get(WELL), 0, buffer, 0, LENGTH, 71));
         tags.await(queue, 5);
         assertEquals(
                 List.of(71L, 70L),
@@ -165,7 +165,7 @@ class DeviceFaultsTest {
     void aShortCutIsTimeOnly() {
         assertServes(BROKEN);
         faults.cut();
-        assertEquals(Posting.OK, queue.read(regions.get(BROKEN), 0, buffer, LENGTH, LENGTH, 7));
+        assertEquals(PostResult.OK, queue.read(regions.get(BROKEN), 0, buffer, LENGTH, LENGTH, 7));
         assertEquals(0, queue.poll(tags));
         assertServes(WELL);
         assertEquals(4, tags.all.size());
@@ -183,7 +183,7 @@ class DeviceFaultsTest {
             RemoteRegion region = memory.allocate(server, 1).getFirst();
             memory.connectQueues(server);
             cable.cut();
-            assertEquals(Posting.OK, queue.write(region, 0, buffer, 0, LENGTH, 1));
+            assertEquals(PostResult.OK, queue.write(region, 0, buffer, 0, LENGTH, 1));
             assertEquals(Tags.done(1), tags.await(queue, 1).getLast());
             ControlException silent = assertThrows(ControlException.class, () -> server.export(region));
             assertEquals(Code.DEADLINE_EXCEEDED, silent.code());

@@ -42,8 +42,8 @@ class FarCallsTest {
 
     private long answer;
 
-    private void await(MemoryQueue queue, int posting, Runnable poll) {
-        assertEquals(Posting.OK, posting, () -> Posting.describe(posting));
+    private void await(OwnedQueue queue, int posting, Runnable poll) {
+        assertEquals(PostResult.OK, posting, () -> PostResult.describe(posting));
         answer = -1;
         while (answer < 0) {
             poll.run();

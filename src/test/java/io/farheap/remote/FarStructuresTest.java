@@ -47,7 +47,7 @@ class FarStructuresTest {
         }
 
         private void await(int posting) {
-            assertEquals(Posting.OK, posting, () -> Posting.describe(posting));
+            assertEquals(PostResult.OK, posting, () -> PostResult.describe(posting));
             while (queue.poll((tag, how) -> outcome = how) == 0) {
                 queue.await(1_000_000);
             }

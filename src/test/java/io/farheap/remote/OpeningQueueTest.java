@@ -72,7 +72,7 @@ class OpeningQueueTest {
         goesOn.countDown();
         try (RegisteredBuffer buffer = memory.register(64);
                 RpcQueue queue = opened()) {
-            assertEquals(Posting.OK, queue.call(second, 1, buffer, 0, 8, 8, 8, 1));
+            assertEquals(PostResult.OK, queue.call(second, 1, buffer, 0, 8, 8, 8, 1));
             queue.send();
         }
     }

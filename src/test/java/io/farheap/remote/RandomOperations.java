@@ -100,11 +100,11 @@ final class RandomOperations {
                         queue.compareAndSwap(regions.get(region), at(word), expected, value, buffer, at(slot), tag);
                     case ADD -> queue.fetchAndAdd(regions.get(region), at(word), value, buffer, at(slot), tag);
                 };
-        if (posting == Posting.FULL) {
+        if (posting == PostResult.FULL) {
             return false;
         }
-        if (posting != Posting.OK) {
-            problems.add(kind + ": " + Posting.describe(posting));
+        if (posting != PostResult.OK) {
+            problems.add(kind + ": " + PostResult.describe(posting));
             return false;
         }
         freeSlots.remove();

@@ -52,18 +52,18 @@ class RemoteMemoryTest {
         RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
         RemoteServer second = memory.attach(servers.address(1));
         RemoteRegion region = memory.allocate(second, 1).getFirst();
-        assertEquals(Posting.LOST, queue.fetchAndAdd(region, 0, 1, buffer, 0, 1));
+        assertEquals(PostResult.LOST, queue.fetchAndAdd(region, 0, 1, buffer, 0, 1));
         memory.connectQueues(second);
         memory.connectQueues(second);
         Tags tags = new Tags();
-        assertEquals(Posting.OK, queue.fetchAndAdd(region, 0, 7, buffer, 0, 2));
-        assertEquals(Posting.OK, queue.fetchAndAdd(region, 0, 1, buffer, 8, 3));
-        assertEquals(Posting.OK, queue.fetchAndAdd(first, 0, 1, buffer, 16, 4));
+        assertEquals(PostResult.OK, queue.fetchAndAdd(region, 0, 7, buffer, 0, 2));
+        assertEquals(PostResult.OK, queue.fetchAndAdd(region, 0, 1, buffer, 8, 3));
+        assertEquals(PostResult.OK, queue.fetchAndAdd(first, 0, 1, buffer, 16, 4));
         tags.await(queue, 3);
         assertEquals(7, buffer.segment().get(JAVA_LONG, 8));
         memory.detach(second);
-        assertEquals(Posting.LOST, queue.fetchAndAdd(region, 0, 1, buffer, 0, 5));
-        assertEquals(Posting.OK, queue.fetchAndAdd(first, 0, 1, buffer, 24, 6));
+        assertEquals(PostResult.LOST, queue.fetchAndAdd(region, 0, 1, buffer, 0, 5));
+        assertEquals(PostResult.OK, queue.fetchAndAdd(first, 0, 1, buffer, 24, 6));
         tags.await(queue, 4);
         assertEquals(1, buffer.segment().get(JAVA_LONG, 24));
     }
@@ -76,7 +76,7 @@ class RemoteMemoryTest {
         RegisteredBuffer used = memory.register(64);
         RegisteredBuffer other = memory.register(64);
         try (RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT)) {
-            assertEquals(Posting.OK, queue.fetchAndAdd(region, 0, 1, used, 0, 1));
+            assertEquals(PostResult.OK, queue.fetchAndAdd(region, 0, 1, used, 0, 1));
             memory.detach(server);
             other.close();
             assertThrows(IllegalStateException.class, used::close);

@@ -66,7 +66,7 @@ class RemoteQueueTest {
     }
 
     private void ok(int posting) {
-        assertEquals("posted", Posting.describe(posting));
+        assertEquals("posted", PostResult.describe(posting));
     }
 
     @Test
@@ -187,17 +187,17 @@ class RemoteQueueTest {
             {0, Long.MAX_VALUE, 8},
             {0, 0, Integer.MAX_VALUE}
         }) {
-            assertEquals(Posting.INVALID, queue.read(region, bad[0], buffer, bad[1], (int) bad[2], 0));
-            assertEquals(Posting.INVALID, queue.write(region, bad[0], buffer, bad[1], (int) bad[2], 0));
-            assertEquals(Posting.INVALID, queue.execute(true, region, bad[0], buffer, bad[1], (int) bad[2], 0));
+            assertEquals(PostResult.INVALID, queue.read(region, bad[0], buffer, bad[1], (int) bad[2], 0));
+            assertEquals(PostResult.INVALID, queue.write(region, bad[0], buffer, bad[1], (int) bad[2], 0));
+            assertEquals(PostResult.INVALID, queue.execute(true, region, bad[0], buffer, bad[1], (int) bad[2], 0));
         }
         for (long[] bad : new long[][] {{4, 0}, {0, 4}, {R - 4, 0}, {-8, 0}, {0, -8}, {R, 0}}) {
-            assertEquals(Posting.INVALID, queue.fetchAndAdd(region, bad[0], 1, buffer, bad[1], 0));
-            assertEquals(Posting.INVALID, queue.compareAndSwap(region, bad[0], 0, 1, buffer, bad[1], 0));
+            assertEquals(PostResult.INVALID, queue.fetchAndAdd(region, bad[0], 1, buffer, bad[1], 0));
+            assertEquals(PostResult.INVALID, queue.compareAndSwap(region, bad[0], 0, 1, buffer, bad[1], 0));
         }
         try (RemoteMemory other = RemoteMemory.open(TestDevice.client(), "other");
                 RegisteredBuffer foreign = other.register(64)) {
-            assertEquals(Posting.INVALID, queue.read(region, 0, foreign, 0, 8, 0));
+            assertEquals(PostResult.INVALID, queue.read(region, 0, foreign, 0, 8, 0));
         }
         assertEquals(0, queue.inFlight());
         assertEquals(new VerbCounts(0, 0, 0, 0, 0, 0, 0), queue.posted());
@@ -206,17 +206,17 @@ class RemoteQueueTest {
     @Test
     void aFullQueueSaysSoForItsServerAndForAll() {
         int taken = 0;
-        while (queue.read(regions.get(0), 0, buffer, 0, 8, taken) == Posting.OK) {
+        while (queue.read(regions.get(0), 0, buffer, 0, 8, taken) == PostResult.OK) {
             taken++;
         }
         assertEquals(16, taken);
         assertEquals(0, queue.room(attached.get(0)));
         assertEquals(8, queue.room(attached.get(1)));
-        while (queue.read(regions.get(1), 0, buffer, 0, 8, taken) == Posting.OK) {
+        while (queue.read(regions.get(1), 0, buffer, 0, 8, taken) == PostResult.OK) {
             taken++;
         }
         assertEquals(24, taken);
-        assertEquals(Posting.FULL, queue.fetchAndAdd(regions.get(1), 0, 1, buffer, 0, 0));
+        assertEquals(PostResult.FULL, queue.fetchAndAdd(regions.get(1), 0, 1, buffer, 0, 0));
         tags.await(queue, taken);
         assertEquals(16, queue.room(attached.get(0)));
         ok(queue.read(regions.get(0), 0, buffer, 0, 8, 0));
@@ -227,7 +227,7 @@ class RemoteQueueTest {
     void executeIsOneCallOrAnOrdinaryOperation() {
         put(0, 77);
         int posting = queue.execute(true, regions.get(0), 8, buffer, 0, 8, 1);
-        int expected = posting == Posting.DONE ? 0 : 1;
+        int expected = posting == PostResult.DONE ? 0 : 1;
         tags.await(queue, expected);
         assertEquals(77, readBack(regions.get(0), 8));
         int before = tags.all.size();
@@ -262,7 +262,7 @@ class RemoteQueueTest {
         assertTrue(tags.all.contains(new Tag(2, Outcome.REFUSED)), tags.all::toString);
         assertTrue(tags.all.contains(new Tag(3, Outcome.UNKNOWN)), tags.all::toString);
         assertTrue(tags.all.contains(Tags.done(4)), tags.all::toString);
-        assertEquals(Posting.LOST, queue.write(mine, 0, buffer, 0, 8, 5));
+        assertEquals(PostResult.LOST, queue.write(mine, 0, buffer, 0, 8, 5));
         assertFalse(queue.connected(attached.get(0)));
         assertEquals(5, readBack(regions.get(1), 0));
         queue.reconnect(attached.get(0), 6);
@@ -336,14 +336,14 @@ class RemoteQueueTest {
                 Tags.done(100),
                 tags.all.stream().filter(tag -> tag.tag() == 100).findFirst().orElseThrow());
         assertEquals(8, tags.all.stream().filter(tag -> tag.tag() < 8).count());
-        assertEquals(Posting.LOST, queue.read(regions.get(0), 0, buffer, 0, 8, 0));
+        assertEquals(PostResult.LOST, queue.read(regions.get(0), 0, buffer, 0, 8, 0));
     }
 
     @Test
     void aServerThatEndsTakesOnlyItsOwnOperationsAlong() {
         servers.stop(0);
         int before = 0;
-        while (queue.read(regions.get(0), 0, buffer, 0, 8, before) == Posting.OK && before < 4) {
+        while (queue.read(regions.get(0), 0, buffer, 0, 8, before) == PostResult.OK && before < 4) {
             before++;
             tags.await(queue, before);
         }
@@ -402,7 +402,7 @@ class RemoteQueueTest {
         int posting;
         do {
             posting = queue.execute(false, regions.get(1), 0, buffer, 8, 8, 2);
-        } while (posting == Posting.DONE && drained.flushing());
+        } while (posting == PostResult.DONE && drained.flushing());
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(10));
         onAnotherThread(() -> {
             while (!drained()) {
@@ -453,10 +453,10 @@ class RemoteQueueTest {
         int free = servers.freeRegions(0);
         memory.release(regions.get(0));
         assertEquals(free + 1, servers.freeRegions(0));
-        assertEquals(Posting.INVALID, queue.read(regions.get(0), 0, buffer, 0, 8, 2));
+        assertEquals(PostResult.INVALID, queue.read(regions.get(0), 0, buffer, 0, 8, 2));
         buffer.close();
         buffer.close();
-        assertEquals(Posting.INVALID, queue.read(regions.get(1), 0, buffer, 0, 8, 3));
+        assertEquals(PostResult.INVALID, queue.read(regions.get(1), 0, buffer, 0, 8, 3));
     }
 
     /** The owner's thread may be busy elsewhere for long. */
@@ -515,7 +515,7 @@ class RemoteQueueTest {
         assertThrows(IllegalStateException.class, () -> onAnotherThread(() -> memory.release(regions.get(0))));
         onAnotherThread(() -> queue.fence(attached.get(0)).join());
         onAnotherThread(() -> memory.release(regions.get(0)));
-        assertEquals(Posting.LOST, queue.read(given, 0, buffer, 0, 8, 3));
+        assertEquals(PostResult.LOST, queue.read(given, 0, buffer, 0, 8, 3));
         assertEquals(
                 List.of(new Tag(1, Outcome.REFUSED), new Tag(2, Outcome.UNKNOWN)), List.copyOf(tags.await(queue, 2)));
         queue.reconnect(attached.get(0), 4);
@@ -587,7 +587,7 @@ class RemoteQueueTest {
                     queue.await(0);
                     queue.poll(count);
                 }
-                if (queue.execute(false, regions.get(0), 0, buffer, 32, 8, i) == Posting.OK) {
+                if (queue.execute(false, regions.get(0), 0, buffer, 32, 8, i) == PostResult.OK) {
                     while (queue.inFlight() > 0) {
                         queue.poll(count);
                     }

@@ -62,7 +62,7 @@ class RemoteSpaceTest {
         }
 
         int run(int posting) {
-            assertEquals(Posting.OK, posting, () -> Posting.describe(posting));
+            assertEquals(PostResult.OK, posting, () -> PostResult.describe(posting));
             while (queue.poll((tag, how) -> outcome = how) == 0) {
                 queue.await(1_000_000);
             }
@@ -201,7 +201,7 @@ class RemoteSpaceTest {
             assertTrue(outcome == Outcome.REFUSED || outcome == Outcome.UNKNOWN, () -> Outcome.describe(outcome));
         }
         assertEquals(12, one.read(elsewhere, 0));
-        assertEquals(Posting.LOST, one.queue.read(own, 0, one.page, 0, 8, 0));
+        assertEquals(PostResult.LOST, one.queue.read(own, 0, one.page, 0, 8, 0));
         assertEquals(Outcome.DONE, reconnected(one));
         assertEquals(11, one.read(own, 0));
         assertNotEquals(Outcome.DONE, one.run(one.queue.read(space.regions().getFirst(), 0, one.page, 0, 8, 0)));
@@ -262,14 +262,14 @@ class RemoteSpaceTest {
         one.write(region, 0, 5);
         // It has not ended: it waits to be posted.
         one.queue.beginList();
-        assertEquals(Posting.OK, one.queue.read(region, 0, one.page, 0, 8, 1));
+        assertEquals(PostResult.OK, one.queue.read(region, 0, one.page, 0, 8, 1));
         assertThrows(IllegalStateException.class, first::close);
         assertEquals(2, first.regions().size());
         one.queue.postList();
-        one.run(Posting.OK);
+        one.run(PostResult.OK);
         first.close();
         first.close();
-        assertEquals(Posting.INVALID, one.queue.read(region, 0, one.page, 0, 8, 1));
+        assertEquals(PostResult.INVALID, one.queue.read(region, 0, one.page, 0, 8, 1));
         assertThrows(IllegalStateException.class, () -> first.grow(1));
         assertEquals(1, two.memory.spaces(two.server).getFirst().leases());
         assertEquals(5, two.read(second.regions().getFirst(), 0));
@@ -314,7 +314,7 @@ class RemoteSpaceTest {
         try (RpcQueue calls = client.memory.openRpcQueue(RpcOptions.DEFAULT)) {
             client.page.segment().set(JAVA_LONG, 0, space);
             client.page.segment().set(JAVA_LONG, 8, value);
-            assertEquals(Posting.OK, calls.call(client.server, operation, client.page, 0, 16, 64, 8, 0));
+            assertEquals(PostResult.OK, calls.call(client.server, operation, client.page, 0, 16, 64, 8, 0));
             calls.send();
             int[] outcome = {-1};
             while (outcome[0] < 0) {

@@ -69,7 +69,7 @@ class RpcAllocationTest {
     private void run(RpcQueue queue, RemoteServer server, RegisteredBuffer page) {
         ended = 0;
         for (int i = 0; i < CALLS; i++) {
-            while (queue.call(server, 3, page, 0, 8, 64, 8, i) != Posting.OK) {
+            while (queue.call(server, 3, page, 0, 8, 64, 8, i) != PostResult.OK) {
                 queue.poll(count);
             }
         }

@@ -151,7 +151,7 @@ class RpcQueueTest {
     }
 
     private void mustCall(int server, int operation, int bytes, long tag) {
-        assertEquals(Posting.OK, call(server, operation, bytes, tag));
+        assertEquals(PostResult.OK, call(server, operation, bytes, tag));
     }
 
     private MemorySegment arguments(long tag, int bytes) {
@@ -177,7 +177,7 @@ class RpcQueueTest {
                     arguments(i, RECORD).set(JAVA_BYTE, at, (byte) random.nextInt());
                 }
                 int server = random.nextInt(2);
-                while (call(server, ECHO, lengths[i], i) == Posting.FULL) {
+                while (call(server, ECHO, lengths[i], i) == PostResult.FULL) {
                     poll();
                 }
                 made++;
@@ -291,7 +291,7 @@ class RpcQueueTest {
             int calls = 1 + round % (2 * batches);
             for (long tag = 0; tag < calls; tag++) {
                 int posting = call(0, ECHO, 8, tag);
-                assertEquals(Posting.OK, posting, Posting.describe(posting) + " in round " + round);
+                assertEquals(PostResult.OK, posting, PostResult.describe(posting) + " in round " + round);
             }
             while (ended.size() < calls) {
                 try {
@@ -398,7 +398,7 @@ class RpcQueueTest {
         while (calls.size() < CALLS) {
             calls.add(nextPending());
         }
-        assertEquals(Posting.FULL, call(0, ECHO, 8, 99));
+        assertEquals(PostResult.FULL, call(0, ECHO, 8, 99));
         assertEquals(0, queue.room(attached.get(0)));
         mustCall(1, ECHO, 8, 100);
         await(1);
@@ -465,22 +465,22 @@ class RpcQueueTest {
     void whatIsWrongAtTheCallersEndIsInvalid() {
         RemoteServer server = attached.get(0);
         long end = buffer.bytes();
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, -1, 64, 8, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, RECORD + 1, 64, 8, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, 8, 64, -1, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, 8, 64, RECORD + 1, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, -1, 8, 64, 8, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, end - 7, 8, 64, 8, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, 8, -1, 8, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, 8, end - 7, 8, 0));
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, Long.MAX_VALUE, 8, 64, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, 0, -1, 64, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, 0, RECORD + 1, 64, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, 0, 8, 64, -1, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, 0, 8, 64, RECORD + 1, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, -1, 8, 64, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, end - 7, 8, 64, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, 0, 8, -1, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, 0, 8, end - 7, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, Long.MAX_VALUE, 8, 64, 8, 0));
         RegisteredBuffer closed = memory.register(4096);
         closed.close();
-        assertEquals(Posting.INVALID, queue.call(server, ECHO, closed, 0, 8, 64, 8, 0));
+        assertEquals(PostResult.INVALID, queue.call(server, ECHO, closed, 0, 8, 64, 8, 0));
         try (RemoteMemory other = RemoteMemory.open(TestDevice.client(), "other")) {
-            assertEquals(Posting.INVALID, queue.call(server, ECHO, other.register(4096), 0, 8, 64, 8, 0));
+            assertEquals(PostResult.INVALID, queue.call(server, ECHO, other.register(4096), 0, 8, 64, 8, 0));
         }
-        assertEquals(Posting.OK, queue.call(server, ECHO, buffer, end - 8, 8, end - 8, 8, 0));
+        assertEquals(PostResult.OK, queue.call(server, ECHO, buffer, end - 8, 8, end - 8, 8, 0));
         await(1);
         assertThrows(IllegalArgumentException.class, () -> new RpcOptions(0, 1, 8, 1, 0));
         assertThrows(IllegalArgumentException.class, () -> new RpcOptions(1, 1, (64 << 10) + 1, 1, 0));
@@ -491,7 +491,7 @@ class RpcQueueTest {
     @Test
     void aBufferThatTakesAReplyStaysOpen() throws InterruptedException {
         RegisteredBuffer mine = memory.register(4096);
-        assertEquals(Posting.OK, queue.call(attached.get(0), LATER, mine, 0, 8, 64, 8, 0));
+        assertEquals(PostResult.OK, queue.call(attached.get(0), LATER, mine, 0, 8, 64, 8, 0));
         PendingCall call = nextPending();
         assertThrows(IllegalStateException.class, mine::close);
         call.answer(MemorySegment.ofArray(new byte[8]));
@@ -526,7 +526,7 @@ class RpcQueueTest {
             poll();
         }
         assertEquals(new Ended(Outcome.DONE, 8), ended.get(1L));
-        assertEquals(Posting.LOST, call(0, ECHO, 8, 60));
+        assertEquals(PostResult.LOST, call(0, ECHO, 8, 60));
         queue.reconnect(attached.get(0), 70);
         while (!ended.containsKey(70L)) {
             poll();
@@ -556,7 +556,7 @@ class RpcQueueTest {
             poll();
         }
         assertEquals(Outcome.DONE, ended.get(71L).outcome());
-        assertEquals(Posting.LOST, call(0, ECHO, 8, 60));
+        assertEquals(PostResult.LOST, call(0, ECHO, 8, 60));
     }
 
     /** Changes are made in the order in which they were asked for, and of what they make only the last is used. */
@@ -590,7 +590,7 @@ class RpcQueueTest {
             poll();
         }
         assertFalse(queue.connected(attached.get(0)));
-        assertEquals(Posting.LOST, call(0, ECHO, 8, 60));
+        assertEquals(PostResult.LOST, call(0, ECHO, 8, 60));
     }
 
     @Test
@@ -600,7 +600,7 @@ class RpcQueueTest {
             RemoteServer server = other.attach(one.address(0));
             RpcQueue calls = other.openRpcQueue(OPTIONS);
             RegisteredBuffer page = other.register(4096);
-            assertEquals(Posting.OK, calls.call(server, NONE, page, 0, 8, 64, 8, 0));
+            assertEquals(PostResult.OK, calls.call(server, NONE, page, 0, 8, 64, 8, 0));
             one.stop(0);
             calls.close();
             page.close();
@@ -611,7 +611,7 @@ class RpcQueueTest {
     void aServerOfAnotherMemoryIsNotCalled() {
         try (RemoteMemory other = RemoteMemory.open(TestDevice.client(), "other")) {
             RemoteServer server = other.attach(servers.address(1));
-            assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, 8, 64, 8, 0));
+            assertEquals(PostResult.INVALID, queue.call(server, ECHO, buffer, 0, 8, 64, 8, 0));
         }
     }
 
@@ -640,7 +640,7 @@ class RpcQueueTest {
         queue.close();
         assertTrue(call.cancelled());
         assertThrows(IllegalStateException.class, this::poll);
-        assertEquals(Posting.LOST, call(0, ECHO, 8, 1));
+        assertEquals(PostResult.LOST, call(0, ECHO, 8, 1));
         buffer.close();
     }
 }

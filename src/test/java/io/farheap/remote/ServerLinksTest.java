@@ -189,7 +189,7 @@ class ServerLinksTest {
             RegisteredBuffer buffer = another.register(64);
             forget(another, stopped, queue);
             assertFalse(queue.connected(stopped));
-            assertEquals(Posting.OK, queue.read(region, 0, buffer, 0, 8, 1));
+            assertEquals(PostResult.OK, queue.read(region, 0, buffer, 0, 8, 1));
             assertEquals(Tags.done(1), new Tags().await(queue, 1).getLast());
             closesWhenItsServerLetsGo(another);
         }
@@ -205,7 +205,7 @@ class ServerLinksTest {
             RegisteredBuffer buffer = another.register(4096);
             forget(another, stopped, queue);
             assertFalse(queue.connected(stopped));
-            assertEquals(Posting.OK, queue.call(going, ECHO, buffer, 0, 8, 64, 8, 1));
+            assertEquals(PostResult.OK, queue.call(going, ECHO, buffer, 0, 8, 64, 8, 1));
             while (queue.poll((tag, outcome, bytes) -> assertEquals(Outcome.DONE, outcome)) == 0) {
                 queue.await(TimeUnit.MILLISECONDS.toNanos(1));
             }
@@ -214,7 +214,7 @@ class ServerLinksTest {
     }
 
     /** Its owner may go on while the server is asked. */
-    private void forget(RemoteMemory from, RemoteServer stopped, MemoryQueue queue) {
+    private void forget(RemoteMemory from, RemoteServer stopped, OwnedQueue queue) {
         AtomicInteger keptOut = new AtomicInteger();
         plane.stop(() -> {
             asked.incrementAndGet();

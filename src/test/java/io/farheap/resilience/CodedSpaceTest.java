@@ -13,7 +13,7 @@ import io.farheap.resilience.table.Slab;
 import io.farheap.testing.CutFile;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -243,7 +243,7 @@ class CodedSpaceTest {
                 });
             } finally {
                 enough.set(true);
-                Joining.join(doubter);
+                ThreadJoiner.join(doubter);
             }
         }
     }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -50,7 +50,7 @@ class CorruptionTest {
             byte[] rotten = new byte[bytes];
             new SplittableRandom(split).nextBytes(rotten);
             MemorySegment.copy(MemorySegment.ofArray(rotten), 0, buffer.segment(), 0, bytes);
-            assertEquals(Posting.OK, queue.write(region, 0, buffer, 0, bytes, 1));
+            assertEquals(PostResult.OK, queue.write(region, 0, buffer, 0, bytes, 1));
             int[] outcome = {-1};
             while (outcome[0] < 0) {
                 queue.poll((tag, ended) -> outcome[0] = ended);

@@ -9,7 +9,7 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.Slab;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -160,7 +160,7 @@ class GrowthTest {
                 }
             } finally {
                 enough.set(true);
-                Joining.join(doubter);
+                ThreadJoiner.join(doubter);
             }
             CodedServers.await("all slabs are good", () -> space.health().whole());
             load.check();

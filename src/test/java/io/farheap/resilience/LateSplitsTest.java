@@ -11,7 +11,7 @@ import io.farheap.resilience.contract.CodedCompletion;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Health;
 import io.farheap.resilience.contract.Resilience;
-import io.farheap.resilience.session.Layouts;
+import io.farheap.resilience.session.ValueLayouts;
 import io.farheap.resilience.table.Slab;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -75,7 +75,7 @@ class LateSplitsTest {
             session.read(0, memory, 0, PAGE, completion, 1);
             SoftverbsFaults.delayOperations(0);
             await(session, 1);
-            assertArrayEquals(bytes(1), memory.toArray(Layouts.BYTE));
+            assertArrayEquals(bytes(1), memory.toArray(ValueLayouts.BYTE));
             Health.Counts counts = space.health().counts();
             assertEquals(1, counts.hedged());
             assertEquals(1, counts.late());
@@ -89,7 +89,7 @@ class LateSplitsTest {
             }
             byte[] sevens = new byte[PAGE];
             Arrays.fill(sevens, (byte) 7);
-            assertArrayEquals(sevens, memory.toArray(Layouts.BYTE));
+            assertArrayEquals(sevens, memory.toArray(ValueLayouts.BYTE));
         }
     }
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
-import io.farheap.resilience.keeper.Placement;
+import io.farheap.resilience.keeper.SlabPlacement;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -70,7 +70,7 @@ class LeavingServerTest {
 
     private static boolean isPlacing() {
         return StackWalker.getInstance()
-                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().equals(Placement.class.getName())
+                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().equals(SlabPlacement.class.getName())
                         && frame.getMethodName().equals("take")));
     }
 

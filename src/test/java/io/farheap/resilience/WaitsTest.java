@@ -9,7 +9,7 @@ import io.farheap.remote.VerbCounts;
 import io.farheap.resilience.contract.CodedCompletion;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;
-import io.farheap.resilience.session.Layouts;
+import io.farheap.resilience.session.ValueLayouts;
 import io.farheap.resilience.table.Slab;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Effort;
@@ -195,7 +195,7 @@ class WaitsTest {
             request(session, false);
             mend(held);
             assertTrue(came >= mode.readWaits(), () -> came + " splits were read");
-            assertArrayEquals(page, read.toArray(Layouts.BYTE));
+            assertArrayEquals(page, read.toArray(ValueLayouts.BYTE));
             settle(session);
         }
     }
@@ -210,7 +210,7 @@ class WaitsTest {
             List<RemoteServer> held = hold(space, K + R - mode.readWaits(), FOREVER_NANOS, random);
             request(session, false);
             assertEquals(mode.readWaits(), came);
-            assertArrayEquals(page, read.toArray(Layouts.BYTE));
+            assertArrayEquals(page, read.toArray(ValueLayouts.BYTE));
             mend(held);
         }
     }
@@ -228,7 +228,7 @@ class WaitsTest {
                     request(session, false);
                     boolean disagreed = space.health().counts().disagreed() > before;
                     assertTrue(came >= (disagreed ? K + 3 : K + 1), () -> came + " splits were read");
-                    assertArrayEquals(page, read.toArray(Layouts.BYTE));
+                    assertArrayEquals(page, read.toArray(ValueLayouts.BYTE));
                     settle(session);
                 }
                 assertTrue(space.health().counts().disagreed() > 0);
@@ -256,7 +256,7 @@ class WaitsTest {
                 boolean suspect = space.serversOf(0).stream().allMatch(server -> space.record(server).suspect);
                 return suspect && asks(session) == more;
             });
-            assertArrayEquals(page, read.toArray(Layouts.BYTE));
+            assertArrayEquals(page, read.toArray(ValueLayouts.BYTE));
             assertTrue(space.health().whole());
             CodedServers.await("a read begins with what it did", () -> asks(session) == resilience.readAsks());
         }

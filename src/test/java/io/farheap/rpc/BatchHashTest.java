@@ -58,7 +58,7 @@ class BatchHashTest {
         long hash = BatchFormat.start();
         long at = body.address();
         for (int length : layout.lengths) {
-            hash = Payload.hash(at, length, hash);
+            hash = PayloadCopier.hash(at, length, hash);
             at += length;
         }
         return hash;
@@ -289,18 +289,18 @@ class BatchHashTest {
         body.fill((byte) 0);
         long[] hashes = new long[128];
         for (int words = 1; words <= 128; words++) {
-            hashes[words - 1] = Payload.hash(body.address(), words * WORD, BatchFormat.start());
+            hashes[words - 1] = PayloadCopier.hash(body.address(), words * WORD, BatchFormat.start());
         }
         assertAllDifferent(hashes, hashes.length, "zeros");
         for (int words = 1; words <= 128; words++) {
-            hashes[words - 1] = Payload.hash(body.address(), words * WORD - 1, BatchFormat.start());
+            hashes[words - 1] = PayloadCopier.hash(body.address(), words * WORD - 1, BatchFormat.start());
         }
         assertAllDifferent(hashes, hashes.length, "zeros with a tail");
         // In records of one word, as many as there are.
         long[] chained = new long[128];
         chained[0] = BatchFormat.start();
         for (int i = 1; i < chained.length; i++) {
-            chained[i] = Payload.hash(body.address(), WORD, chained[i - 1]);
+            chained[i] = PayloadCopier.hash(body.address(), WORD, chained[i - 1]);
         }
         assertAllDifferent(chained, chained.length, "zeros in records of one word");
     }
@@ -313,14 +313,14 @@ class BatchHashTest {
             for (IntToLongFunction content : contents()) {
                 put(content);
                 for (int bytes = 1; bytes <= WORDS * WORD; bytes++) {
-                    long hash = Payload.hash(body.address(), bytes, state);
+                    long hash = PayloadCopier.hash(body.address(), bytes, state);
                     assertNotEquals(0, hash, () -> "the hash of a body, from " + state + "; seed " + seed);
                     for (int word = 0; word < BatchFormat.padded(bytes) / WORD; word++) {
                         for (long bits : new long[] {1, 1L << random.nextInt(64), -1, random.nextLong() | 1}) {
                             flip(word, bits);
                             String what = "word " + word + " of " + bytes + " bytes, from the hash " + state + "; seed "
                                     + seed;
-                            assertNotEquals(hash, Payload.hash(body.address(), bytes, state), what);
+                            assertNotEquals(hash, PayloadCopier.hash(body.address(), bytes, state), what);
                             flip(word, bits);
                         }
                     }
@@ -337,7 +337,7 @@ class BatchHashTest {
             for (int bytes = 1; bytes <= WORDS * WORD; bytes++) {
                 long[] hashes = new long[256];
                 for (int i = 0; i < hashes.length; i++) {
-                    hashes[i] = Payload.hash(
+                    hashes[i] = PayloadCopier.hash(
                             body.address(), bytes, i < 128 ? i : 1L << i % 64 ^ random.nextInt() | 1L << 60);
                 }
                 int length = bytes;

@@ -56,7 +56,7 @@ class HostileRepliesTest {
             at += Long.BYTES;
             if (done) {
                 server.fill(at, BatchFormat.padded(length), 0x0101010101010101L * (i + 1));
-                hash = Payload.hash(server.messageAddress() + at, length, hash);
+                hash = PayloadCopier.hash(server.messageAddress() + at, length, hash);
                 at += BatchFormat.padded(length);
             }
         }
@@ -65,7 +65,7 @@ class HostileRepliesTest {
             for (int i = 0; i < CALLS; i++) {
                 server.message().set(JAVA_BYTE, at + i, statuses[i]);
             }
-            hash = Payload.hash(server.messageAddress() + at, BatchFormat.padded(CALLS), hash);
+            hash = PayloadCopier.hash(server.messageAddress() + at, BatchFormat.padded(CALLS), hash);
             at += BatchFormat.padded(CALLS);
         }
         BatchFormat.header(
@@ -80,7 +80,7 @@ class HostileRepliesTest {
     private void answerLater(int index, long sequence, int count, int said, int status, long spoil) {
         int at = SHAPE.laterAt(index);
         server.fill(at + BatchFormat.HEADER_BYTES, CAPACITY, 0x0505050505050505L);
-        long hash = Payload.hash(
+        long hash = PayloadCopier.hash(
                 server.messageAddress() + at + BatchFormat.HEADER_BYTES,
                 Math.clamp(said, 0, CAPACITY),
                 BatchFormat.start());
@@ -202,7 +202,7 @@ class HostileRepliesTest {
             server.message().set(JAVA_LONG, at + BatchFormat.HEADER_BYTES + i, random.nextLong(3));
         }
         long hash =
-                Payload.hash(server.messageAddress() + at + BatchFormat.HEADER_BYTES, CAPACITY, BatchFormat.start());
+                PayloadCopier.hash(server.messageAddress() + at + BatchFormat.HEADER_BYTES, CAPACITY, BatchFormat.start());
         BatchFormat.header(server.message(), at, 1, BatchFormat.summary(CAPACITY, 0, BatchFormat.DONE), hash);
         for (int word = 0; word < CAPACITY / 8; word++) {
             int place = at + BatchFormat.HEADER_BYTES + word * 8;

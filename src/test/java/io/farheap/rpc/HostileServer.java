@@ -66,7 +66,7 @@ final class HostileServer implements AutoCloseable {
         int at = BatchFormat.HEADER_BYTES;
         long hash = BatchFormat.start();
         for (int length : lengths) {
-            hash = Payload.hash(answer.address() + at, length, hash);
+            hash = PayloadCopier.hash(answer.address() + at, length, hash);
             at += BatchFormat.padded(length);
         }
         BatchFormat.header(message(), 0, sequence, BatchFormat.summary(at, lengths.length, 0), hash);

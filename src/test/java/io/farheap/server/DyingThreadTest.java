@@ -10,7 +10,7 @@ import io.farheap.control.lease.LeaseKeeper;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.rpc.RingShape;
 import io.farheap.server.contract.ServerOptions;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.server.lease.ClientLease;
 import io.farheap.server.lease.Leases;
 import io.farheap.server.thread.ServerThread;
@@ -277,7 +277,7 @@ class DyingThreadTest {
     void theThreadThatTriesAgainGoesOnWhereItCannotSayWhy() throws Exception {
         start(1, Idle.PARK);
         boolean[] done = new boolean[1];
-        try (FailingLog log = new FailingLog(Retired.class, "unlogged", new OutOfMemoryError("injected"))) {
+        try (FailingLog log = new FailingLog(RetiredResources.class, "unlogged", new OutOfMemoryError("injected"))) {
             server.retired().add("the unlogged", () -> {
                 throw new IllegalStateException("injected");
             });

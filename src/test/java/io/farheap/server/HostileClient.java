@@ -10,7 +10,7 @@ import io.farheap.control.plane.Lease;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.rpc.BatchFormat;
-import io.farheap.rpc.Payload;
+import io.farheap.rpc.PayloadCopier;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
@@ -120,7 +120,7 @@ final class HostileClient implements AutoCloseable {
             int length = BatchFormat.length(request);
             if (BatchFormat.operation(request) >= BatchFormat.WRITE
                     && at + BatchFormat.padded(length) <= message().byteSize()) {
-                hash = Payload.hash(message.address() + at, length, hash);
+                hash = PayloadCopier.hash(message.address() + at, length, hash);
                 at += BatchFormat.padded(length);
             }
         }

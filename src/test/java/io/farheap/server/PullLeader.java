@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlException;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -50,10 +50,10 @@ final class PullLeader implements AutoCloseable {
 
     private PullPace pace(long offset, long end, int piece) {
         return new PullPace(
-                new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey()), offset, end, piece);
+                new WatermarkEndpoint(exchange.endpoint(), exchange.address(), exchange.remoteKey()), offset, end, piece);
     }
 
-    private void connect(Mark peer) {
+    private void connect(WatermarkEndpoint peer) {
         exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
     }
 

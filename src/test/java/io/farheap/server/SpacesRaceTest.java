@@ -12,7 +12,7 @@ import io.farheap.control.plane.SpaceGrant;
 import io.farheap.control.plane.SpacePlane;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.server.contract.SpaceListener;
-import io.farheap.server.contract.SpaceUse;
+import io.farheap.server.contract.SpacePin;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
@@ -105,7 +105,7 @@ class SpacesRaceTest {
         if (open.isEmpty()) {
             return;
         }
-        try (SpaceUse use = server.servedSpaces().use(open.getLast().spaceId())) {
+        try (SpacePin use = server.servedSpaces().use(open.getLast().spaceId())) {
             if (use != null) {
                 MemorySegment region = use.space().region(0);
                 region.set(ValueLayout.JAVA_LONG, 0, use.space().id());

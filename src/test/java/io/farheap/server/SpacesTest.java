@@ -24,7 +24,7 @@ import io.farheap.server.contract.ServedSpace;
 import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.server.contract.SpaceListener;
-import io.farheap.server.contract.SpaceUse;
+import io.farheap.server.contract.SpacePin;
 import io.farheap.server.fence.Fence;
 import io.farheap.server.lease.SpaceOpenings;
 import io.farheap.server.space.Spaces;
@@ -400,7 +400,7 @@ class SpacesTest {
             assertEquals(3, space.regions());
         }
 
-        SpaceUse use = served.use(created.spaceId());
+        SpacePin use = served.use(created.spaceId());
         assertNotNull(use);
         use.space().region(0).fill((byte) 7);
         CountDownLatch dropped = new CountDownLatch(1);
@@ -458,7 +458,7 @@ class SpacesTest {
     @Test
     void aServerThatClosesWaitsForServicesOnlyForSoLong() {
         SpaceGrant created = create(1);
-        SpaceUse use = server.servedSpaces().use(created.spaceId());
+        SpacePin use = server.servedSpaces().use(created.spaceId());
         server.close();
         // Its memory is there as long as the process: a service that goes on does no harm.
         use.space().region(0).fill((byte) 1);

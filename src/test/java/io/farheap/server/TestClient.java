@@ -3,7 +3,7 @@ package io.farheap.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.RegionGrant;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
 import io.farheap.memory.RegisteredMemory;
@@ -32,7 +32,7 @@ public final class TestClient implements AutoCloseable {
     private final RegisteredMemory page = RegisteredMemory.allocate(domain, "test-page", PAGE, Access.LOCAL_WRITE);
     private final SendRequests requests = new SendRequests(1);
     private QueuePair queuePair;
-    private Connected connected;
+    private ConnectedQueuePair connected;
 
     public TestClient(ControlPlane server) {
         this.server = server;

@@ -52,7 +52,7 @@ class ExplanationTest {
         assertEquals(expected.found(), explanation.chosen().configuration());
         assertEquals(model.space().size(), explanation.space());
         List<Configuration> candidates =
-                explanation.candidates().stream().map(Candidate::configuration).toList();
+                explanation.candidates().stream().map(CandidateConfiguration::configuration).toList();
         assertEquals(
                 candidates.stream()
                         .sorted(Comparator.comparingInt(Configuration::serverThreads))

@@ -51,11 +51,11 @@ class MeasurementPlanTest {
     @Test
     void growthOfBothIsTestedBeyondNoise() {
         Performance before = new Performance(1000, 100, 1000, 100);
-        assertTrue(Growth.ends(before, new Performance(1010, 101, 1010, 101)));
-        assertFalse(Growth.ends(before, new Performance(1010, 103, 1010, 103)));
-        assertFalse(Growth.ends(before, new Performance(970, 100, 970, 100)));
-        assertFalse(Growth.improvesBoth(before, new Performance(990, 200, 990, 200)));
-        assertTrue(Growth.improvesBoth(before, new Performance(970, 103, 970, 103)));
+        assertTrue(MarginalGain.ends(before, new Performance(1010, 101, 1010, 101)));
+        assertFalse(MarginalGain.ends(before, new Performance(1010, 103, 1010, 103)));
+        assertFalse(MarginalGain.ends(before, new Performance(970, 100, 970, 100)));
+        assertFalse(MarginalGain.improvesBoth(before, new Performance(990, 200, 990, 200)));
+        assertTrue(MarginalGain.improvesBoth(before, new Performance(970, 103, 970, 103)));
     }
 
     /**

@@ -144,7 +144,7 @@ class ModelFileTest {
             Files.write(file, Arrays.copyOf(whole, length));
             assertThrows(ModelFileException.class, () -> ModelFile.load(file), length + " bytes");
         }
-        String header = ModelFormat.header(SUBJECT, new ModelFormat.Checksum());
+        String header = ModelFormat.header(SUBJECT, new ModelFormat.ModelChecksum());
         for (String changed : new String[] {
             header.replace("switches 1 ", "switches -1 "),
             header.replace("switches 1 ", "switches one "),
@@ -208,7 +208,7 @@ class ModelFileTest {
             "",
             "nothing"
         }) {
-            ModelFormat.Checksum checksum = new ModelFormat.Checksum();
+            ModelFormat.ModelChecksum checksum = new ModelFormat.ModelChecksum();
             Files.writeString(file, ModelFormat.header(SUBJECT, checksum) + checksum.seal(line));
             assertTrue(refusal(SUBJECT).contains("is damaged in line 10"));
         }

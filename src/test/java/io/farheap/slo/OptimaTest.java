@@ -37,7 +37,7 @@ class OptimaTest {
         check(all, optima.throughput(), Performance::throughput);
     }
 
-    private static void check(List<Predicted> all, Candidate chosen, ToDoubleFunction<Performance> worth) {
+    private static void check(List<Predicted> all, CandidateConfiguration chosen, ToDoubleFunction<Performance> worth) {
         double best = worth.applyAsDouble(chosen.predicted());
         for (Predicted one : all) {
             double its = worth.applyAsDouble(one.performance());

@@ -85,7 +85,7 @@ class AllocationTest {
                 Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(64, 8);
             for (int key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 8);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 8);
             }
             for (int i = 0; i < FENCES; i++) {
                 AsymmetricFence.heavy();

@@ -12,7 +12,7 @@ import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.log.HybridLog;
 import io.farheap.store.log.LogThread;
-import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreContext;
 import io.farheap.store.session.SessionOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.MemoryDevice;
@@ -62,7 +62,7 @@ class CapacityTest {
     }
 
     private void assertHas(StoreSession session, long key, long value) {
-        assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8), "key " + key);
+        assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8), "key " + key);
         assertEquals(value, memory.get(JAVA_LONG_UNALIGNED, 0), "key " + key);
     }
 
@@ -175,13 +175,13 @@ class CapacityTest {
                 while (CompactionTest.tag(inFront) != CompactionTest.tag(moved)) {
                     inFront++;
                 }
-                new BlockingSession(session).upsert(moved, value, 0, THIRD);
+                new BlockingStoreSession(session).upsert(moved, value, 0, THIRD);
                 long last = inFront;
                 while (store.logBytes() < 2 * PAGE) {
                     last = otherThan(moved, last);
-                    new BlockingSession(session).upsert(last, value, 0, THIRD);
+                    new BlockingStoreSession(session).upsert(last, value, 0, THIRD);
                 }
-                new BlockingSession(session).upsert(inFront, value, 0, THIRD);
+                new BlockingStoreSession(session).upsert(inFront, value, 0, THIRD);
                 int outcome = StoreStatus.DONE;
                 while (outcome == StoreStatus.DONE || outcome == StoreStatus.FULL) {
                     last = otherThan(moved, last);
@@ -193,7 +193,7 @@ class CapacityTest {
                 assertEquals(StoreStatus.FAILED, outcome);
                 useUpSpare(store, last + 1, value);
                 assertThrows(StoreException.class, () -> store.compact(PAGE));
-                assertEquals(THIRD, new BlockingSession(session).read(moved, value, 0, THIRD));
+                assertEquals(THIRD, new BlockingStoreSession(session).read(moved, value, 0, THIRD));
                 assertTrue(store.failure().isEmpty());
             }
         });
@@ -210,7 +210,7 @@ class CapacityTest {
     /** As a compaction does whose copies are in vain, since others are faster. */
     private static void useUpSpare(FarStore store, long first, MemorySegment value)
             throws ReflectiveOperationException {
-        StoreParts parts = (StoreParts) IndexGrowthTest.field(store, "parts");
+        StoreContext parts = (StoreContext) IndexGrowthTest.field(store, "parts");
         LogThread logThread = (LogThread) IndexGrowthTest.field(store, "logThread");
         SessionOptions options = (SessionOptions) IndexGrowthTest.field(store, "options");
         try (StoreSession spare = new StoreSession("", 0, ended -> {}, parts, logThread, options.forCompaction())) {

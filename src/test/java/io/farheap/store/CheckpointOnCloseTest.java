@@ -62,11 +62,11 @@ class CheckpointOnCloseTest {
 
     private void put(StoreSession session, long key, long value) {
         memory.set(JAVA_LONG_UNALIGNED, 0, value);
-        new BlockingSession(session).upsert(key, memory, 0, 8);
+        new BlockingStoreSession(session).upsert(key, memory, 0, 8);
     }
 
     private long get(StoreSession session, long key) {
-        assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8), "key " + key);
+        assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8), "key " + key);
         return memory.get(JAVA_LONG_UNALIGNED, 0);
     }
 

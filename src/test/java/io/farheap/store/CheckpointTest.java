@@ -13,7 +13,7 @@ import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.contract.Update;
 import io.farheap.store.format.Hashes;
-import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreContext;
 import io.farheap.store.operation.StoreVersion;
 import io.farheap.testing.Effort;
 import io.farheap.tier.Fault;
@@ -415,7 +415,7 @@ class CheckpointTest {
     private static StoreVersion version(FarStore store) throws ReflectiveOperationException {
         Field parts = FarStore.class.getDeclaredField("parts");
         parts.setAccessible(true);
-        return ((StoreParts) parts.get(store)).version();
+        return ((StoreContext) parts.get(store)).version();
     }
 
     @Test

@@ -15,7 +15,7 @@ import io.farheap.store.contract.StoreException;
 import io.farheap.tier.Fault;
 import io.farheap.tier.FileDevice;
 import io.farheap.tier.MemoryDevice;
-import io.farheap.tier.device.DeviceCall;
+import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.FileOptions;
@@ -69,7 +69,7 @@ class CheckpointTroubleTest {
             for (int checkpoint = 1; checkpoint <= 2; checkpoint++) {
                 for (int key = 0; key < KEYS; key++) {
                     memory.set(JAVA_LONG_UNALIGNED, 0, checkpoint);
-                    new BlockingSession(session).upsert(key, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key, memory, 0, 8);
                 }
                 store.checkpoint();
             }
@@ -86,7 +86,7 @@ class CheckpointTroubleTest {
         try (FarStore store = how(files).open();
                 StoreSession session = store.openSession()) {
             for (int key = 0; key < KEYS; key++) {
-                assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8));
+                assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8));
                 assertEquals(checkpoint, memory.get(JAVA_LONG_UNALIGNED, 0), "key " + key);
             }
         }
@@ -196,7 +196,7 @@ class CheckpointTroubleTest {
                         .open();
                 StoreSession session = store.openSession()) {
             for (int key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 8);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 8);
             }
             store.checkpoint();
         }
@@ -230,7 +230,7 @@ class CheckpointTroubleTest {
         try (SharedMemory page = SharedMemory.allocate("page", PAGE);
                 DeviceMemory registered = file.register(page.segment());
                 DeviceHandle handle = file.open()) {
-            assertEquals(IoStatus.OK, new DeviceCall(handle).append(address, registered, 0, PAGE));
+            assertEquals(IoStatus.OK, new BlockingDeviceHandle(handle).append(address, registered, 0, PAGE));
         }
     }
 

@@ -105,7 +105,7 @@ class CloseTest {
                 StoreSession session = store.openSession()) {
             MemorySegment memory = arena.allocate(64);
             for (long key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 24);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 24);
             }
             List<String> told = new ArrayList<>();
             StoreCompletion closes = (token, status, bytes) -> told.add(
@@ -127,7 +127,7 @@ class CloseTest {
                 StoreSession session = store.openSession()) {
             MemorySegment memory = arena.allocate(64);
             for (long key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 24);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 24);
             }
             List<String> told = new ArrayList<>();
             StoreCompletion closes = (token, status, bytes) -> {
@@ -139,7 +139,7 @@ class CloseTest {
             assertEquals(StoreStatus.PENDING, session.read(2, memory, 0, 64, closes, 0));
             session.drain();
             assertEquals(2, told.size());
-            assertEquals(24, new BlockingSession(session).read(1, memory, 0, 64));
+            assertEquals(24, new BlockingStoreSession(session).read(1, memory, 0, 64));
             told.forEach(message -> assertTrue(message.contains("a callback cannot close its session"), message));
         }
     }
@@ -178,7 +178,7 @@ class CloseTest {
             StoreSession session = store.openSession("a");
             MemorySegment memory = arena.allocate(64);
             for (long key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 24);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 24);
             }
             List<Integer> statuses = new ArrayList<>();
             StoreCompletion completion = (token, status, bytes) -> statuses.add(status);
@@ -205,7 +205,7 @@ class CloseTest {
             StoreSession session = store.openSession();
             MemorySegment memory = arena.allocate(64);
             for (long key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 24);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 24);
             }
             List<Integer> statuses = new ArrayList<>();
             assertEquals(
@@ -249,7 +249,7 @@ class CloseTest {
             Thread thread = new Thread(() -> {
                 StoreSession session = store.openSession("of a thread that ends");
                 for (long key = 0; key < KEYS; key++) {
-                    new BlockingSession(session).upsert(key, memory, 0, 24);
+                    new BlockingStoreSession(session).upsert(key, memory, 0, 24);
                 }
                 session.read(1, memory, 0, 64, (token, status, bytes) -> statuses.add(status), 0);
             });
@@ -270,13 +270,13 @@ class CloseTest {
             StoreSession session = store.openSession("a");
             MemorySegment memory = arena.allocate(64);
             for (long key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 24);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 24);
             }
-            assertEquals(24, new BlockingSession(session).read(1, memory, 0, 64));
+            assertEquals(24, new BlockingStoreSession(session).read(1, memory, 0, 64));
             assertEquals(0, session.pending());
             refusedToAnother(session);
             assertThrows(IllegalStateException.class, () -> store.openSession("a"));
-            assertEquals(24, new BlockingSession(session).read(2, memory, 0, 64));
+            assertEquals(24, new BlockingStoreSession(session).read(2, memory, 0, 64));
             session.release();
             assertNull(elsewhere(session::close));
             store.openSession("a").close();
@@ -294,7 +294,7 @@ class CloseTest {
             StoreSession session = store.openSession();
             MemorySegment memory = arena.allocate(64);
             for (long key = 0; key < KEYS; key++) {
-                new BlockingSession(session).upsert(key, memory, 0, 24);
+                new BlockingStoreSession(session).upsert(key, memory, 0, 24);
             }
             List<Integer> statuses = new ArrayList<>();
             StoreCompletion completion = (token, status, bytes) -> statuses.add(status);

@@ -50,13 +50,13 @@ class FullDiskTest {
             try (StoreSession session = store.openSession()) {
                 long key = 0;
                 while (store.logBytes() < 20 * PAGE) {
-                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key++, memory, 0, 8);
                 }
                 full.set(true);
                 long next = key;
                 StoreException failed = assertThrows(StoreException.class, () -> {
                     for (long more = next; ; more++) {
-                        new BlockingSession(session).upsert(more, memory, 0, 8);
+                        new BlockingStoreSession(session).upsert(more, memory, 0, 8);
                     }
                 });
                 assertEquals(StoreStatus.FAILED, failed.status());

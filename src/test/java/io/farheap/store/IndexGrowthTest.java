@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.store.checkpoint.MemoryFiles;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.store.format.Words;
-import io.farheap.store.index.Chains;
+import io.farheap.store.format.NativeWords;
 import io.farheap.store.index.HashIndex;
 import io.farheap.store.index.IndexTable;
+import io.farheap.store.index.RecordChains;
 import io.farheap.store.maintain.IndexGrowth;
-import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreContext;
 import io.farheap.testing.Effort;
 import io.farheap.testing.FailingLog;
 import io.farheap.testing.TestDevice;
@@ -107,14 +107,14 @@ class IndexGrowthTest {
                     StoreSession session = store.openSession()) {
                 for (int key = 0; key < KEYS; key++) {
                     memory.set(JAVA_LONG_UNALIGNED, 0, key);
-                    new BlockingSession(session).upsert(key, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key, memory, 0, 8);
                 }
                 store.checkpoint();
             }
             try (FarStore store = how.open();
                     StoreSession session = store.openSession()) {
                 for (int key = 0; key < KEYS; key++) {
-                    assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8), "key " + key);
+                    assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8), "key " + key);
                     assertEquals(key, memory.get(JAVA_LONG_UNALIGNED, 0));
                 }
             }
@@ -135,21 +135,21 @@ class IndexGrowthTest {
             MemorySegment memory = arena.allocate(8);
             int key = 0;
             while (store.indexGrowthFailures() < 3) {
-                new BlockingSession(session).upsert(key++, memory, 0, 8);
+                new BlockingStoreSession(session).upsert(key++, memory, 0, 8);
             }
             long bytes = store.indexBytes();
             index.tables = IndexTable::new;
             while (store.indexBytes() < 4 * bytes) {
-                new BlockingSession(session).upsert(key++, memory, 0, 8);
+                new BlockingStoreSession(session).upsert(key++, memory, 0, 8);
             }
             for (int each = 0; each < key; each++) {
-                assertEquals(8, new BlockingSession(session).read(each, memory, 0, 8), "key " + each);
+                assertEquals(8, new BlockingStoreSession(session).read(each, memory, 0, 8), "key " + each);
             }
         }
     }
 
     static HashIndex index(FarStore store) throws ReflectiveOperationException {
-        return ((StoreParts) field(store, "parts")).index();
+        return ((StoreContext) field(store, "parts")).index();
     }
 
     static Object field(FarStore store, String name) throws ReflectiveOperationException {
@@ -175,14 +175,14 @@ class IndexGrowthTest {
                 MemorySegment memory = arena.allocate(8);
                 int key = 0;
                 while (store.indexGrowthFailures() < 3) {
-                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key++, memory, 0, 8);
                 }
                 assertTrue(log.failures() > 0);
                 assertEquals(Optional.empty(), store.failure());
                 growth.threads = threads;
                 long bytes = store.indexBytes();
                 while (store.indexBytes() < 4 * bytes) {
-                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key++, memory, 0, 8);
                 }
             }
         });
@@ -211,15 +211,15 @@ class IndexGrowthTest {
                 MemorySegment memory = arena.allocate(8);
                 int key = 0;
                 while (store.indexGrowthFailures() < 3) {
-                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key++, memory, 0, 8);
                 }
                 assertTrue(log.failures() > 0);
                 long bytes = store.indexBytes();
                 while (store.indexBytes() < 4 * bytes) {
-                    new BlockingSession(session).upsert(key++, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key++, memory, 0, 8);
                 }
                 for (int each = 0; each < key; each++) {
-                    assertEquals(8, new BlockingSession(session).read(each, memory, 0, 8), "key " + each);
+                    assertEquals(8, new BlockingStoreSession(session).read(each, memory, 0, 8), "key " + each);
                 }
             }
         });
@@ -231,7 +231,7 @@ class IndexGrowthTest {
         AtomicBoolean refusing = new AtomicBoolean(true);
         int entries = 3 * IndexTable.ENTRIES;
         // Both buckets have all: the device has these records, of any keys.
-        Chains chains = (address, bit, set) -> address;
+        RecordChains chains = (address, bit, set) -> address;
         // Not closed where it fails: one that waits for ever looks at its memory.
         HashIndex index = new HashIndex(1);
         index.tables = buckets -> new Refusing(buckets, refusing::get);
@@ -248,7 +248,7 @@ class IndexGrowthTest {
         for (long i = 1; i <= entries; i++) {
             for (long bit = 0; bit <= 1; bit++) {
                 long entry = index.find(i << 49 | bit, chains);
-                assertEquals(i, HashIndex.address(Words.getAcquire(entry)), "entry " + i);
+                assertEquals(i, HashIndex.address(NativeWords.getAcquire(entry)), "entry " + i);
             }
         }
         index.grown().free();
@@ -276,7 +276,7 @@ class IndexGrowthTest {
                 assertEquals(List.of(StoreStatus.DONE), ends);
                 assertEquals(1, memory.get(JAVA_LONG_UNALIGNED, 0));
                 refusing.set(false);
-                assertEquals(8, new BlockingSession(session).read(1, memory, 0, 8));
+                assertEquals(8, new BlockingStoreSession(session).read(1, memory, 0, 8));
             }
         });
     }
@@ -293,7 +293,7 @@ class IndexGrowthTest {
                 index(store).tables = buckets -> new Refusing(buckets, () -> true);
                 index(store).grow();
                 assertThrows(OutOfMemoryError.class, () -> session.touchRecord(1));
-                ((StoreParts) field(store, "parts")).epochs().awaitAll();
+                ((StoreContext) field(store, "parts")).epochs().awaitAll();
                 session.close();
             }
         });
@@ -304,7 +304,7 @@ class IndexGrowthTest {
         MemorySegment memory = arena.allocate(8);
         for (int key = 0; key < KEYS / 4; key++) {
             memory.set(JAVA_LONG_UNALIGNED, 0, key);
-            new BlockingSession(session).upsert(key, memory, 0, 8);
+            new BlockingStoreSession(session).upsert(key, memory, 0, 8);
         }
         return memory;
     }
@@ -321,7 +321,7 @@ class IndexGrowthTest {
     }
 
     private static void point(long entry, long address) {
-        Words.set(entry, HashIndex.pointing(Words.get(entry), address));
+        NativeWords.set(entry, HashIndex.pointing(NativeWords.get(entry), address));
     }
 
     /** One that has no memory for buckets that overflow, at times. */

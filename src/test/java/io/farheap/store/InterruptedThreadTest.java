@@ -10,7 +10,7 @@ import io.farheap.kv.Codec;
 import io.farheap.store.checkpoint.MemoryFiles;
 import io.farheap.store.contract.CheckpointKind;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.store.format.Spin;
+import io.farheap.store.format.SpinWait;
 import io.farheap.testing.Interrupts;
 import io.farheap.tier.FarDevice;
 import io.farheap.tier.FileDevice;
@@ -55,7 +55,7 @@ class InterruptedThreadTest {
     private void use(FarStore store) {
         interrupted(() -> {
             try (StoreSession session = store.openSession("a")) {
-                BlockingSession blocking = new BlockingSession(session);
+                BlockingStoreSession blocking = new BlockingStoreSession(session);
                 for (long key = 0; key < KEYS; key++) {
                     memory.set(JAVA_LONG_UNALIGNED, 0, key);
                     blocking.upsert(key, memory, 0, 8);
@@ -113,12 +113,12 @@ class InterruptedThreadTest {
         use(store[0]);
         interrupted(() -> assertEquals(1, store[0].checkpoint()));
         try (StoreSession session = store[0].openSession("b")) {
-            new BlockingSession(session).upsert(1, memory, 0, 8);
+            new BlockingStoreSession(session).upsert(1, memory, 0, 8);
             interrupted(() -> {
                 store[0].checkpoint();
                 assertTrue(session.awaitDurable(session.serial(), Duration.ofMinutes(1)));
             });
-            new BlockingSession(session).upsert(2, memory, 0, 8);
+            new BlockingStoreSession(session).upsert(2, memory, 0, 8);
         }
         interrupted(store[0]::close);
         interrupted(device[0]::close);
@@ -154,7 +154,7 @@ class InterruptedThreadTest {
         try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
                 FarStore store = inMemory(device).open()) {
             try (StoreSession session = store.openSession()) {
-                new BlockingSession(session).upsert(1, memory, 0, 8);
+                new BlockingStoreSession(session).upsert(1, memory, 0, 8);
             }
             List<Runnable> waits = List.of(store::checkpoint, () -> store.scan((s, k, kb, v, vb) -> true));
             for (Runnable wait : waits) {
@@ -162,7 +162,7 @@ class InterruptedThreadTest {
                 CountDownLatch go = new CountDownLatch(1);
                 Thread inside = Thread.ofPlatform().start(() -> {
                     try (StoreSession session = store.openSession()) {
-                        new BlockingSession(session).update(1, new StandingStill(made, go), 0);
+                        new BlockingStoreSession(session).update(1, new StandingStill(made, go), 0);
                     }
                 });
                 made.await();
@@ -178,7 +178,7 @@ class InterruptedThreadTest {
                 FarStore store = inMemory(device).open()) {
             try (StoreSession session = store.openSession()) {
                 for (long key = 0; key < KEYS; key++) {
-                    new BlockingSession(session).upsert(key, memory, 0, 8);
+                    new BlockingStoreSession(session).upsert(key, memory, 0, 8);
                 }
             }
             device.faults().hold();
@@ -220,7 +220,7 @@ class InterruptedThreadTest {
         Interrupts.assertSleeps(
                 () -> {
                     for (int rounds = 0; !stop.get(); ) {
-                        rounds = Spin.wait(rounds);
+                        rounds = SpinWait.wait(rounds);
                     }
                 },
                 () -> stop.set(true));

@@ -9,15 +9,15 @@ import io.farheap.memory.SharedMemory;
 import io.farheap.store.checkpoint.Checkpoint;
 import io.farheap.store.checkpoint.CheckpointFiles;
 import io.farheap.store.checkpoint.IndexFiles;
-import io.farheap.store.checkpoint.LastPage;
 import io.farheap.store.checkpoint.StorageFiles;
+import io.farheap.store.checkpoint.TailPagePadding;
 import io.farheap.store.contract.CheckpointKind;
 import io.farheap.store.contract.StoreException;
-import io.farheap.store.format.Layout;
-import io.farheap.store.log.Gaps;
+import io.farheap.store.format.RecordLayout;
 import io.farheap.store.log.HybridLog;
+import io.farheap.store.log.LogGaps;
 import io.farheap.tier.FileDevice;
-import io.farheap.tier.device.DeviceCall;
+import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.FileOptions;
@@ -105,19 +105,19 @@ class LastPageTest {
                 SharedMemory memory = SharedMemory.allocate("last-page-test", PAGE);
                 DeviceMemory registered = device.register(memory.segment());
                 DeviceHandle handle = device.open()) {
-            DeviceCall call = new DeviceCall(handle);
+            BlockingDeviceHandle call = new BlockingDeviceHandle(handle);
             int written = BLOCK + 48;
             memory.segment().fill((byte) 7);
             assertEquals(IoStatus.OK, call.append(0, registered, 0, PAGE));
             List<Checkpoint.Extent> extents = List.of(new Checkpoint.Extent(HybridLog.FIRST, written, 0));
-            LastPage.complete(checkpoint(112, extents), device);
+            TailPagePadding.complete(checkpoint(112, extents), device);
             memory.segment().fill((byte) 1);
             assertEquals(IoStatus.OK, call.read(0, registered, 0, PAGE));
             byte[] page = memory.segment().toArray(JAVA_BYTE);
             byte[] expected = new byte[PAGE];
             Arrays.fill(expected, 0, PAGE, (byte) 7);
             assertArrayEquals(expected, page, "the page has a block more, in which the extent ends");
-            LastPage.complete(checkpoint(112, List.of(new Checkpoint.Extent(HybridLog.FIRST, 112, 0))), device);
+            TailPagePadding.complete(checkpoint(112, List.of(new Checkpoint.Extent(HybridLog.FIRST, 112, 0))), device);
             assertEquals(IoStatus.OK, call.read(0, registered, 0, PAGE));
             Arrays.fill(expected, BLOCK, PAGE, (byte) 0);
             assertArrayEquals(expected, memory.segment().toArray(JAVA_BYTE));
@@ -128,7 +128,7 @@ class LastPageTest {
         return new Checkpoint(
                 1,
                 1,
-                Layout.COMPACT,
+                RecordLayout.COMPACT,
                 Integer.numberOfTrailingZeros(PAGE),
                 HybridLog.FIRST,
                 end,
@@ -190,7 +190,7 @@ class LastPageTest {
                 of.next(),
                 of.passing(),
                 of.sessions(),
-                List.of(new Gaps.Gap(HybridLog.FIRST, BLOCK, -1)),
+                List.of(new LogGaps.Gap(HybridLog.FIRST, BLOCK, -1)),
                 of.index(),
                 of.extents(),
                 of.aside(),
@@ -257,18 +257,18 @@ class LastPageTest {
         try (SharedMemory memory = SharedMemory.allocate("last-page-test", BLOCK);
                 DeviceMemory registered = device.register(memory.segment());
                 DeviceHandle handle = device.open()) {
-            assertEquals(IoStatus.OK, new DeviceCall(handle).append(address, registered, 0, BLOCK));
+            assertEquals(IoStatus.OK, new BlockingDeviceHandle(handle).append(address, registered, 0, BLOCK));
         }
     }
 
     private static void put(StoreSession session, MemorySegment memory, long key) {
         memory.set(JAVA_LONG_UNALIGNED, 0, key);
-        new BlockingSession(session).upsert(key, memory, 0, 8);
+        new BlockingStoreSession(session).upsert(key, memory, 0, 8);
     }
 
     private static void assertAll(StoreSession session, MemorySegment memory, int keys) {
         for (int key = 0; key < keys; key++) {
-            assertEquals(8, new BlockingSession(session).read(key, memory, 0, EXPECTED), "key " + key);
+            assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, EXPECTED), "key " + key);
             assertEquals(key, memory.get(JAVA_LONG_UNALIGNED, 0));
         }
     }

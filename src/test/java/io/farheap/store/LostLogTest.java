@@ -34,7 +34,7 @@ class LostLogTest {
             long keys = 0;
             // The first keys are on the device alone.
             while (store.logBytes() < 20 * PAGE) {
-                new BlockingSession(session).upsert(keys++, memory, 0, 8);
+                new BlockingStoreSession(session).upsert(keys++, memory, 0, 8);
             }
             device.faults().inject((kind, address, length) -> kind == Fault.Kind.APPEND ? Fault.FAILED : Fault.NONE);
             // Until there is no room.

@@ -46,7 +46,7 @@ class MaintenanceTest {
 
     private static void put(StoreSession session, MemorySegment memory, long key, long value) {
         memory.set(JAVA_LONG_UNALIGNED, 0, value);
-        new BlockingSession(session).upsert(key, memory, 0, 8);
+        new BlockingStoreSession(session).upsert(key, memory, 0, 8);
     }
 
     private static void until(BooleanSupplier condition) {
@@ -79,7 +79,7 @@ class MaintenanceTest {
                 }
                 assertTrue(device.begin() > LIMIT);
                 for (int key = 0; key < KEYS; key++) {
-                    assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8));
+                    assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8));
                     assertEquals(60_000 - KEYS + key, memory.get(JAVA_LONG_UNALIGNED, 0));
                 }
                 assertEquals(0, failures.get());
@@ -104,7 +104,7 @@ class MaintenanceTest {
             assertTrue(told.contains("delete keys, or give it more space"), told);
             assertTrue(failures.get() > 0);
             for (int key = 0; key < keys; key += 7) {
-                assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8));
+                assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8));
             }
         }
     }
@@ -130,7 +130,7 @@ class MaintenanceTest {
             try (FarStore store = how(device).files(files).open();
                     StoreSession session = store.openSession("a")) {
                 assertEquals(2, session.serial());
-                new BlockingSession(session).read(1, memory, 0, 8);
+                new BlockingStoreSession(session).read(1, memory, 0, 8);
                 assertEquals(20, memory.get(JAVA_LONG_UNALIGNED, 0));
             }
         }

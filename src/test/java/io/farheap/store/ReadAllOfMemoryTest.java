@@ -41,7 +41,7 @@ class ReadAllOfMemoryTest {
     private final MemoryDevice device = new MemoryDevice(1 << 16, 512);
     private FarStore store;
     private StoreSession session;
-    private BlockingSession blocking;
+    private BlockingStoreSession blocking;
 
     @BeforeEach
     void fill() {
@@ -56,7 +56,7 @@ class ReadAllOfMemoryTest {
                 .pending(PENDING)
                 .open();
         session = store.openSession();
-        blocking = new BlockingSession(session);
+        blocking = new BlockingStoreSession(session);
         for (int i = 0; i < KEYS; i++) {
             put(i);
         }

@@ -44,7 +44,7 @@ class ReadAllTest {
     private final int[] statuses = new int[MOST];
     private FarStore store;
     private StoreSession session;
-    private BlockingSession blocking;
+    private BlockingStoreSession blocking;
 
     @BeforeEach
     void fill() {
@@ -58,7 +58,7 @@ class ReadAllTest {
                 .pending(PENDING);
         store = (cached ? how.readCache(6 * 4096) : how).open();
         session = store.openSession();
-        blocking = new BlockingSession(session);
+        blocking = new BlockingStoreSession(session);
         for (int key = 0; key < KEYS; key++) {
             put(key, key + 1);
         }

@@ -37,7 +37,7 @@ class RecoveryTest {
         try (FarStore store = how(device).open();
                 StoreSession session = store.openSession();
                 Arena arena = Arena.ofConfined()) {
-            BlockingSession blocking = new BlockingSession(session);
+            BlockingStoreSession blocking = new BlockingStoreSession(session);
             MemorySegment value = arena.allocate(8, 8);
             for (int i = 0; i < 2 * KEYS; i++) {
                 value.set(JAVA_LONG_UNALIGNED, 0, i);
@@ -59,7 +59,7 @@ class RecoveryTest {
             try (FarStore store = how(device).open();
                     StoreSession session = store.openSession();
                     Arena arena = Arena.ofConfined()) {
-                BlockingSession blocking = new BlockingSession(session);
+                BlockingStoreSession blocking = new BlockingStoreSession(session);
                 MemorySegment value = arena.allocate(8, 8);
                 for (int key = 0; key < KEYS; key++) {
                     int bytes = blocking.read(key, value, 0, 8);

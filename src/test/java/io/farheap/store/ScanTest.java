@@ -40,7 +40,7 @@ class ScanTest {
 
     private static void put(StoreSession session, MemorySegment memory, long key, long value) {
         memory.set(JAVA_LONG_UNALIGNED, 0, value);
-        new BlockingSession(session).upsert(key, memory, 0, 8);
+        new BlockingStoreSession(session).upsert(key, memory, 0, 8);
     }
 
     /** Beside a load each key is met once, with a value that is no older than the scan's beginning. */
@@ -127,7 +127,7 @@ class ScanTest {
             for (int key = 0; key < 4_000; key++) {
                 put(session, memory, key % 1_000, key);
             }
-            new BlockingSession(session).delete(7);
+            new BlockingStoreSession(session).delete(7);
             long[] met = new long[2];
             store.scan((bytes, key, keyBytes, value, valueBytes) -> ++met[0] < 10);
             store.scan((bytes, key, keyBytes, value, valueBytes) -> ++met[1] > 0);

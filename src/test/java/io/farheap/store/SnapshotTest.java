@@ -10,7 +10,7 @@ import io.farheap.store.checkpoint.MemoryFiles;
 import io.farheap.store.checkpoint.SnapshotFiles;
 import io.farheap.store.checkpoint.StableFiles;
 import io.farheap.store.contract.CheckpointKind;
-import io.farheap.store.format.Record;
+import io.farheap.store.format.StoreRecord;
 import io.farheap.store.log.HybridLog;
 import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
@@ -60,11 +60,11 @@ class SnapshotTest {
 
     private void put(StoreSession session, long key, long value) {
         memory.set(JAVA_LONG_UNALIGNED, 0, value);
-        new BlockingSession(session).upsert(key, memory, 0, 8);
+        new BlockingStoreSession(session).upsert(key, memory, 0, 8);
     }
 
     private void assertHas(StoreSession session, long key, long value) {
-        assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8), "key " + key);
+        assertEquals(8, new BlockingStoreSession(session).read(key, memory, 0, 8), "key " + key);
         assertEquals(value, memory.get(JAVA_LONG_UNALIGNED, 0), "key " + key);
     }
 
@@ -86,13 +86,13 @@ class SnapshotTest {
             for (int key = 0; key < KEYS; key++) {
                 put(session, key, key);
             }
-            new BlockingSession(session).delete(3);
+            new BlockingStoreSession(session).delete(3);
             store.checkpoint();
             long log = store.logBytes();
             for (int key = 4; key < KEYS; key++) {
                 put(session, key, -key);
             }
-            new BlockingSession(session).delete(5);
+            new BlockingStoreSession(session).delete(5);
             // Nothing was copied but what was updated while the checkpoint was made, which was nothing.
             assertEquals(log, store.logBytes());
             // It is evicted as it is now, so the device has another state of these pages.
@@ -109,8 +109,8 @@ class SnapshotTest {
                     assertHas(session, key, key);
                 }
             }
-            assertEquals(-1, new BlockingSession(session).read(3, memory, 0, 8));
-            assertEquals(-1, new BlockingSession(session).read(KEYS, memory, 0, 8));
+            assertEquals(-1, new BlockingStoreSession(session).read(3, memory, 0, 8));
+            assertEquals(-1, new BlockingStoreSession(session).read(KEYS, memory, 0, 8));
             put(session, 1, 100);
             store.checkpoint();
         }
@@ -137,7 +137,7 @@ class SnapshotTest {
             for (int key = 0; key < keys; key++) {
                 put(session, key, key);
             }
-            for (int i = 0; i < Record.VERSION; i++) {
+            for (int i = 0; i < StoreRecord.VERSION; i++) {
                 store.checkpoint();
             }
             // There is something to be copied, whatever the device has.
@@ -148,7 +148,7 @@ class SnapshotTest {
                     put(other, updated, -1);
                 }
             });
-            assertEquals(Record.VERSION + 1, store.checkpoint());
+            assertEquals(StoreRecord.VERSION + 1, store.checkpoint());
             onWrite.set(null);
             assertTrue(updates.get() > 0);
             assertHas(session, updated, -1);
@@ -234,8 +234,8 @@ class SnapshotTest {
             // Nothing was changed at all.
             store.checkpoint();
             assertEquals(Set.of("snapshot-1", "snapshot-2"), names("snapshot"));
-            new BlockingSession(session).delete(KEYS - 1);
-            new BlockingSession(session).update(1, Values.ADD, 5);
+            new BlockingStoreSession(session).delete(KEYS - 1);
+            new BlockingStoreSession(session).update(1, Values.ADD, 5);
             store.checkpoint();
             assertEquals(Set.of("snapshot-1", "snapshot-2", "snapshot-4"), names("snapshot"));
             assertEquals(4, store.checkpoints());
@@ -247,7 +247,7 @@ class SnapshotTest {
             assertHas(session, 1, 6);
             assertHas(session, 2, 2);
             assertHas(session, KEYS / 2, 2_000);
-            assertEquals(-1, new BlockingSession(session).read(KEYS - 1, memory, 0, 8));
+            assertEquals(-1, new BlockingStoreSession(session).read(KEYS - 1, memory, 0, 8));
             store.checkpoint();
             store.checkpoint();
             // The log has all of it now.

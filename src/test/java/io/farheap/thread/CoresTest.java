@@ -53,7 +53,7 @@ class CoresTest {
         file("devices/system/node/node1/cpulist", "2-3");
         assertEquals(0, Cores.nodeOf(1, system));
         assertEquals(1, Cores.nodeOf(2, system));
-        assertEquals(0, Cores.nodeOf(Pinning.ANY, system));
+        assertEquals(0, Cores.nodeOf(ThreadAffinity.ANY, system));
         assertEquals(0, Cores.nodeOf(9, system), "a core that no node has");
         assertTrue(Cores.currentNode() >= 0);
     }
@@ -71,7 +71,7 @@ class CoresTest {
         assertFalse(cores.isEmpty());
         BitSet[] pinned = new BitSet[1];
         Thread thread = new Thread(() -> {
-            Pinning.pin(cores.getLast());
+            ThreadAffinity.pin(cores.getLast());
             pinned[0] = Posix.affinity(0);
         });
         thread.start();

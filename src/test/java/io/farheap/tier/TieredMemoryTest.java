@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import io.farheap.tier.device.AppendCompletion;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
@@ -174,7 +174,7 @@ class TieredMemoryTest {
                     refused.set(e);
                 }
             });
-            Joining.join(thread);
+            ThreadJoiner.join(thread);
         });
         Watched last = new Watched(() -> {}, () -> {});
         tiered.set(new TieredDevice(List.of(watched, last), 1));

@@ -36,7 +36,7 @@ final class States {
 
     void reset() {
         try (Arena arena = Arena.ofConfined()) {
-            ibv_qp_attr attr = new ibv_qp_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
+            ibv_qp_attr attr = new ibv_qp_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
             assertEquals(
                     0,
                     ibverbs.farheap_modify_qp(
@@ -69,8 +69,8 @@ final class States {
 
     private static int query(QueuePair queuePair, int mask, ToIntFunction<ibv_qp_attr> attribute) {
         try (Arena arena = Arena.ofConfined()) {
-            ibv_qp_attr attr = new ibv_qp_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
-            ibv_qp_init_attr init = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            ibv_qp_attr attr = new ibv_qp_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
+            ibv_qp_init_attr init = new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             assertEquals(0, ibverbs.farheap_query_qp(queuePair.handle(), attr, mask, init));
             return attribute.applyAsInt(attr);
         }
@@ -83,7 +83,7 @@ final class States {
      */
     int postReceive(long id) {
         try (Arena arena = Arena.ofConfined()) {
-            ibv_recv_wr request = new ibv_recv_wr(Native.allocate(arena, Loader.sizeof(ibv_recv_wr.class)));
+            ibv_recv_wr request = new ibv_recv_wr(NativePointers.allocate(arena, Loader.sizeof(ibv_recv_wr.class)));
             MemorySegment post = MemorySegment.ofAddress(
                     ibverbs.farheap_post_recv_address(queuePair.handle().context()));
             return (int) POST_RECEIVE.invokeExact(

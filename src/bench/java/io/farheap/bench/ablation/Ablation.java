@@ -1,7 +1,7 @@
 package io.farheap.bench.ablation;
 
 import io.farheap.cache.Cache;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -52,7 +52,7 @@ public final class Ablation {
      *
      * @param nanos that it lasts, behind a warm-up of 0.2 s
      */
-    public Result measure(Step step, boolean write, long nanos) throws InterruptedException {
+    public Result measure(AblationStep step, boolean write, long nanos) throws InterruptedException {
         try (Cache cache = Cache.builder()
                 .capacity(span)
                 .servers(server)
@@ -76,12 +76,12 @@ public final class Ablation {
         }
     }
 
-    private Result run(Cache cache, Step step, boolean write, long nanos) {
+    private Result run(Cache cache, AblationStep step, boolean write, long nanos) {
         boolean pinned = step.configuration().pinned() && cores.size() > 1;
-        Records records = new Records(cache, outstanding, record, write, !step.oneSided());
-        try (Access access = access(step, records, pinned ? cores.getFirst() : Pinning.ANY)) {
+        RecordRequests records = new RecordRequests(cache, outstanding, record, write, !step.oneSided());
+        try (RequestIssuer access = access(step, records, pinned ? cores.getFirst() : ThreadAffinity.ANY)) {
             // Now: what this thread starts would keep to its core.
-            Pinning.pin(pinned ? cores.get(1) : Pinning.ANY);
+            ThreadAffinity.pin(pinned ? cores.get(1) : ThreadAffinity.ANY);
             long[] issuedAt = new long[outstanding];
             for (int slot = 0; slot < outstanding; slot++) {
                 begin(access, records, slot, issuedAt);
@@ -95,19 +95,19 @@ public final class Ablation {
         }
     }
 
-    private Access access(Step step, Records records, int core) {
+    private RequestIssuer access(AblationStep step, RecordRequests records, int core) {
         // One more, for the word that ends it.
         int capacity = 2 * Integer.highestOneBit(outstanding);
         return switch (step.by()) {
-            case LIBRARY, ITSELF -> new OwnAccess(records, outstanding);
-            case HAND_OVER -> new HandedAccess(records, HandOver.lockFree(capacity), HandOver.lockFree(capacity), core);
+            case LIBRARY, ITSELF -> new DirectIssuer(records, outstanding);
+            case HAND_OVER -> new HandoverIssuer(records, LongQueue.lockFree(capacity), LongQueue.lockFree(capacity), core);
             case LOCKED_HAND_OVER ->
-                new HandedAccess(records, new LockedQueue(capacity), new LockedQueue(capacity), core);
+                new HandoverIssuer(records, new LockedQueue(capacity), new LockedQueue(capacity), core);
         };
     }
 
-    private double load(Access access, Records records, long[] issuedAt, Histogram latency, long nanos) {
-        Patience patience = new Patience();
+    private double load(RequestIssuer access, RecordRequests records, long[] issuedAt, Histogram latency, long nanos) {
+        SpinYieldBackoff patience = new SpinYieldBackoff();
         long start = System.nanoTime();
         long done = 0;
         long now = start;
@@ -115,7 +115,7 @@ public final class Ablation {
         while (now - start < nanos || done == 0) {
             for (int i = 0; i < ROUNDS; i++) {
                 long slot = access.poll();
-                if (slot == HandOver.NOTHING) {
+                if (slot == LongQueue.NOTHING) {
                     patience.lose();
                     continue;
                 }
@@ -129,16 +129,16 @@ public final class Ablation {
         return done * 1e9 / (now - start);
     }
 
-    private void begin(Access access, Records records, int slot, long[] issuedAt) {
+    private void begin(RequestIssuer access, RecordRequests records, int slot, long[] issuedAt) {
         records.address(slot, addresses[next++ & ADDRESSES - 1]);
         issuedAt[slot] = System.nanoTime();
         access.begin(slot);
     }
 
-    private void finish(Access access) {
-        Patience patience = new Patience();
+    private void finish(RequestIssuer access) {
+        SpinYieldBackoff patience = new SpinYieldBackoff();
         for (int left = outstanding; left > 0; ) {
-            if (access.poll() == HandOver.NOTHING) {
+            if (access.poll() == LongQueue.NOTHING) {
                 patience.lose();
             } else {
                 left--;

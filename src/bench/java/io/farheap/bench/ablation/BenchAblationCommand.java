@@ -98,7 +98,7 @@ public final class BenchAblationCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     /** One figure of each turn. */
-    private record Row(String operation, Step step, double p50, double p99, double rate) {}
+    private record Row(String operation, AblationStep step, double p50, double p99, double rate) {}
 
     @Override
     public Integer call() throws InterruptedException {
@@ -127,7 +127,7 @@ public final class BenchAblationCommand implements Callable<Integer> {
     }
 
     private List<Row> measure(List<Integer> cores) throws InterruptedException {
-        List<Step> steps = Step.all(depth);
+        List<AblationStep> steps = AblationStep.all(depth);
         List<Row> rows = new ArrayList<>();
         try (ServerProcess server =
                 ServerProcess.start(Devices.library(), Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES, REGION_BYTES)) {
@@ -207,14 +207,14 @@ public final class BenchAblationCommand implements Callable<Integer> {
     }
 
     /** In Redy's terms: what is handed over is handed to one client thread, and travels by itself. */
-    private static String describe(Step step) {
-        return "(" + (step.by() == Step.By.ITSELF ? 0 : 1) + ", " + (step.oneSided() ? 0 : 1) + ", 1, "
+    private static String describe(AblationStep step) {
+        return "(" + (step.by() == AblationStep.Issuer.ITSELF ? 0 : 1) + ", " + (step.oneSided() ? 0 : 1) + ", 1, "
                 + step.configuration().queueDepth() + ")";
     }
 
     private void put(BenchReport report, List<Row> rows) {
         for (Row row : rows) {
-            Step step = row.step();
+            AblationStep step = row.step();
             report.row()
                     .put("op", row.operation())
                     .put("size", size)

@@ -1,7 +1,7 @@
 package io.farheap.bench.ablation;
 
 /** A queue whose two ends share one lock: the baseline. */
-final class LockedQueue implements HandOver {
+final class LockedQueue implements LongQueue {
 
     private final long[] numbers;
     private int head;

@@ -39,14 +39,14 @@ final class AlternatingRuns {
         this.progress = progress;
     }
 
-    List<Run> run(FarheapBuild ours, FarheapBuild other, int rounds) throws IOException, InterruptedException {
-        List<Run> runs = new ArrayList<>();
+    List<BenchRun> run(FarheapBuild ours, FarheapBuild other, int rounds) throws IOException, InterruptedException {
+        List<BenchRun> runs = new ArrayList<>();
         for (int number = 0; number < rounds * RUNS_OF_A_ROUND; number++) {
             boolean turn = number % 2 == 0;
             FarheapBuild build = turn ? ours : other;
             progress.printf("round %d of %d: %s%n", number / RUNS_OF_A_ROUND + 1, rounds, build.title());
             progress.flush();
-            runs.add(new Run(turn, shape.byName(run(build))));
+            runs.add(new BenchRun(turn, shape.byName(run(build))));
         }
         return runs;
     }

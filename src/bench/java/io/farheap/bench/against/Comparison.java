@@ -21,18 +21,18 @@ final class Comparison {
 
     private static final double SAME_SHARE = 0.9;
 
-    private final List<Run> runs;
-    private final List<Triple> triples;
+    private final List<BenchRun> runs;
+    private final List<RunTriple> triples;
     private final Map<String, JsonObject> rows = new LinkedHashMap<>();
     private final Set<String> onlyThis = new LinkedHashSet<>();
     private final Set<String> onlyOther = new LinkedHashSet<>();
     private final List<Difference> differences = new ArrayList<>();
 
     /** @param runs of the builds in turns, three at least */
-    Comparison(RowShape shape, List<Run> runs) {
+    Comparison(RowShape shape, List<BenchRun> runs) {
         this.runs = runs;
         triples = IntStream.range(2, runs.size())
-                .mapToObj(last -> new Triple(runs.get(last - 2), runs.get(last - 1), runs.get(last)))
+                .mapToObj(last -> new RunTriple(runs.get(last - 2), runs.get(last - 1), runs.get(last)))
                 .toList();
         runs.forEach(run -> run.rows().forEach(rows::putIfAbsent));
         for (String row : rows.keySet()) {
@@ -87,7 +87,7 @@ final class Comparison {
     }
 
     private @Nullable Difference difference(String row, Figure figure) {
-        double[] ours = known(runs.stream().filter(Run::ours).toList(), run -> run.value(row, figure));
+        double[] ours = known(runs.stream().filter(BenchRun::ours).toList(), run -> run.value(row, figure));
         double[] theirs = known(runs.stream().filter(run -> !run.ours()).toList(), run -> run.value(row, figure));
         if (ours.length == 0 || theirs.length == 0) {
             return null;

@@ -3,7 +3,7 @@ package io.farheap.bench.cache;
 import io.farheap.bench.machine.ClockCost;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
@@ -42,7 +42,7 @@ final class CacheBench implements AutoCloseable {
     private static final int MIN_REQUESTS = 512;
 
     private final Cache cache;
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
     private final int inFlight;
     /** As many or more, a power of two: a division would cost as much as a request in a batch. */

@@ -60,7 +60,7 @@ public final class BenchJvm {
         json.toFile().deleteOnExit();
         log.toFile().deleteOnExit();
         try {
-            ProcessBuilder builder = new ProcessBuilder(Tether.command(command(build, arguments, json)))
+            ProcessBuilder builder = new ProcessBuilder(TetheredProcess.command(command(build, arguments, json)))
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(log.toFile());
             builder.environment().putAll(environment);
@@ -69,7 +69,7 @@ public final class BenchJvm {
             try {
                 ended = process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
             } finally {
-                Tether.end(process);
+                TetheredProcess.end(process);
             }
             if (!ended) {
                 throw failed(build, "has not ended within " + limit.toSeconds() + " s, and was killed", log);

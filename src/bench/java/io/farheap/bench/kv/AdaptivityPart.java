@@ -79,7 +79,7 @@ final class AdaptivityPart {
     }
 
     private void changing(String policy) {
-        try (Played map = new Played(policy, 1)) {
+        try (PlayedPhase map = new PlayedPhase(policy, 1)) {
             AdaptiveLoad load = new AdaptiveLoad(objects, 1);
             double[] percents = new double[PHASES];
             long all = 0;
@@ -131,7 +131,7 @@ final class AdaptivityPart {
     }
 
     private BenchReport.Row play(String what, String policy, int clients, int[] keys) {
-        try (Played map = new Played(policy, clients)) {
+        try (PlayedPhase map = new PlayedPhase(policy, clients)) {
             long hits = map.trace.play(keys);
             double percent = 100.0 * hits / keys.length;
             out.printf("%10.2f", percent);
@@ -164,12 +164,12 @@ final class AdaptivityPart {
     }
 
     /** A map, and the sessions that play on it. */
-    private final class Played implements AutoCloseable {
+    private final class PlayedPhase implements AutoCloseable {
 
         private final FarMap map;
         private final MapTrace trace;
 
-        Played(String policy, int clients) {
+        PlayedPhase(String policy, int clients) {
             map = BenchMaps.createSmall(server, "bench", objects, clients, policy);
             trace = new MapTrace(map, clients);
         }

@@ -2,7 +2,7 @@ package io.farheap.bench.kv;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.VerbCounts;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ final class ClosedLoop {
     private static final int LOOK_EVERY = 64;
 
     /** One that requests. One thread. */
-    interface Client extends AutoCloseable {
+    interface LoopClient extends AutoCloseable {
 
         /** Begins its next request; the last one has ended. */
         void begin();
@@ -56,8 +56,8 @@ final class ClosedLoop {
 
     /** What clients of one thread have in common. */
     @FunctionalInterface
-    interface Side {
-        Supplier<Client> of(int thread);
+    interface LoopClientFactory {
+        Supplier<LoopClient> of(int thread);
     }
 
     /**
@@ -66,22 +66,22 @@ final class ClosedLoop {
      * @param rates requests a second, of each window
      * @param cpuNanos of the clients' threads
      */
-    record Ran(
+    record LoopResult(
             long requests, Samples rates, Histogram latency, VerbCounts posted, long gets, long absent, long cpuNanos) {
 
         /** Of nothing, to add to. */
-        static Ran nothing() {
-            return new Ran(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0, 0);
+        static LoopResult nothing() {
+            return new LoopResult(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0, 0);
         }
 
         /** Both, as if it had been one run. */
-        Ran and(Ran other) {
+        LoopResult and(LoopResult other) {
             Samples both = new Samples();
             both.addAll(rates);
             both.addAll(other.rates);
             Histogram all = latency.copy();
             all.add(other.latency);
-            return new Ran(
+            return new LoopResult(
                     requests + other.requests,
                     both,
                     all,
@@ -113,12 +113,12 @@ final class ClosedLoop {
     }
 
     private final int windows;
-    private final Side side;
+    private final LoopClientFactory side;
     private final int threads;
     private final int clients;
     private final double[][] rates;
 
-    private ClosedLoop(int clients, int windows, Side side) {
+    private ClosedLoop(int clients, int windows, LoopClientFactory side) {
         this.clients = clients;
         this.windows = windows;
         this.side = side;
@@ -132,21 +132,21 @@ final class ClosedLoop {
     }
 
     /** @param windows of 0.1 s that count */
-    static Ran run(int clients, int windows, Side side) {
+    static LoopResult run(int clients, int windows, LoopClientFactory side) {
         return new ClosedLoop(clients, windows, side).run();
     }
 
-    private Ran run() {
+    private LoopResult run() {
         try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
             // All begin when all have opened their clients.
             CyclicBarrier ready = new CyclicBarrier(threads);
-            List<Future<Ran>> running = new ArrayList<>();
+            List<Future<LoopResult>> running = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
                 int number = thread;
                 running.add(executor.submit(() -> run(number, ready)));
             }
-            Ran sum = Ran.nothing();
-            for (Future<Ran> future : running) {
+            LoopResult sum = LoopResult.nothing();
+            for (Future<LoopResult> future : running) {
                 sum = sum.and(future.get());
             }
             for (int window = 0; window < windows; window++) {
@@ -164,11 +164,11 @@ final class ClosedLoop {
         }
     }
 
-    private Ran run(int thread, CyclicBarrier ready) throws InterruptedException, BrokenBarrierException {
-        Client[] own = new Client[clients / threads + (thread < clients % threads ? 1 : 0)];
+    private LoopResult run(int thread, CyclicBarrier ready) throws InterruptedException, BrokenBarrierException {
+        LoopClient[] own = new LoopClient[clients / threads + (thread < clients % threads ? 1 : 0)];
         List<AutoCloseable> ends = new ArrayList<>();
         try {
-            Supplier<Client> opener = side.of(thread);
+            Supplier<LoopClient> opener = side.of(thread);
             for (int i = 0; i < own.length; i++) {
                 own[i] = opener.get();
                 ends.add(own[i]);
@@ -180,15 +180,15 @@ final class ClosedLoop {
             ready.reset();
             throw e;
         } finally {
-            Closing.all(ends);
+            Closeables.all(ends);
         }
     }
 
-    private Ran measure(int thread, Client[] own) {
+    private LoopResult measure(int thread, LoopClient[] own) {
         Histogram latency = new Histogram(3);
         long[] begun = new long[own.length];
         long from = System.nanoTime() + WARM_UPS * WINDOW_NANOS;
-        Ran before = null;
+        LoopResult before = null;
         long requests = 0;
         int window = 0;
         long windowFrom = 0;
@@ -224,9 +224,9 @@ final class ClosedLoop {
             begun[at] = now;
             own[at].begin();
         }
-        Ran after = counted(own);
+        LoopResult after = counted(own);
         endAll(own);
-        return new Ran(
+        return new LoopResult(
                 requests,
                 new Samples(),
                 latency,
@@ -237,7 +237,7 @@ final class ClosedLoop {
     }
 
     /** One client may wait for what another has locked. */
-    private static void endAll(Client[] own) {
+    private static void endAll(LoopClient[] own) {
         long deadline = System.nanoTime() + END_NANOS;
         boolean all = false;
         while (!all) {
@@ -245,22 +245,22 @@ final class ClosedLoop {
                 throw new IllegalStateException("a request has not ended within 10 s");
             }
             all = true;
-            for (Client client : own) {
+            for (LoopClient client : own) {
                 all &= client.ended();
             }
         }
     }
 
-    private static Ran counted(Client[] own) {
+    private static LoopResult counted(LoopClient[] own) {
         VerbCounts posted = MapTrace.none();
         long gets = 0;
         long absent = 0;
-        for (Client client : own) {
+        for (LoopClient client : own) {
             posted = MapTrace.sum(posted, client.posted());
             gets += client.gets();
             absent += client.absent();
         }
-        return new Ran(
+        return new LoopResult(
                 0,
                 new Samples(),
                 new Histogram(3),

@@ -63,7 +63,7 @@ final class DrainedMap {
                 ServerProcess second = BenchMaps.server(memory, memory);
                 FarMap map = BenchMaps.create(first, "drained", memory, objects);
                 MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES);
-                LoadWindows load = new LoadWindows(report, out, "server")) {
+                WindowedMapLoad load = new WindowedMapLoad(report, out, "server")) {
             for (int i = 0; i < CLIENTS; i++) {
                 load.use(BenchMaps.open(first, "drained"), objects);
             }

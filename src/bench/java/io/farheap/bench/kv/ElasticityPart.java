@@ -4,7 +4,7 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.io.PrintStream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ final class ElasticityPart {
                     }
                 }
             } finally {
-                Closing.all(clients);
+                Closeables.all(clients);
             }
         }
     }
@@ -71,7 +71,7 @@ final class ElasticityPart {
     private void window(Deque<LoadClient> clients, long started) {
         // What came while clients came and went is in no window.
         clients.forEach(LoadClient::forget);
-        LoadWindow window = LoadWindow.measure(clients);
+        MapLoadWindow window = MapLoadWindow.measure(clients);
         Histogram latency = window.latency();
         double at = (window.ended() - started) / 1e9;
         double rate = window.operationsPerSecond();

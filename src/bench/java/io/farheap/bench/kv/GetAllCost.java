@@ -3,9 +3,9 @@ package io.farheap.bench.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.bench.report.Samples;
-import io.farheap.kv.Batch;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapBatch;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.Arena;
@@ -41,10 +41,10 @@ final class GetAllCost {
     /** @param warmUps turns before those that count */
     void run(int warmUps, int turns, long turnNanos) {
         try (Arena arena = Arena.ofConfined();
-                Session session = map.openSession(KEYS);
+                MapSession session = map.openSession(KEYS);
                 MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
             MemorySegment key = arena.allocate(JAVA_LONG);
-            Batch batch = new Batch();
+            MapBatch batch = new MapBatch();
             for (int turn = -warmUps; turn < turns; turn++) {
                 double all = nanosOfKey(turnNanos, () -> getAll(session, batch, key));
                 double one = nanosOfKey(turnNanos, () -> {
@@ -61,7 +61,7 @@ final class GetAllCost {
         }
     }
 
-    private void getAll(Session session, Batch batch, MemorySegment key) {
+    private void getAll(MapSession session, MapBatch batch, MemorySegment key) {
         batch.clear();
         for (int i = 0; i < KEYS; i++) {
             key.set(JAVA_LONG, 0, random.nextLong(objects));

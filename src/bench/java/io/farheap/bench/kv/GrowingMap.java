@@ -47,7 +47,7 @@ final class GrowingMap {
                 memory >> 10, GROWTHS, objects);
         try (ServerProcess server = BenchMaps.server((1 + GROWTHS) * memory, memory);
                 FarMap map = BenchMaps.create(server, "growing", memory, objects);
-                LoadWindows load = new LoadWindows(report, out, "memory")) {
+                WindowedMapLoad load = new WindowedMapLoad(report, out, "memory")) {
             for (int i = 0; i < CLIENTS; i++) {
                 load.use(BenchMaps.open(server, "growing"), objects);
             }

@@ -1,6 +1,6 @@
 package io.farheap.bench.kv;
 
-import io.farheap.bench.peers.Operation;
+import io.farheap.bench.peers.PeerOperation;
 import io.farheap.bench.peers.PeersBench;
 import io.farheap.bench.report.BenchReport;
 import java.io.PrintStream;
@@ -27,7 +27,7 @@ final class KvPeers {
     }
 
     void run() {
-        PeersBench bench = new PeersBench(List.of(Operation.GET, Operation.PUT), List.of(BenchMaps.VALUE_BYTES));
+        PeersBench bench = new PeersBench(List.of(PeerOperation.GET, PeerOperation.PUT), List.of(BenchMaps.VALUE_BYTES));
         try {
             bench.runCaches(Path.of(System.getProperty("java.io.tmpdir")), turns, TURN_NANOS);
         } catch (RuntimeException e) {
@@ -37,7 +37,7 @@ final class KvPeers {
         }
         out.printf("%n%-26s%-12s%16s%26s%14s%n", "peers", "operation", "p50 ns", "(25%..75% of turns)", "p99");
         for (PeersBench.Row row : bench.rows()) {
-            String operation = row.operation() == Operation.GET ? "get-hit" : "set-update";
+            String operation = row.operation() == PeerOperation.GET ? "get-hit" : "set-update";
             out.printf(
                     "%-26s%-12s%,16.0f%26s%,14.0f%n",
                     row.peer(), operation, row.p50(), String.format("(%,.0f..%,.0f)", row.p25(), row.p75()), row.p99());

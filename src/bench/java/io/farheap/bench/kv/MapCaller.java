@@ -2,7 +2,7 @@ package io.farheap.bench.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import java.lang.foreign.Arena;
@@ -15,7 +15,7 @@ final class MapCaller implements AutoCloseable {
 
     static final int KEY_BYTES = Long.BYTES;
 
-    private final Session session;
+    private final MapSession session;
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment key = arena.allocate(KEY_BYTES, Long.BYTES);
     private final MemorySegment value;
@@ -25,12 +25,12 @@ final class MapCaller implements AutoCloseable {
     private long absent;
 
     /** @param valueBytes of each object */
-    MapCaller(Session session, int valueBytes) {
+    MapCaller(MapSession session, int valueBytes) {
         this.session = session;
         value = arena.allocate(valueBytes, Long.BYTES);
     }
 
-    Session session() {
+    MapSession session() {
         return session;
     }
 

@@ -4,7 +4,7 @@ import io.farheap.kv.FarMap;
 import io.farheap.remote.VerbCounts;
 
 /** A session of a map in a {@link ClosedLoop}. */
-abstract class MapClient implements ClosedLoop.Client {
+abstract class MapClient implements ClosedLoop.LoopClient {
 
     private static final int REQUESTS = 2;
 

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.kv.FarMap;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.Arena;
@@ -18,7 +18,7 @@ final class MapTrace implements AutoCloseable {
     /** Where a machine is so busy that the services' answer comes too late, and nothing is there to evict yet. */
     static final long PATIENCE_NANOS = 10_000_000_000L;
 
-    private final List<Session> sessions = new ArrayList<>();
+    private final List<MapSession> sessions = new ArrayList<>();
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
     /** Empty: with what LRU-K keeps with an object, there is no room for more in one block. */
@@ -36,7 +36,7 @@ final class MapTrace implements AutoCloseable {
     long play(int[] keys) {
         long hits = 0;
         for (int i = 0; i < keys.length; i++) {
-            Session session = sessions.get(i % sessions.size());
+            MapSession session = sessions.get(i % sessions.size());
             key.set(JAVA_LONG, 0, keys[i]);
             session.get(key, 0);
             if (await(session) == KvStatus.DONE) {
@@ -54,7 +54,7 @@ final class MapTrace implements AutoCloseable {
         return hits;
     }
 
-    private int await(Session session) {
+    private int await(MapSession session) {
         while (session.poll((tag, ended, memory, at, bytes) -> status = ended) == 0) {
             Thread.onSpinWait();
         }
@@ -64,7 +64,7 @@ final class MapTrace implements AutoCloseable {
     /** Of all sessions. */
     VerbCounts posted() {
         VerbCounts sum = none();
-        for (Session session : sessions) {
+        for (MapSession session : sessions) {
             sum = sum(sum, session.posted());
         }
         return sum;
@@ -96,7 +96,7 @@ final class MapTrace implements AutoCloseable {
 
     @Override
     public void close() {
-        sessions.forEach(Session::close);
+        sessions.forEach(MapSession::close);
         arena.close();
     }
 }

@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * What each kind of request posts, and what it costs beside a bare loop that posts the same ({@link Floor}), in turns.
+ * What each kind of request posts, and what it costs beside a bare loop that posts the same ({@link CostFloor}), in turns.
  * Counts do not depend on the machine, times do.
  */
 final class MessagesPart {
@@ -64,16 +64,16 @@ final class MessagesPart {
                 "operation", "READ", "WRITE", "CAS", "FAA", "one at a time, p50 ns", "16 in flight, operations/s");
         FarMap map = BenchMaps.create(server, "operations", room, 4 * objects);
         try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES);
-                Floor floor = new Floor(server.address(), 4 * objects, objects, BenchMaps.BLOCK_BYTES)) {
+                CostFloor floor = new CostFloor(server.address(), 4 * objects, objects, BenchMaps.BLOCK_BYTES)) {
             for (long key = 0; key < objects; key++) {
                 caller.set(key);
             }
             long[] fresh = {objects};
-            operation("get-hit", Floor.Shape.GET_HIT, caller, floor, () -> random.nextLong(objects), false);
-            operation("get-miss", Floor.Shape.GET_MISS, caller, floor, () -> -1 - random.nextLong(objects), false);
+            operation("get-hit", CostFloor.RequestShape.GET_HIT, caller, floor, () -> random.nextLong(objects), false);
+            operation("get-miss", CostFloor.RequestShape.GET_MISS, caller, floor, () -> -1 - random.nextLong(objects), false);
             getAll(map);
-            operation("set-update", Floor.Shape.SET_UPDATE, caller, floor, () -> random.nextLong(objects), true);
-            operation("set-insert", Floor.Shape.SET_INSERT, caller, floor, () -> fresh[0]++, true);
+            operation("set-update", CostFloor.RequestShape.SET_UPDATE, caller, floor, () -> random.nextLong(objects), true);
+            operation("set-insert", CostFloor.RequestShape.SET_INSERT, caller, floor, () -> fresh[0]++, true);
         } finally {
             map.drop();
         }
@@ -101,7 +101,7 @@ final class MessagesPart {
         long next();
     }
 
-    private void operation(String name, Floor.Shape shape, MapCaller caller, Floor floor, Keys keys, boolean set) {
+    private void operation(String name, CostFloor.RequestShape shape, MapCaller caller, CostFloor floor, Keys keys, boolean set) {
         // Fresh keys fill the map, so that many of them are inserted, and no more than there is room for.
         long most = name.equals("set-insert") ? objects / (2L * (WARM_UPS + turns)) : Long.MAX_VALUE;
         Samples ours = new Samples();

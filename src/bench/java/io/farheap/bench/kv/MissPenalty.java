@@ -3,7 +3,7 @@ package io.farheap.bench.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.kv.FarMap;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import java.lang.foreign.Arena;
@@ -22,7 +22,7 @@ final class MissPenalty implements AutoCloseable {
     private static final int LOOK_EVERY = 64;
 
     /** How a time of it went. */
-    record Played(long requests, long hits, long nanos) {
+    record PlayResult(long requests, long hits, long nanos) {
 
         double perSecond() {
             return requests * 1e9 / nanos;
@@ -56,14 +56,14 @@ final class MissPenalty implements AutoCloseable {
 
     /** A session, its request or its wait. */
     private final class Client {
-        final Session session;
+        final MapSession session;
         final MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
         final KvHandler handler = (tag, status, memory, at, bytes) -> ended(status);
         boolean setting;
         boolean waiting;
         long until;
 
-        Client(Session session) {
+        Client(MapSession session) {
             this.session = session;
         }
 
@@ -105,7 +105,7 @@ final class MissPenalty implements AutoCloseable {
     }
 
     /** Plays for a time. */
-    Played play(long nanos) {
+    PlayResult play(long nanos) {
         long requestsBefore = requests;
         long hitsBefore = hits;
         long started = System.nanoTime();
@@ -119,7 +119,7 @@ final class MissPenalty implements AutoCloseable {
             }
             now = System.nanoTime();
         }
-        return new Played(requests - requestsBefore, hits - hitsBefore, now - started);
+        return new PlayResult(requests - requestsBefore, hits - hitsBefore, now - started);
     }
 
     @Override

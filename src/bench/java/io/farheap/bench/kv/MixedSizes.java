@@ -3,8 +3,8 @@ package io.farheap.bench.kv;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.MapStats;
-import io.farheap.kv.Session;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import java.io.PrintStream;
@@ -60,11 +60,11 @@ final class MixedSizes {
         long sets = FILLINGS * memory / ((from + to) / 2) / CLIENTS;
         MapCounts before = map.counts();
         long emptiedBefore = map.stats().segmentsEmptied();
-        List<Session> sessions = new ArrayList<>();
+        List<MapSession> sessions = new ArrayList<>();
         List<CompletableFuture<Void>> clients = new ArrayList<>();
         try {
             for (int i = 0; i < CLIENTS; i++) {
-                Session session = map.openSession();
+                MapSession session = map.openSession();
                 sessions.add(session);
                 SplittableRandom random = new SplittableRandom(from + i);
                 clients.add(CompletableFuture.runAsync(
@@ -98,11 +98,11 @@ final class MixedSizes {
                     .put("moved", after.moved() - before.moved())
                     .put("segments_emptied", emptied);
         } finally {
-            sessions.forEach(Session::close);
+            sessions.forEach(MapSession::close);
         }
     }
 
-    private static void load(Session session, SplittableRandom random, long sets, int from, int to, long keys) {
+    private static void load(MapSession session, SplittableRandom random, long sets, int from, int to, long keys) {
         for (long i = 0; i < sets; i++) {
             byte[] key = ByteBuffer.allocate(Long.BYTES)
                     .putLong(random.nextLong(keys))

@@ -36,7 +36,7 @@ final class TracesPart {
     /** One map to play on. */
     private record Game(long objects, String policy, int clients) {}
 
-    private record Played(Game game, long hits, VerbCounts posted) {}
+    private record PlayedTrace(Game game, long hits, VerbCounts posted) {}
 
     private final BenchReport report;
     private final PrintStream out;
@@ -113,7 +113,7 @@ final class TracesPart {
 
     private void playSlowly(ServerProcess server, String trace, int[] keys, long size, String policy) {
         FarMap map = BenchMaps.createSmall(server, "slow " + policy, size, PENALTY_CLIENTS, policy);
-        MissPenalty.Played played;
+        MissPenalty.PlayResult played;
         try (MissPenalty clientsOfMap = new MissPenalty(map, PENALTY_CLIENTS, keys)) {
             played = clientsOfMap.play(seconds * SECOND_NANOS);
         } finally {
@@ -174,14 +174,14 @@ final class TracesPart {
         // A map that has ended is zeroed while the next one is there.
         try (ServerProcess server = BenchMaps.server(2L * atOnce * bytes, bytes);
                 ExecutorService executor = Executors.newFixedThreadPool(atOnce)) {
-            List<Future<Played>> playing = new ArrayList<>();
+            List<Future<PlayedTrace>> playing = new ArrayList<>();
             for (int i = 0; i < games.size(); i++) {
                 String name = "trace " + i;
                 Game game = games.get(i);
                 playing.add(executor.submit(() -> play(server, name, game, keys)));
             }
             try {
-                for (Future<Played> future : playing) {
+                for (Future<PlayedTrace> future : playing) {
                     print(trace, keys.length, future.get());
                 }
             } finally {
@@ -194,17 +194,17 @@ final class TracesPart {
         }
     }
 
-    private static Played play(ServerProcess server, String name, Game game, int[] keys) {
+    private static PlayedTrace play(ServerProcess server, String name, Game game, int[] keys) {
         FarMap map = BenchMaps.createSmall(server, name, game.objects, game.clients, game.policy);
         try (MapTrace played = new MapTrace(map, game.clients)) {
             long hits = played.play(keys);
-            return new Played(game, hits, played.posted());
+            return new PlayedTrace(game, hits, played.posted());
         } finally {
             map.drop();
         }
     }
 
-    private void print(String trace, int requests, Played played) {
+    private void print(String trace, int requests, PlayedTrace played) {
         Game game = played.game;
         VerbCounts posted = played.posted;
         double each = Math.max(1, requests);

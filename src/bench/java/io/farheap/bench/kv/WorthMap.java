@@ -1,8 +1,8 @@
 package io.farheap.bench.kv;
 
-import io.farheap.bench.kv.worth.Design;
-import io.farheap.bench.kv.worth.FarClient;
 import io.farheap.bench.kv.worth.FarTable;
+import io.farheap.bench.kv.worth.FarTableClient;
+import io.farheap.bench.kv.worth.MapDesign;
 import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
@@ -15,7 +15,7 @@ interface WorthMap extends AutoCloseable {
     int SPARSE = 4;
 
     /** A client that gets Zipfian keys, and inserts what it misses. */
-    ClosedLoop.Client open(YcsbKeys keys);
+    ClosedLoop.LoopClient open(YcsbKeys keys);
 
     /** Throws where what clients left is not as it should be. */
     default void check() {}
@@ -24,9 +24,9 @@ interface WorthMap extends AutoCloseable {
     void close();
 
     /** The benchmark's own, with all objects that it has room for. */
-    static WorthMap own(ServerProcess server, Design design, long objects, boolean sparse) {
+    static WorthMap own(ServerProcess server, MapDesign design, long objects, boolean sparse) {
         FarTable table = new FarTable(server.address(), design, sparse ? SPARSE * objects : objects, objects);
-        try (FarClient filling = table.openClient()) {
+        try (FarTableClient filling = table.openClient()) {
             for (long key = 0; key < objects; key++) {
                 filling.begin(key);
                 while (!filling.ended()) {
@@ -39,13 +39,13 @@ interface WorthMap extends AutoCloseable {
         }
         return new WorthMap() {
             @Override
-            public ClosedLoop.Client open(YcsbKeys keys) {
+            public ClosedLoop.LoopClient open(YcsbKeys keys) {
                 return new OwnClient(table.openClient(), keys);
             }
 
             @Override
             public void check() {
-                if (design.kind() == Design.Kind.LISTS) {
+                if (design.kind() == MapDesign.Kind.LISTS) {
                     table.checkLists();
                 }
             }
@@ -62,7 +62,7 @@ interface WorthMap extends AutoCloseable {
         BenchMaps.fill(map, objects, valueBytes);
         return new WorthMap() {
             @Override
-            public ClosedLoop.Client open(YcsbKeys keys) {
+            public ClosedLoop.LoopClient open(YcsbKeys keys) {
                 return new LibraryClient(map, valueBytes, keys);
             }
 
@@ -74,13 +74,13 @@ interface WorthMap extends AutoCloseable {
     }
 
     /** A client of the benchmark's own map. */
-    final class OwnClient implements ClosedLoop.Client {
+    final class OwnClient implements ClosedLoop.LoopClient {
 
-        private final FarClient client;
+        private final FarTableClient client;
         private final YcsbKeys keys;
         private long gets;
 
-        OwnClient(FarClient client, YcsbKeys keys) {
+        OwnClient(FarTableClient client, YcsbKeys keys) {
             this.client = client;
             this.keys = keys;
         }

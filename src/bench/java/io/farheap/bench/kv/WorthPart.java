@@ -1,7 +1,7 @@
 package io.farheap.bench.kv;
 
-import io.farheap.bench.kv.worth.Design;
-import io.farheap.bench.kv.worth.Design.Part;
+import io.farheap.bench.kv.worth.MapDesign;
+import io.farheap.bench.kv.worth.MapDesign.Part;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.Plot;
@@ -59,7 +59,7 @@ final class WorthPart {
 
     private final List<Integer> sessionCounts;
     /** By variant, of each number of sessions. */
-    private final Map<Variant, List<ClosedLoop.Ran>> measured = new LinkedHashMap<>();
+    private final Map<Variant, List<ClosedLoop.LoopResult>> measured = new LinkedHashMap<>();
 
     private final List<Variant> variants = new ArrayList<>();
 
@@ -79,11 +79,11 @@ final class WorthPart {
         rounds = Math.min(MOST_ROUNDS, windows);
         this.windows = Math.ceilDiv(windows, rounds);
         this.sessionCounts = sessionCounts;
-        Design whole = Design.whole();
-        fits("table alone", Design.table());
-        fits("LRU list", Design.lists(1, 0));
-        fits("LRU list, 5 us", Design.lists(1, BACK_OFF_NANOS));
-        fits(SHARDS + " LRU lists, 5 us", Design.lists(SHARDS, BACK_OFF_NANOS));
+        MapDesign whole = MapDesign.whole();
+        fits("table alone", MapDesign.table());
+        fits("LRU list", MapDesign.lists(1, 0));
+        fits("LRU list, 5 us", MapDesign.lists(1, BACK_OFF_NANOS));
+        fits(SHARDS + " LRU lists, 5 us", MapDesign.lists(SHARDS, BACK_OFF_NANOS));
         fits(NO_COUNTERS, whole.without(Part.COUNTERS));
         fits("FC cache, 1/100", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 100));
         fits("FC cache, 1/10", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 10));
@@ -96,7 +96,7 @@ final class WorthPart {
         misses("no history in table", whole.without(Part.HISTORY_IN_TABLE));
         misses("no lazy weights", whole.without(Part.LAZY_WEIGHTS));
         misses("no FC cache", whole.without(Part.COUNTERS));
-        Design eager = whole.without(Part.LAZY_WEIGHTS, Part.COUNTERS);
+        MapDesign eager = whole.without(Part.LAZY_WEIGHTS, Part.COUNTERS);
         misses(WITHOUT_LAZY, eager);
         misses(WITHOUT_HISTORY, eager.without(Part.HISTORY_IN_TABLE));
         misses(WITHOUT_TABLE, eager.without(Part.HISTORY_IN_TABLE, Part.METADATA_IN_TABLE));
@@ -105,11 +105,11 @@ final class WorthPart {
         }
     }
 
-    private void fits(String name, Design design) {
+    private void fits(String name, MapDesign design) {
         variants.add(new Variant(FITS, name, sessions -> WorthMap.own(server, design, keys, true)));
     }
 
-    private void misses(String name, Design design) {
+    private void misses(String name, MapDesign design) {
         variants.add(new Variant(MISSES, name, sessions -> WorthMap.own(server, design, held, false)));
     }
 
@@ -142,10 +142,10 @@ final class WorthPart {
     }
 
     private void measure(int sessions) {
-        Map<Variant, ClosedLoop.Ran> sums = new LinkedHashMap<>();
+        Map<Variant, ClosedLoop.LoopResult> sums = new LinkedHashMap<>();
         for (int round = 0; round < rounds; round++) {
             for (Variant variant : variants) {
-                sums.merge(variant, measure(variant, sessions), ClosedLoop.Ran::and);
+                sums.merge(variant, measure(variant, sessions), ClosedLoop.LoopResult::and);
             }
         }
         out.printf(
@@ -175,9 +175,9 @@ final class WorthPart {
         });
     }
 
-    private ClosedLoop.Ran measure(Variant variant, int sessions) {
+    private ClosedLoop.LoopResult measure(Variant variant, int sessions) {
         try (WorthMap map = variant.map.apply(sessions)) {
-            ClosedLoop.Ran ran = ClosedLoop.run(sessions, windows, thread -> {
+            ClosedLoop.LoopResult ran = ClosedLoop.run(sessions, windows, thread -> {
                 YcsbKeys drawn = new YcsbKeys(keys, thread);
                 return () -> map.open(drawn);
             });
@@ -186,7 +186,7 @@ final class WorthPart {
         }
     }
 
-    private void print(Variant variant, int sessions, ClosedLoop.Ran ran) {
+    private void print(Variant variant, int sessions, ClosedLoop.LoopResult ran) {
         double each = Math.max(1, ran.requests());
         VerbCounts posted = ran.posted();
         out.printf(
@@ -221,8 +221,8 @@ final class WorthPart {
     }
 
     private void gain(String part, int at, String load, String without, String with, String paper) {
-        ClosedLoop.Ran before = ran(load, without).get(at);
-        ClosedLoop.Ran after = ran(load, with).get(at);
+        ClosedLoop.LoopResult before = ran(load, without).get(at);
+        ClosedLoop.LoopResult after = ran(load, with).get(at);
         out.printf(
                 "%-30s%9d%+8.0f%%%+8.0f%%%16s%+11.0f%%   %s%n",
                 part,
@@ -234,7 +234,7 @@ final class WorthPart {
                 paper);
     }
 
-    private List<ClosedLoop.Ran> ran(String load, String name) {
+    private List<ClosedLoop.LoopResult> ran(String load, String name) {
         return Objects.requireNonNull(measured.get(variant(load, name)));
     }
 
@@ -242,7 +242,7 @@ final class WorthPart {
         return 100 * (one / other - 1);
     }
 
-    private static double messages(ClosedLoop.Ran ran) {
+    private static double messages(ClosedLoop.LoopResult ran) {
         return ran.posted().operations() / (double) Math.max(1, ran.requests());
     }
 

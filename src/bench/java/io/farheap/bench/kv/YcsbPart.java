@@ -82,7 +82,7 @@ final class YcsbPart {
 
     private void measure(FarMap map, Workload workload, boolean zipfian, int sessions) {
         BenchMaps.fill(map, objects);
-        ClosedLoop.Ran ran = ClosedLoop.run(sessions, windows, thread -> side(map, workload, zipfian, thread));
+        ClosedLoop.LoopResult ran = ClosedLoop.run(sessions, windows, thread -> side(map, workload, zipfian, thread));
         print(workload, zipfian, sessions, ran);
         Histogram latency = ran.latency();
         BenchReport.Row row = report.row()
@@ -98,7 +98,7 @@ final class YcsbPart {
                 .put("paper_ops_per_s", workload.paper() * 1e6);
     }
 
-    private Supplier<ClosedLoop.Client> side(FarMap map, Workload workload, boolean zipfian, int thread) {
+    private Supplier<ClosedLoop.LoopClient> side(FarMap map, Workload workload, boolean zipfian, int thread) {
         SplittableRandom random = new SplittableRandom(thread);
         YcsbKeys keys = new YcsbKeys(objects, thread);
         return () -> new MapClient(map, BenchMaps.VALUE_BYTES) {
@@ -125,7 +125,7 @@ final class YcsbPart {
         return zipfian ? keys.zipfian() : random.nextLong(objects);
     }
 
-    private void print(Workload workload, boolean zipfian, int sessions, ClosedLoop.Ran ran) {
+    private void print(Workload workload, boolean zipfian, int sessions, ClosedLoop.LoopResult ran) {
         Histogram latency = ran.latency();
         out.printf(
                 "%-6s%-10s%10d%,16.0f%,12d%,12d%,12d%,12d%12.3f%10.2f%10.1f%n",

@@ -1,7 +1,7 @@
 package io.farheap.bench.machine;
 
 import io.farheap.thread.Cores;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -20,10 +20,10 @@ public final class FirstCore implements AutoCloseable {
     /** @param device whose cores these are; {@link io.farheap.thread.Cores#near} */
     public FirstCore(String device) {
         List<Integer> cores = Cores.near(device);
-        int core = cores.size() > 1 ? cores.getFirst() : Pinning.ANY;
+        int core = cores.size() > 1 ? cores.getFirst() : ThreadAffinity.ANY;
         thread = Executors.newSingleThreadExecutor(
                 work -> Thread.ofPlatform().daemon().name("bench").unstarted(() -> {
-                    Pinning.pin(core);
+                    ThreadAffinity.pin(core);
                     work.run();
                 }));
     }

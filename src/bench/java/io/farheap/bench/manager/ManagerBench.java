@@ -1,7 +1,7 @@
 package io.farheap.bench.manager;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.manager.state.EmbeddedZooKeeper;
 import io.farheap.manager.state.ZooKeeperStore;
 import java.io.IOException;
@@ -18,11 +18,11 @@ public final class ManagerBench implements AutoCloseable {
     private final CloseStack opened = new CloseStack();
     private final SplittableRandom random = new SplittableRandom(1);
     private final EmbeddedZooKeeper zookeeper;
-    private final Attendants attendants;
-    private final BareWrites bare;
+    private final HeartbeatLoad attendants;
+    private final ZooKeeperWrites bare;
     private final int callers;
     private final byte[] record;
-    private Manager manager;
+    private InProcessManager manager;
 
     /**
      * @param allocationsPerSecond through gRPC, by all callers
@@ -58,22 +58,22 @@ public final class ManagerBench implements AutoCloseable {
             throws IOException, InterruptedException, KeeperException {
         this.callers = callers;
         try {
-            PretendedCluster cluster = new PretendedCluster(servers, caches);
+            SyntheticCluster cluster = new SyntheticCluster(servers, caches);
             zookeeper = opened.add(EmbeddedZooKeeper.start(directory));
             try (ZooKeeperStore store = new ZooKeeperStore(zookeeper.connection())) {
                 cluster.store(store);
             }
-            bare = opened.add(new BareWrites(zookeeper.connection()));
-            attendants = opened.add(new Attendants(cluster, processes));
-            manager = new Manager(zookeeper.connection());
+            bare = opened.add(new ZooKeeperWrites(zookeeper.connection()));
+            attendants = opened.add(new HeartbeatLoad(cluster, processes));
+            manager = new InProcessManager(zookeeper.connection());
             attendants.attend(manager.cluster());
             attendants.awaitAll();
-            long first = Callers.newIds(random, 1)[0];
+            long first = AllocationCallers.newIds(random, 1)[0];
             manager.awaitAllocation(first);
             record = bare.record();
             manager.cluster().deallocate(first);
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -85,14 +85,14 @@ public final class ManagerBench implements AutoCloseable {
 
     /** Allocates so many caches, gives them back, and then writes as many nodes without a manager. */
     public Turn turn(int count) throws InterruptedException, KeeperException {
-        long[] ids = Callers.newIds(random, count);
+        long[] ids = AllocationCallers.newIds(random, count);
         attendants.attendAlso(LongStream.of(ids).boxed().collect(Collectors.toSet()));
-        try (Callers asking = new Callers(manager.address(), callers)) {
+        try (AllocationCallers asking = new AllocationCallers(manager.address(), callers)) {
             long reported = attendants.reported();
             int written = bare.managersWrites();
             long started = System.nanoTime();
-            Callers.Calls allocations = asking.allocate(ids);
-            Callers.Calls deallocations = asking.deallocate(ids);
+            AllocationCallers.CallRates allocations = asking.allocate(ids);
+            AllocationCallers.CallRates deallocations = asking.deallocate(ids);
             double reports = (attendants.reported() - reported) / ((System.nanoTime() - started) / 1e9);
             return new Turn(
                     allocations.perSecond(),
@@ -113,9 +113,9 @@ public final class ManagerBench implements AutoCloseable {
     public double leaderChange() {
         attendants.attend(null);
         manager.close();
-        long id = Callers.newIds(random, 1)[0];
+        long id = AllocationCallers.newIds(random, 1)[0];
         long started = System.nanoTime();
-        manager = new Manager(zookeeper.connection());
+        manager = new InProcessManager(zookeeper.connection());
         attendants.attend(manager.cluster());
         manager.awaitAllocation(id);
         double millis = (System.nanoTime() - started) / 1e6;
@@ -129,6 +129,6 @@ public final class ManagerBench implements AutoCloseable {
         if (attendants != null) {
             attendants.attend(null);
         }
-        Closing.all(manager, opened);
+        Closeables.all(manager, opened);
     }
 }

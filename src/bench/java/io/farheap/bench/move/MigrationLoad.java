@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import java.lang.invoke.MethodHandles;
@@ -33,7 +33,7 @@ public final class MigrationLoad implements AutoCloseable {
         }
     }
 
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
     private final boolean write;
     /** What the cache is to have, where somebody checks it; or null. */

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -74,7 +74,7 @@ public final class RecordContent implements AutoCloseable {
         // What another cache was told since it was checked counts no more.
         readLog();
         last.fill((byte) 0);
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(PIECE_BYTES)) {
             for (long address = 0; address < bytes; address += PIECE_BYTES) {
                 for (int at = 0; at < PIECE_BYTES; at += RECORD_BYTES) {
@@ -94,7 +94,7 @@ public final class RecordContent implements AutoCloseable {
         readLog();
         int[] failed = new int[1];
         long lost = 0;
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(PIECE_BYTES)) {
             for (long address = 0; address < bytes; address += PIECE_BYTES) {
                 failed[0] = Status.OK;

@@ -45,7 +45,7 @@ public final class BenchPeersCommand implements Callable<Integer> {
             paramLabel = "OP",
             defaultValue = "get,put",
             description = "get, put (default: ${DEFAULT-VALUE})")
-    private List<Operation> operations;
+    private List<PeerOperation> operations;
 
     @Option(
             names = "--size",
@@ -169,7 +169,7 @@ public final class BenchPeersCommand implements Callable<Integer> {
                         .toArray(Plot[]::new));
     }
 
-    private Plot plot(Operation operation, List<String> peers, List<PeersBench.Row> rows) {
+    private Plot plot(PeerOperation operation, List<String> peers, List<PeersBench.Row> rows) {
         Plot plot = Plot.bars(
                         "peers-" + operation,
                         "One " + operation + " after another, from one Java thread",

@@ -1,6 +1,6 @@
 package io.farheap.bench.peers;
 
-import io.farheap.bench.child.Tether;
+import io.farheap.bench.child.TetheredProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -27,7 +27,7 @@ final class ChildProcess implements AutoCloseable {
     /** @param log where what it prints goes */
     static ChildProcess start(Path log, List<String> command) throws IOException {
         return new ChildProcess(
-                new ProcessBuilder(Tether.command(command))
+                new ProcessBuilder(TetheredProcess.command(command))
                         .redirectErrorStream(true)
                         .redirectOutput(log.toFile())
                         .start(),
@@ -37,16 +37,16 @@ final class ChildProcess implements AutoCloseable {
     /**
      * Where on the PATH a program is.
      *
-     * @throws AbsentException where it is not
+     * @throws PeerAbsentException where it is not
      */
-    static String program(String name, String debianPackage) throws AbsentException {
+    static String program(String name, String debianPackage) throws PeerAbsentException {
         for (String directory : System.getenv("PATH").split(":")) {
             Path candidate = Path.of(directory, name);
             if (Files.isExecutable(candidate)) {
                 return candidate.toString();
             }
         }
-        throw new AbsentException(name + " is not installed (Debian: " + debianPackage + ")");
+        throw new PeerAbsentException(name + " is not installed (Debian: " + debianPackage + ")");
     }
 
     static int freePort() throws IOException {
@@ -67,14 +67,14 @@ final class ChildProcess implements AutoCloseable {
     /**
      * Returns when the server is ready.
      *
-     * @throws AbsentException where it does not become so, with what it printed
+     * @throws PeerAbsentException where it does not become so, with what it printed
      */
-    void await(BooleanSupplier ready) throws IOException, InterruptedException, AbsentException {
+    void await(BooleanSupplier ready) throws IOException, InterruptedException, PeerAbsentException {
         long deadline = System.nanoTime() + START_NANOS;
         while (!ready.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
                 String printed = Files.readString(log).strip();
-                throw new AbsentException("its server did not start"
+                throw new PeerAbsentException("its server did not start"
                         + (printed.isEmpty()
                                 ? ""
                                 : ": " + printed.lines().toList().getLast()));
@@ -85,6 +85,6 @@ final class ChildProcess implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        Tether.end(shell);
+        TetheredProcess.end(shell);
     }
 }

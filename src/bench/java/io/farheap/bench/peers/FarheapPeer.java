@@ -2,13 +2,13 @@ package io.farheap.bench.peers;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 
 /** A cache in another process's memory, through a session's blocking calls and a registered buffer. */
 final class FarheapPeer implements Peer {
 
     private final Cache cache;
-    private final Session session;
+    private final CacheSession session;
     private final Buffer value;
     private final Buffer fetched;
     private int bytes;
@@ -28,7 +28,7 @@ final class FarheapPeer implements Peer {
     @Override
     public void use(byte[] newValue) {
         bytes = newValue.length;
-        Values.store(newValue, value.segment());
+        OffHeapValues.store(newValue, value.segment());
     }
 
     @Override
@@ -47,7 +47,7 @@ final class FarheapPeer implements Peer {
 
     @Override
     public byte[] got() {
-        return Values.load(fetched.segment(), bytes);
+        return OffHeapValues.load(fetched.segment(), bytes);
     }
 
     @Override

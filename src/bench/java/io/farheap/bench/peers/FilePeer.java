@@ -42,8 +42,8 @@ final class FilePeer implements Peer {
         return ByteBuffer.allocateDirect(bytes + 2 * block).alignedSlice(block);
     }
 
-    /** @throws AbsentException where the file system of the directory cannot do direct I/O */
-    static FilePeer open(Path directory, boolean direct, int maxBytes) throws IOException, AbsentException {
+    /** @throws PeerAbsentException where the file system of the directory cannot do direct I/O */
+    static FilePeer open(Path directory, boolean direct, int maxBytes) throws IOException, PeerAbsentException {
         Path file = directory.resolve(direct ? "file-direct" : "file");
         Set<OpenOption> options = new HashSet<>(List.of(CREATE, READ, WRITE));
         if (direct) {
@@ -56,7 +56,7 @@ final class FilePeer implements Peer {
             if (!direct) {
                 throw e;
             }
-            throw new AbsentException(
+            throw new PeerAbsentException(
                     "the file system of " + directory + " ("
                             + Files.getFileStore(directory).type() + ") has no direct I/O",
                     e);
@@ -64,9 +64,9 @@ final class FilePeer implements Peer {
     }
 
     @Override
-    public void use(byte[] newValue) throws AbsentException {
+    public void use(byte[] newValue) throws PeerAbsentException {
         if (direct && newValue.length % block != 0) {
-            throw new AbsentException("direct I/O moves whole blocks of " + block + " bytes");
+            throw new PeerAbsentException("direct I/O moves whole blocks of " + block + " bytes");
         }
         value.clear().put(newValue).flip();
         fetched.clear().limit(newValue.length);

@@ -21,7 +21,7 @@ final class LocalPeer implements Peer {
     @Override
     public void use(byte[] newValue) {
         bytes = newValue.length;
-        Values.store(newValue, value);
+        OffHeapValues.store(newValue, value);
     }
 
     @Override
@@ -29,7 +29,7 @@ final class LocalPeer implements Peer {
         for (int i = 0; i < times; i++) {
             MemorySegment.copy(value, 0, store, 0, bytes);
             // Without this the loop would be one copy.
-            Values.keep();
+            OffHeapValues.keep();
         }
     }
 
@@ -37,13 +37,13 @@ final class LocalPeer implements Peer {
     public void get(int times) {
         for (int i = 0; i < times; i++) {
             MemorySegment.copy(store, 0, fetched, 0, bytes);
-            Values.keep();
+            OffHeapValues.keep();
         }
     }
 
     @Override
     public byte[] got() {
-        return Values.load(fetched, bytes);
+        return OffHeapValues.load(fetched, bytes);
     }
 
     @Override

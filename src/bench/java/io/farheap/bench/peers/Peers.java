@@ -19,13 +19,13 @@ final class Peers implements AutoCloseable {
     static final String JUCX = "UCX (jucx)";
 
     private interface Opening {
-        Contestant open() throws Exception;
+        PeerRunner open() throws Exception;
     }
 
     private final ScratchDirectory scratch;
     private final Path directory;
     private final long turnNanos;
-    private final Map<String, Contestant> open = new LinkedHashMap<>();
+    private final Map<String, PeerRunner> open = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
     private Peers(Path parent, long turnNanos) throws IOException {
@@ -74,7 +74,7 @@ final class Peers implements AutoCloseable {
     }
 
     /** By name, in the order of a table. */
-    Map<String, Contestant> open() {
+    Map<String, PeerRunner> open() {
         return open;
     }
 
@@ -83,7 +83,7 @@ final class Peers implements AutoCloseable {
         return absent;
     }
 
-    private Contestant timed(String name, Peer peer) {
+    private PeerRunner timed(String name, Peer peer) {
         return new TimedPeer(name, peer, turnNanos);
     }
 
@@ -102,7 +102,7 @@ final class Peers implements AutoCloseable {
     private void add(String name, Opening opening) {
         try {
             open.put(name, opening.open());
-        } catch (AbsentException e) {
+        } catch (PeerAbsentException e) {
             absent.put(name, e.getMessage());
         } catch (RuntimeException e) {
             throw e;
@@ -113,9 +113,9 @@ final class Peers implements AutoCloseable {
 
     @Override
     public void close() {
-        List<Contestant> all = new ArrayList<>(open.values());
+        List<PeerRunner> all = new ArrayList<>(open.values());
         Exception failed = null;
-        for (Contestant contestant : all.reversed()) {
+        for (PeerRunner contestant : all.reversed()) {
             try {
                 contestant.close();
             } catch (Exception e) {

@@ -16,19 +16,19 @@ public final class PeersBench {
 
     /** Medians over the turns, in ns per operation, and the 25th and 75th percentile of the turns' medians. */
     public record Row(
-            Operation operation, int bytes, String peer, double p50, double p25, double p75, double p99, int turns) {}
+            PeerOperation operation, int bytes, String peer, double p50, double p25, double p75, double p99, int turns) {}
 
-    private record Key(Operation operation, int bytes, String peer) {}
+    private record Key(PeerOperation operation, int bytes, String peer) {}
 
     private static final int WARM_UP_ROUNDS = 1;
 
-    private final List<Operation> operations;
+    private final List<PeerOperation> operations;
     private final List<Integer> sizes;
-    private final Map<Key, List<Turn>> turns = new LinkedHashMap<>();
+    private final Map<Key, List<PeerTurn>> turns = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
     private List<String> names = List.of();
 
-    public PeersBench(List<Operation> operations, List<Integer> sizes) {
+    public PeersBench(List<PeerOperation> operations, List<Integer> sizes) {
         this.operations = operations;
         this.sizes = sizes;
     }
@@ -59,13 +59,13 @@ public final class PeersBench {
     private void run(Peers peers, int rounds, IntConsumer progress) throws Exception {
         names = List.copyOf(peers.open().keySet());
         absent.putAll(peers.absent());
-        for (Contestant contestant : peers.open().values()) {
+        for (PeerRunner contestant : peers.open().values()) {
             warmUp(contestant, maxBytes());
         }
         for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
-            for (Operation operation : operations) {
+            for (PeerOperation operation : operations) {
                 for (int bytes : sizes) {
-                    for (Map.Entry<String, Contestant> peer : peers.open().entrySet()) {
+                    for (Map.Entry<String, PeerRunner> peer : peers.open().entrySet()) {
                         turn(new Key(operation, bytes, peer.getKey()), peer.getValue(), round >= 0);
                     }
                 }
@@ -80,21 +80,21 @@ public final class PeersBench {
     }
 
     /** @param bytes the largest size: what moves whole blocks takes that if it takes any */
-    private static void warmUp(Contestant contestant, int bytes) throws Exception {
+    private static void warmUp(PeerRunner contestant, int bytes) throws Exception {
         try {
             contestant.warmUp(bytes);
-        } catch (AbsentException e) {
+        } catch (PeerAbsentException e) {
             // Its turns will say so.
         }
     }
 
-    private void turn(Key key, Contestant contestant, boolean counts) throws Exception {
+    private void turn(Key key, PeerRunner contestant, boolean counts) throws Exception {
         try {
-            Turn turn = contestant.turn(key.operation(), key.bytes());
+            PeerTurn turn = contestant.turn(key.operation(), key.bytes());
             if (counts) {
                 turns.computeIfAbsent(key, ignored -> new ArrayList<>()).add(turn);
             }
-        } catch (AbsentException e) {
+        } catch (PeerAbsentException e) {
             absent.put(key.peer() + ", " + key.bytes() + " bytes", e.getMessage());
         } catch (IOException e) {
             throw new IOException(
@@ -109,10 +109,10 @@ public final class PeersBench {
                 key.operation(),
                 key.bytes(),
                 key.peer(),
-                percentile(taken, Turn::median, 0.5),
-                percentile(taken, Turn::median, 0.25),
-                percentile(taken, Turn::median, 0.75),
-                percentile(taken, Turn::p99, 0.5),
+                percentile(taken, PeerTurn::median, 0.5),
+                percentile(taken, PeerTurn::median, 0.25),
+                percentile(taken, PeerTurn::median, 0.75),
+                percentile(taken, PeerTurn::p99, 0.5),
                 taken.size())));
         return rows;
     }
@@ -128,14 +128,14 @@ public final class PeersBench {
     }
 
     /** The row that others are compared with; null where it was not measured. */
-    public static @Nullable Row farheap(List<Row> rows, Operation operation, int bytes) {
+    public static @Nullable Row farheap(List<Row> rows, PeerOperation operation, int bytes) {
         return rows.stream()
                 .filter(row -> row.peer().equals(Peers.FARHEAP) && row.operation() == operation && row.bytes() == bytes)
                 .findFirst()
                 .orElse(null);
     }
 
-    private static double percentile(List<Turn> taken, ToDoubleFunction<Turn> figure, double share) {
+    private static double percentile(List<PeerTurn> taken, ToDoubleFunction<PeerTurn> figure, double share) {
         double[] sorted = taken.stream().mapToDouble(figure).toArray();
         Arrays.sort(sorted);
         return sorted[(int) Math.round(share * (sorted.length - 1))];

@@ -43,9 +43,9 @@ public final class RedisChase implements AutoCloseable {
      * Starts a server of its own and fills it.
      *
      * @param directory for its socket and its log
-     * @throws AbsentException where there is no Redis 7, with what to install
+     * @throws PeerAbsentException where there is no Redis 7, with what to install
      */
-    public static RedisChase open(Path directory) throws IOException, InterruptedException, AbsentException {
+    public static RedisChase open(Path directory) throws IOException, InterruptedException, PeerAbsentException {
         Path socket = directory.resolve("redis-chase.socket");
         ChildProcess server = ChildProcess.start(
                 directory.resolve("redis-chase.log"),
@@ -70,11 +70,11 @@ public final class RedisChase implements AutoCloseable {
         }
     }
 
-    private void fill() throws IOException, AbsentException {
+    private void fill() throws IOException, PeerAbsentException {
         try {
             request("FUNCTION", "LOAD", LIBRARY);
         } catch (IllegalStateException e) {
-            throw new AbsentException("this Redis has no functions; it needs version 7 (" + e.getMessage() + ")", e);
+            throw new PeerAbsentException("this Redis has no functions; it needs version 7 (" + e.getMessage() + ")", e);
         }
         // One circle, in random order (Sattolo).
         int[] next = new int[NODES];

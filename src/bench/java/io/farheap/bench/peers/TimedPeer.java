@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
  * it cannot be told apart.
  */
 @SuppressWarnings("try")
-final class TimedPeer implements Contestant {
+final class TimedPeer implements PeerRunner {
 
     private static final int BLOCK_NANOS = 4_000;
     private static final int MAX_BLOCK = 4_096;
@@ -31,7 +31,7 @@ final class TimedPeer implements Contestant {
     private final long clockNanos = clockCost();
     private final SplittableRandom random = new SplittableRandom();
     /** The last median, by operation and size: it says how long a block is. */
-    private final Map<Operation, Map<Integer, Double>> medians = new EnumMap<>(Operation.class);
+    private final Map<PeerOperation, Map<Integer, Double>> medians = new EnumMap<>(PeerOperation.class);
 
     private final double[] blocks = new double[MAX_SAMPLES];
     private final double[] singles = new double[MAX_SAMPLES];
@@ -47,7 +47,7 @@ final class TimedPeer implements Contestant {
         peer.use(new byte[bytes]);
         peer.begin();
         try {
-            for (Operation operation : List.of(Operation.PUT, Operation.GET)) {
+            for (PeerOperation operation : List.of(PeerOperation.PUT, PeerOperation.GET)) {
                 for (long end = System.nanoTime() + WARM_UP_NANOS; System.nanoTime() - end < 0; ) {
                     nanos(operation, FIRST_TRY);
                 }
@@ -58,14 +58,14 @@ final class TimedPeer implements Contestant {
     }
 
     @Override
-    public Turn turn(Operation operation, int bytes) throws Exception {
+    public PeerTurn turn(PeerOperation operation, int bytes) throws Exception {
         byte[] value = new byte[bytes];
         random.nextBytes(value);
         peer.use(value);
         peer.begin();
         try {
             peer.put(1);
-            Turn turn = time(operation, bytes);
+            PeerTurn turn = time(operation, bytes);
             peer.get(1);
             if (!Arrays.equals(value, peer.got())) {
                 throw new IOException(name + " does not return what was put: its figures would mean nothing");
@@ -76,7 +76,7 @@ final class TimedPeer implements Contestant {
         }
     }
 
-    private Turn time(Operation operation, int bytes) throws Exception {
+    private PeerTurn time(PeerOperation operation, int bytes) throws Exception {
         Map<Integer, Double> known = medians.computeIfAbsent(operation, ignored -> new HashMap<>());
         double expected = known.containsKey(bytes) ? known.get(bytes) : nanos(operation, FIRST_TRY) / FIRST_TRY;
         int block = (int) Math.clamp(BLOCK_NANOS / Math.max(expected, 1), 1, MAX_BLOCK);
@@ -97,12 +97,12 @@ final class TimedPeer implements Contestant {
         Arrays.sort(blocks, 0, count);
         Arrays.sort(singles, 0, count);
         known.put(bytes, blocks[count / 2]);
-        return new Turn(blocks[count / 2], singles[(int) (count * 0.99)]);
+        return new PeerTurn(blocks[count / 2], singles[(int) (count * 0.99)]);
     }
 
-    private double nanos(Operation operation, int times) throws Exception {
+    private double nanos(PeerOperation operation, int times) throws Exception {
         long start = System.nanoTime();
-        if (operation == Operation.GET) {
+        if (operation == PeerOperation.GET) {
             peer.get(times);
         } else {
             peer.put(times);

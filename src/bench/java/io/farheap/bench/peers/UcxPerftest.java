@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * side seeing the other's store; its get is one-sided. A turn is two runs of it, since a run prints one percentile.
  * Percentiles are in steps of its clock, 10 ns (half of that for a put), so for gets the average stands for the median.
  */
-final class UcxPerftest implements Contestant {
+final class UcxPerftest implements PeerRunner {
 
     private static final String TRANSPORTS = "posix,self";
     private static final int OPERATIONS = 100_000;
@@ -31,21 +31,21 @@ final class UcxPerftest implements Contestant {
         this.directory = directory;
     }
 
-    static UcxPerftest open(Path directory) throws AbsentException {
+    static UcxPerftest open(Path directory) throws PeerAbsentException {
         return new UcxPerftest(ChildProcess.program("ucx_perftest", "ucx-utils"), directory);
     }
 
     @Override
-    public Turn turn(Operation operation, int bytes) throws Exception {
+    public PeerTurn turn(PeerOperation operation, int bytes) throws Exception {
         Matcher median = run(operation, bytes, 50);
         Matcher p99 = run(operation, bytes, 99);
-        return new Turn(
-                Double.parseDouble(median.group(operation == Operation.GET ? 2 : 1)) * NANOS_PER_MICRO,
+        return new PeerTurn(
+                Double.parseDouble(median.group(operation == PeerOperation.GET ? 2 : 1)) * NANOS_PER_MICRO,
                 Double.parseDouble(p99.group(1)) * NANOS_PER_MICRO);
     }
 
     /** @return of the line with percentile and average, in us */
-    private Matcher run(Operation operation, int bytes, int percentile) throws Exception {
+    private Matcher run(PeerOperation operation, int bytes, int percentile) throws Exception {
         int port = ChildProcess.freePort();
         List<String> environment =
                 List.of("/usr/bin/env", "UCX_TLS=" + TRANSPORTS, program, "-p", Integer.toString(port));
@@ -58,7 +58,7 @@ final class UcxPerftest implements Contestant {
                     "-p",
                     Integer.toString(port),
                     "-t",
-                    operation == Operation.GET ? "ucp_get" : "ucp_put_lat",
+                    operation == PeerOperation.GET ? "ucp_get" : "ucp_put_lat",
                     "-s",
                     Integer.toString(bytes),
                     "-n",
@@ -82,7 +82,7 @@ final class UcxPerftest implements Contestant {
         String printed = Files.readString(log);
         Matcher line = FINAL.matcher(printed);
         if (!line.find()) {
-            throw new AbsentException(
+            throw new PeerAbsentException(
                     "ucx_perftest printed no result: " + printed.strip().lines().reduce("", (a, b) -> b));
         }
         return line;

@@ -16,7 +16,7 @@ import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.measure.LateOperations;
 import io.farheap.verbs.Devices;
-import io.farheap.verbs.SoftverbsNumbers;
+import io.farheap.verbs.SoftverbsCounters;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -109,7 +109,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             return 0;
         }
         BenchReport report = null;
-        SoftverbsNumbers model = null;
+        SoftverbsCounters model = null;
         List<Plot> plots = new ArrayList<>();
         for (long span : spans) {
             long region = Math.max(64 << 10, Long.highestOneBit(Math.min(span, 64 << 20)));
@@ -124,9 +124,9 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     report = output.report(spec, cache.context());
                     report.origin().forEach(System.out::println);
                 }
-                model = SoftverbsNumbers.now(Devices.library());
-                Chains chains = new Chains(cache, memory);
-                Procedure hops = cache.procedures().register(Hops.class, Procedures.READS | Procedures.UNORDERED);
+                model = SoftverbsCounters.now(Devices.library());
+                PointerChains chains = new PointerChains(cache, memory);
+                Procedure hops = cache.procedures().register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
                 if (ops.contains("chase")) {
                     plots.add(chase(core, report, late, cache, chains, hops, span));
                 }
@@ -150,7 +150,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     report = output.report(spec, cache.context());
                     report.origin().forEach(System.out::println);
                 }
-                new Stealing(cache, server.address()).run(report, late, repeat, millis * 1_000_000);
+                new CallStealing(cache, server.address()).run(report, late, repeat, millis * 1_000_000);
             }
         }
         if (report != null) {
@@ -215,7 +215,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     }
 
     private Plot chase(
-            FirstCore core, BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
+            FirstCore core, BenchReport report, LateShare late, Cache cache, PointerChains chains, Procedure hops, long span) {
         PrintStream out = System.out;
         out.printf(
                 "%nchase over %s%n%6s%14s%14s%24s%14s%n",
@@ -263,7 +263,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     }
 
     private void rate(
-            FirstCore core, BenchReport report, LateShare late, Cache cache, Chains chains, Procedure hops, long span) {
+            FirstCore core, BenchReport report, LateShare late, Cache cache, PointerChains chains, Procedure hops, long span) {
         PrintStream out = System.out;
         out.printf("%nrate over %s, one server thread%n", Sizes.format(span));
         cache.reconfigure(CacheConfiguration.DIRECT.with(0, 1, 16, 4));
@@ -317,7 +317,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             BenchReport report,
             ServerProcess turning,
             Cache cache,
-            Chains chains,
+            PointerChains chains,
             Procedure hops,
             long memory,
             long region) {
@@ -327,8 +327,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 Cache other = cache(server, memory);
                 LateShare late = new LateShare(turning.address(), server.address())) {
             other.reconfigure(batches);
-            Chains same = new Chains(other, memory);
-            Procedure off = other.procedures().register(Hops.class, Procedures.READS | Procedures.UNORDERED);
+            PointerChains same = new PointerChains(other, memory);
+            Procedure off = other.procedures().register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
             for (int depth : new int[] {1, 8, 16}) {
                 late.percent();
                 Samples with = new Samples();
@@ -378,7 +378,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             LateShare late,
             ServerProcess server,
             Cache cache,
-            Chains chains,
+            PointerChains chains,
             Procedure hops,
             long span) {
         late.percent();
@@ -389,7 +389,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         Samples p99 = new Samples();
         Samples quietP99 = new Samples();
         try (Cache other = cache(server, 64 << 10);
-                Neighbour neighbour = new Neighbour(other);
+                NoisyNeighbour neighbour = new NoisyNeighbour(other);
                 CallLoad load = new CallLoad(core, cache, chains, 4)) {
             for (int turn = -2; turn < repeat; turn++) {
                 load.latency.reset();

@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.bench.machine.FirstCore;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.Procedure;
-import io.farheap.cache.Session;
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.contract.Completion;
 import java.util.SplittableRandom;
@@ -22,9 +22,9 @@ final class CallLoad implements AutoCloseable {
     private static final int TIMED_MASK = 63;
 
     private final FirstCore core;
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
-    private final Chains chains;
+    private final PointerChains chains;
     private final SplittableRandom random;
     private final int[] free = new int[PLACES];
     private final long[] begun = new long[PLACES];
@@ -42,7 +42,7 @@ final class CallLoad implements AutoCloseable {
         end((int) token);
     };
 
-    CallLoad(FirstCore core, Cache cache, Chains chains, long seed) {
+    CallLoad(FirstCore core, Cache cache, PointerChains chains, long seed) {
         this.chains = chains;
         this.random = new SplittableRandom(seed);
         this.core = core;

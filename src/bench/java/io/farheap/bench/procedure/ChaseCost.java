@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.bench.report.Samples;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.Procedure;
-import io.farheap.cache.Session;
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.procedure.CallStatus;
 import java.util.SplittableRandom;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class ChaseCost {
 
     private final Cache cache;
-    private final Chains chains;
+    private final PointerChains chains;
     private final Procedure procedure;
     private final int depth;
     private final SplittableRandom random = new SplittableRandom(2);
@@ -38,7 +38,7 @@ final class ChaseCost {
     };
 
     /** @param depth hops; 0 for an empty call beside one read */
-    ChaseCost(Cache cache, Chains chains, Procedure procedure, int depth) {
+    ChaseCost(Cache cache, PointerChains chains, Procedure procedure, int depth) {
         this.cache = cache;
         this.chains = chains;
         this.procedure = procedure;
@@ -47,7 +47,7 @@ final class ChaseCost {
 
     /** @param warmUps turns before those that count */
     void run(int warmUps, int turns, long turnNanos) {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             for (int turn = -warmUps; turn < turns; turn++) {
                 double called = p50(turnNanos, calls, turn >= 0, () -> call(session, buffer));
@@ -60,7 +60,7 @@ final class ChaseCost {
         }
     }
 
-    private void call(Session session, Buffer buffer) {
+    private void call(CacheSession session, Buffer buffer) {
         long start = chains.any(random);
         buffer.segment().set(JAVA_LONG, 0, start);
         buffer.segment().set(JAVA_LONG, 8, depth);
@@ -74,7 +74,7 @@ final class ChaseCost {
         }
     }
 
-    private void read(Session session, Buffer buffer) {
+    private void read(CacheSession session, Buffer buffer) {
         long node = chains.any(random);
         for (int i = 0; i < Math.max(1, depth); i++) {
             session.readBlocking(node, buffer, 128, 8);

@@ -9,7 +9,7 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.measure.SoftverbsModel;
 import io.farheap.procedure.CallFormat;
 import io.farheap.rpc.BatchFormat;
-import io.farheap.verbs.SoftverbsNumbers;
+import io.farheap.verbs.SoftverbsCounters;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
@@ -37,7 +37,7 @@ final class ComputedChases {
     static void run(
             BenchReport report,
             PrintStream out,
-            SoftverbsNumbers model,
+            SoftverbsCounters model,
             List<Integer> depths,
             List<Long> spans,
             int repeat,
@@ -74,7 +74,7 @@ final class ComputedChases {
         }
     }
 
-    static void add(BenchReport report, PrintStream out, SoftverbsNumbers model, JsonObject plain) {
+    static void add(BenchReport report, PrintStream out, SoftverbsCounters model, JsonObject plain) {
         long depth = plain.get("depth").getAsLong();
         long span = plain.get("span").getAsLong();
         double call = plain.get("call_p50_ns").getAsDouble() + callNanos(model);
@@ -91,7 +91,7 @@ final class ComputedChases {
     }
 
     /** There and back. */
-    static long callNanos(SoftverbsNumbers model) {
+    static long callNanos(SoftverbsCounters model) {
         return model.writeNanos(CALL_BYTES, true) + model.writeNanos(ANSWER_BYTES, true);
     }
 }

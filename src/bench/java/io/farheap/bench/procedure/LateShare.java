@@ -3,7 +3,7 @@ package io.farheap.bench.procedure;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.server.MemoryServer;
 import io.farheap.verbs.Devices;
-import io.farheap.verbs.SoftverbsNumbers;
+import io.farheap.verbs.SoftverbsCounters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,7 @@ final class LateShare implements AutoCloseable {
 
     /** Of those since the last call, or since it was made. 0 without a model. */
     double percent() {
-        SoftverbsNumbers own = SoftverbsNumbers.now(Devices.library());
+        SoftverbsCounters own = SoftverbsCounters.now(Devices.library());
         long done = own.operations();
         long missed = own.late();
         for (ControlClient server : servers) {

@@ -1,7 +1,7 @@
 package io.farheap.bench.procedure;
 
 import io.farheap.bench.machine.ScratchDirectory;
-import io.farheap.bench.peers.AbsentException;
+import io.farheap.bench.peers.PeerAbsentException;
 import io.farheap.bench.peers.RedisChase;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
@@ -47,7 +47,7 @@ final class RedisCost {
                         .put("ratio_p50", ratio)
                         .put("computed", false);
             }
-        } catch (AbsentException e) {
+        } catch (PeerAbsentException e) {
             out.printf("%nabsent: Redis: %s%n", e.getMessage());
             report.row().put("op", "chase").put("system", SYSTEM).put("absent", e.getMessage());
         } catch (InterruptedException e) {

@@ -2,7 +2,7 @@ package io.farheap.bench.raw;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.latency.LatencyTracking;
@@ -15,7 +15,7 @@ import io.farheap.verbs.VerbsException;
 final class RawSession implements RawSide, AutoCloseable {
 
     private final Cache cache;
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
     private final int depth;
     private final int list;

@@ -3,7 +3,7 @@ package io.farheap.bench.raw;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.lease.LeaseKeeper;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
 import io.farheap.memory.RegisteredMemory;
@@ -46,7 +46,7 @@ final class RawTarget implements AutoCloseable {
         domain = context.allocateProtectionDomain();
         completions = context.createCompletionQueue(2 * depth, POLL_BATCH, null);
         queuePair = domain.createQueuePair(completions, depth, INLINE_BYTES);
-        Connected connected = control.connect(lease.id(), queuePair.endpoint());
+        ConnectedQueuePair connected = control.connect(lease.id(), queuePair.endpoint());
         queuePair.connect(connected.server());
         local = RegisteredMemory.allocate(domain, "bench-raw", (long) maxBytes * depth, Access.LOCAL_WRITE);
     }

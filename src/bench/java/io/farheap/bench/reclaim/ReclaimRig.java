@@ -7,7 +7,7 @@ import io.farheap.cache.ReclaimListener;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.grpc.ManagerClient;
@@ -36,7 +36,7 @@ final class ReclaimRig implements AutoCloseable {
     /** For what a cache says of a server that was killed: as a rule nothing, since nobody told it to leave. */
     private static final long LAST_WORD_NANOS = TimeLimit.of(3_000_000_000L);
 
-    private record Left(MigrationResult moved, int stayed, long at) {}
+    private record Departure(MigrationResult moved, int stayed, long at) {}
 
     private final CloseStack opened = new CloseStack();
     private final ManagerProcess manager;
@@ -45,7 +45,7 @@ final class ReclaimRig implements AutoCloseable {
     private final MoveCase how;
     private final Duration notice;
     private final Cache cache;
-    private final BlockingQueue<Left> left = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Departure> left = new LinkedBlockingQueue<>();
     private volatile long alerted;
     /** Null where nothing is to move. */
     private @Nullable ServerProcess holder;
@@ -75,7 +75,7 @@ final class ReclaimRig implements AutoCloseable {
                     .name("farheap-bench")
                     .create());
         } catch (Throwable e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw e;
         }
     }
@@ -91,7 +91,7 @@ final class ReclaimRig implements AutoCloseable {
 
         @Override
         public void reclaimed(String server, MigrationResult moved, int stayed) {
-            left.add(new Left(moved, stayed, System.nanoTime()));
+            left.add(new Departure(moved, stayed, System.nanoTime()));
         }
     }
 
@@ -119,7 +119,7 @@ final class ReclaimRig implements AutoCloseable {
             awaitFree(server, regions);
             return server;
         } catch (Throwable e) {
-            Closing.after(e, server);
+            Closeables.after(e, server);
             throw e;
         }
     }
@@ -169,7 +169,7 @@ final class ReclaimRig implements AutoCloseable {
         BooleanSupplier known = () -> cache.servers().contains(heir.address());
         long connected = look(deadline, () -> known.getAsBoolean() || !left.isEmpty());
         // The last word: the manager may find another way after one that failed.
-        Left last = null;
+        Departure last = null;
         while (System.nanoTime() - deadline < 0 && (last == null || last.stayed() > 0)) {
             last = next(deadline);
         }
@@ -195,7 +195,7 @@ final class ReclaimRig implements AutoCloseable {
                 killed);
     }
 
-    private Left next(long deadline) {
+    private Departure next(long deadline) {
         try {
             return left.poll(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
@@ -238,6 +238,6 @@ final class ReclaimRig implements AutoCloseable {
     @Override
     public void close() {
         // Before its servers, which would wait for it to leave.
-        Closing.all(cache, opened);
+        Closeables.all(cache, opened);
     }
 }

@@ -2,7 +2,7 @@ package io.farheap.bench.resilience;
 
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -96,8 +96,8 @@ final class BackgroundLoad {
                     int verdict = write
                             ? queue.write(region, 0, buffer, at, piece, i)
                             : queue.read(region, 0, buffer, at, piece, i);
-                    if (verdict != Posting.OK) {
-                        throw new IllegalStateException("a piece of the background load: " + Posting.describe(verdict));
+                    if (verdict != PostResult.OK) {
+                        throw new IllegalStateException("a piece of the background load: " + PostResult.describe(verdict));
                     }
                     busy[i] = true;
                 }

@@ -1,8 +1,8 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
-import io.farheap.thread.Joining;
+import io.farheap.lifetime.Closeables;
+import io.farheap.thread.ThreadJoiner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -66,10 +66,10 @@ final class BackupFile implements AutoCloseable {
                     Thread.ofPlatform().name("backup-read").factory()));
             this.writer = Thread.ofPlatform().name("backup-write").start(this::write);
         } catch (IOException e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw new UncheckedIOException("no backup in " + place.directory(), e);
         } catch (Throwable e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw e;
         }
     }
@@ -247,7 +247,7 @@ final class BackupFile implements AutoCloseable {
             lock.unlock();
         }
         // Neither is interrupted: that would close the channel under the other.
-        Joining.join(writer);
+        ThreadJoiner.join(writer);
         opened.close();
     }
 }

@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.VerbCounts;
@@ -29,13 +29,13 @@ final class BackupSide implements FarSide {
         try {
             this.backup = new BackupFile(place, pageBytes);
         } catch (Throwable e) {
-            Closing.after(e, far);
+            Closeables.after(e, far);
             throw e;
         }
     }
 
     @Override
-    public FarClient open() {
+    public FarMemoryClient open() {
         return new Client();
     }
 
@@ -52,17 +52,17 @@ final class BackupSide implements FarSide {
 
     @Override
     public void close() {
-        Closing.all(backup, far);
+        Closeables.all(backup, far);
     }
 
-    private final class Client implements FarClient {
+    private final class Client implements FarMemoryClient {
 
         private static final long NOT_OFFERED = BackupFile.FULL;
 
         private final CloseStack opened = new CloseStack();
-        private final FarClient farClient;
+        private final FarMemoryClient farClient;
         private final MemorySegment fromDisk;
-        private Access access = new Access(false, 0);
+        private RequestKind access = new RequestKind(false, 0);
         private long address;
         private boolean farUnderWay;
         private boolean ended = true;
@@ -90,7 +90,7 @@ final class BackupSide implements FarSide {
         }
 
         @Override
-        public void begin(Access what, long where) {
+        public void begin(RequestKind what, long where) {
             access = what;
             address = where;
             ended = false;

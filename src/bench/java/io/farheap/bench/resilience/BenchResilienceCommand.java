@@ -4,8 +4,8 @@ import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.command.CodeOptions;
 import io.farheap.command.DeviceNotice;
+import io.farheap.command.ResilienceOptions;
 import io.farheap.command.Sizes;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.contract.Resilience.Mode;
@@ -94,7 +94,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     private Path directory = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Mixin
-    private Faults faults;
+    private FaultOptions faults;
 
     @Option(
             names = "--seconds",
@@ -132,7 +132,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         output.check();
         against.check(output);
-        Plan plan = plan();
+        ResiliencePlan plan = plan();
         faults.check(plan.bytes() / plan.pageBytes());
         DeviceNotice.print(spec.commandLine().getErr());
         if (against.wanted()) {
@@ -146,35 +146,35 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         out.println(plan.coded().resilience() + ", " + Sizes.format(plan.bytes()) + " of each system");
-        if (beside.contains(Kind.SSD_BACKUP)) {
+        if (beside.contains(MemoryKind.SSD_BACKUP)) {
             String place = BackupPlace.of(directory).toString();
             out.println("ssd-backup in " + place);
             report.summary().put("ssd_backup", place);
         }
-        Rows rows = new Rows(report, out);
+        ResultRows rows = new ResultRows(report, out);
         if (faults.anyInTurns()) {
             inTurns(plan, rows);
         }
-        if (faults.has(Faults.CRASH)) {
+        if (faults.has(FaultOptions.CRASH)) {
             OutagePart.crash(plan, rows, faults.outages()).run();
         }
-        if (faults.has(Faults.PARTITION)) {
+        if (faults.has(FaultOptions.PARTITION)) {
             OutagePart.partition(plan, rows, faults.outages(), faults.partitionNanos())
                     .run();
         }
-        if (faults.has(Faults.REGENERATION)) {
+        if (faults.has(FaultOptions.REGENERATION)) {
             new RegenerationPart(plan, rows, faults.slab()).run();
         }
-        if (faults.has(Faults.REGENERATING)) {
-            new RegeneratingPart(plan, rows, faults.slab()).run();
+        if (faults.has(FaultOptions.REGENERATING)) {
+            new RegenerationLoadPart(plan, rows, faults.slab()).run();
         }
         losses(plan, out);
         output.write(report, rows.plots());
         // What corrupts is meant to show who notices.
-        return rows.wrongBytesBut(Faults.CORRUPTION) == 0 ? 0 : 1;
+        return rows.wrongBytesBut(FaultOptions.CORRUPTION) == 0 ? 0 : 1;
     }
 
-    private static void losses(Plan plan, PrintStream out) {
+    private static void losses(ResiliencePlan plan, PrintStream out) {
         out.printf(
                 "%nProbability that something is lost where %d of %,d servers with %d slabs each die at once:%n",
                 LossProbability.DEAD, LossProbability.SERVERS, LossProbability.SLABS);
@@ -182,28 +182,28 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     }
 
     /** Corruption last: what it leaves wrong in a bare copy would be met by the others. */
-    private void inTurns(Plan plan, Rows rows) {
+    private void inTurns(ResiliencePlan plan, ResultRows rows) {
         // A spare server for slabs that are taken from the one that corrupts.
-        try (TurnsPart part = new TurnsPart(plan, rows, faults.has(Faults.CORRUPTION) ? 1 : 0)) {
-            if (faults.has(Faults.NONE)) {
+        try (TurnsPart part = new TurnsPart(plan, rows, faults.has(FaultOptions.CORRUPTION) ? 1 : 0)) {
+            if (faults.has(FaultOptions.NONE)) {
                 part.none();
             }
-            if (faults.has(Faults.STRAGGLER)) {
+            if (faults.has(FaultOptions.STRAGGLER)) {
                 part.straggler(faults.straggler());
             }
-            if (faults.has(Faults.BACKGROUND)) {
+            if (faults.has(FaultOptions.BACKGROUND)) {
                 part.background(faults.piece());
             }
-            if (faults.has(Faults.BURST)) {
+            if (faults.has(FaultOptions.BURST)) {
                 part.burst(faults.burst());
             }
-            if (faults.has(Faults.CORRUPTION)) {
+            if (faults.has(FaultOptions.CORRUPTION)) {
                 part.corruption(faults.corrupt());
             }
         }
     }
 
-    private Plan plan() {
+    private ResiliencePlan plan() {
         Resilience resilience = resilience();
         if (!(seconds > 0 && seconds <= 3600) || turns < 1 || turns > 10_000) {
             throw new IllegalArgumentException("--seconds " + seconds + " --turns " + turns
@@ -215,21 +215,21 @@ public final class BenchResilienceCommand implements Callable<Integer> {
                     "--bytes " + bytes + ": it is " + 4 * pageBytes + " (four pages) to " + MOST_BYTES);
         }
         // Ratios are to these.
-        Set<String> names = new LinkedHashSet<>(List.of(Kind.ONE_COPY, Kind.TWO_COPIES));
+        Set<String> names = new LinkedHashSet<>(List.of(MemoryKind.ONE_COPY, MemoryKind.TWO_COPIES));
         names.addAll(beside);
-        List<Kind> kinds = new ArrayList<>();
-        names.forEach(name -> kinds.add(Kind.baseline(name, resilience, directory)));
-        kinds.add(Kind.coded(resilience));
+        List<MemoryKind> kinds = new ArrayList<>();
+        names.forEach(name -> kinds.add(MemoryKind.baseline(name, resilience, directory)));
+        kinds.add(MemoryKind.coded(resilience));
         long pages = bytes / pageBytes;
         long slab = Math.max(LEAST_REGION_BYTES, pages * resilience.splitBytes());
         long regionBytes = Long.highestOneBit(slab - 1) << 1;
-        return new Plan(kinds, pages * pageBytes, regionBytes, (long) (seconds * 1e9), turns);
+        return new ResiliencePlan(kinds, pages * pageBytes, regionBytes, (long) (seconds * 1e9), turns);
     }
 
     private Resilience resilience() {
-        Mode wanted = CodeOptions.mode(mode);
+        Mode wanted = ResilienceOptions.mode(mode);
         int parity = r != null ? r : wanted == Mode.CORRUPTION_CORRECTION ? 3 : 2;
-        Resilience resilience = CodeOptions.of(wanted, k, parity);
+        Resilience resilience = ResilienceOptions.of(wanted, k, parity);
         return delta == null ? resilience : resilience.additional(delta);
     }
 }

@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.VerbCounts;
@@ -29,16 +29,16 @@ final class CodedSide implements FarSide {
     }
 
     @Override
-    public FarClient open() {
+    public FarMemoryClient open() {
         CodedSession session = space.openSession();
         return new Client(session, Arena.ofConfined(), resilience.pageBytes(), true);
     }
 
     @Override
-    public List<FarClient> openLanes(int count, CloseStack opened) {
+    public List<FarMemoryClient> openLanes(int count, CloseStack opened) {
         Arena arena = opened.add(Arena.ofConfined());
         CodedSession session = opened.add(space.openSession());
-        List<FarClient> lanes = new ArrayList<>();
+        List<FarMemoryClient> lanes = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             lanes.add(new Client(session, arena, resilience.pageBytes(), i == 0));
         }
@@ -60,7 +60,7 @@ final class CodedSide implements FarSide {
         space.close();
     }
 
-    private static final class Client implements FarClient {
+    private static final class Client implements FarMemoryClient {
 
         private final CodedSession session;
         private final Arena arena;
@@ -68,7 +68,7 @@ final class CodedSide implements FarSide {
         /** Of those that share the session, this one has what it posts. */
         private final boolean counts;
 
-        private Access access = new Access(false, 0);
+        private RequestKind access = new RequestKind(false, 0);
         private long address;
         /** The session had no room for it yet. */
         private boolean waits;
@@ -95,7 +95,7 @@ final class CodedSide implements FarSide {
         }
 
         @Override
-        public void begin(Access what, long at) {
+        public void begin(RequestKind what, long at) {
             access = what;
             address = at;
             ended = false;
@@ -136,7 +136,7 @@ final class CodedSide implements FarSide {
 
         @Override
         public void close() {
-            Closing.all(session, arena);
+            Closeables.all(session, arena);
         }
     }
 }

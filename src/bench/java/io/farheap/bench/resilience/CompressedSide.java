@@ -3,10 +3,10 @@ package io.farheap.bench.resilience;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -42,7 +42,7 @@ final class CompressedSide implements FarSide {
     private final int pageBytes;
     private final int slotBytes;
     private final int slotsOfRegion;
-    private final Regions regions;
+    private final SideRegions regions;
     /** By page: bytes that follow the header; a page's where it is as it was. */
     private final AtomicIntegerArray lengths;
 
@@ -54,7 +54,7 @@ final class CompressedSide implements FarSide {
         this.slotsOfRegion = (int) (servers.getFirst().description().regionBytes() / slotBytes);
         int pages = (int) (bytes / pageBytes);
         this.lengths = new AtomicIntegerArray(pages);
-        this.regions = new Regions(memory);
+        this.regions = new SideRegions(memory);
         try {
             for (int i = 0; i * slotsOfRegion < pages; i++) {
                 for (int copy = 0; copy < COPIES; copy++) {
@@ -62,7 +62,7 @@ final class CompressedSide implements FarSide {
                 }
             }
         } catch (Throwable e) {
-            Closing.after(e, regions);
+            Closeables.after(e, regions);
             throw e;
         }
     }
@@ -77,7 +77,7 @@ final class CompressedSide implements FarSide {
     }
 
     @Override
-    public FarClient open() {
+    public FarMemoryClient open() {
         return new Client();
     }
 
@@ -128,7 +128,7 @@ final class CompressedSide implements FarSide {
                 queue = opened.add(
                         memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
             } catch (Throwable e) {
-                Closing.after(e, this);
+                Closeables.after(e, this);
                 throw e;
             }
             slot = buffer.segment();
@@ -183,9 +183,9 @@ final class CompressedSide implements FarSide {
                     ? queue.write(region, offset, buffer, 0, bytes, copy)
                     : queue.read(region, offset, buffer, 0, bytes, copy);
             switch (posting) {
-                case Posting.OK -> underWay++;
-                case Posting.LOST -> regions.lose(region);
-                default -> throw new IllegalStateException(Posting.describe(posting));
+                case PostResult.OK -> underWay++;
+                case PostResult.LOST -> regions.lose(region);
+                default -> throw new IllegalStateException(PostResult.describe(posting));
             }
         }
 
@@ -252,7 +252,7 @@ final class CompressedSide implements FarSide {
 
         @Override
         public void close() {
-            Closing.all(opened, super::close);
+            Closeables.all(opened, super::close);
         }
     }
 }

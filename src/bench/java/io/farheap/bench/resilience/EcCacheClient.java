@@ -3,10 +3,10 @@ package io.farheap.bench.resilience;
 import io.farheap.coding.Coder;
 import io.farheap.coding.ErasureCode;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -35,7 +35,7 @@ final class EcCacheClient extends PageClient {
     /** Short, as a thread may have two clients, each of which is to go on. */
     private static final long SLEEP_NANOS = 100_000;
 
-    private final Layout layout;
+    private final PageLayout layout;
     private final HydraParts parts;
     private final int splitBytes;
     private final RandomGroups groups;
@@ -70,7 +70,7 @@ final class EcCacheClient extends PageClient {
     private int arrived;
     private int status;
 
-    static EcCacheClient open(RemoteMemory memory, Layout layout, RandomGroups groups, HydraParts parts) {
+    static EcCacheClient open(RemoteMemory memory, PageLayout layout, RandomGroups groups, HydraParts parts) {
         long frameBytes = (READ_FRAMES + 1L) * layout.splits() * layout.slotBytes();
         return new EcCacheClient(
                 memory,
@@ -88,7 +88,7 @@ final class EcCacheClient extends PageClient {
      */
     private EcCacheClient(
             RemoteMemory memory,
-            Layout layout,
+            PageLayout layout,
             RandomGroups groups,
             HydraParts parts,
             RegisteredBuffer buffer,
@@ -110,7 +110,7 @@ final class EcCacheClient extends PageClient {
             queue = opened.add(
                     memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -219,11 +219,11 @@ final class EcCacheClient extends PageClient {
                 ? queue.write(region, offset, buffer, sourceOf(split), splitBytes, tag)
                 : queue.read(region, offset, buffer, at(frame, split), splitBytes, tag);
         switch (posting) {
-            case Posting.OK -> underWay[frame]++;
-            case Posting.LOST -> groups.regions().lose(region);
-            default -> throw new IllegalStateException(Posting.describe(posting));
+            case PostResult.OK -> underWay[frame]++;
+            case PostResult.LOST -> groups.regions().lose(region);
+            default -> throw new IllegalStateException(PostResult.describe(posting));
         }
-        return posting == Posting.OK;
+        return posting == PostResult.OK;
     }
 
     @Override
@@ -308,6 +308,6 @@ final class EcCacheClient extends PageClient {
 
     @Override
     public void close() {
-        Closing.all(opened, super::close);
+        Closeables.all(opened, super::close);
     }
 }

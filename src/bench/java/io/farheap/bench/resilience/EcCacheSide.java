@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 final class EcCacheSide implements FarSide {
 
     private final RemoteMemory memory;
-    private final Layout layout;
+    private final PageLayout layout;
     private final RandomGroups groups;
     private final HydraParts parts;
 
-    EcCacheSide(RemoteMemory memory, Layout layout, long bytes, HydraParts parts) {
+    EcCacheSide(RemoteMemory memory, PageLayout layout, long bytes, HydraParts parts) {
         this.memory = memory;
         this.layout = layout;
         this.parts = parts;
@@ -24,7 +24,7 @@ final class EcCacheSide implements FarSide {
     }
 
     @Override
-    public FarClient open() {
+    public FarMemoryClient open() {
         return EcCacheClient.open(memory, layout, groups, parts);
     }
 

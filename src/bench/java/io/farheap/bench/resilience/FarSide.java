@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 /** Far memory of one kind, on servers that others have started. */
 interface FarSide extends AutoCloseable {
 
-    FarClient open();
+    FarMemoryClient open();
 
     /**
      * Clients of one thread that request at the same time, each one request, and that share a session where the kind
      * can. Whoever has opened them closes the stack, and not each of them.
      */
-    default List<FarClient> openLanes(int count, CloseStack opened) {
-        List<FarClient> lanes = new ArrayList<>();
+    default List<FarMemoryClient> openLanes(int count, CloseStack opened) {
+        List<FarMemoryClient> lanes = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             lanes.add(opened.add(open()));
         }

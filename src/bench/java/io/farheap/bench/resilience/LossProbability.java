@@ -16,7 +16,7 @@ final class LossProbability {
     private LossProbability() {}
 
     /** That any group of the paper's cluster is lost, where all are of this layout. */
-    static double of(Layout layout) {
+    static double of(PageLayout layout) {
         double group = ofGroup(SERVERS, DEAD, layout.splits(), layout.paritySplits());
         double groups = (double) SERVERS * SLABS / layout.splits();
         // Of 1 - (1 - group)^groups, without its rounding where little is lost.

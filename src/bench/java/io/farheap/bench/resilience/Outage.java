@@ -1,7 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.resilience.contract.Health;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import io.farheap.time.TimeLimit;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +66,6 @@ abstract class Outage implements AutoCloseable {
     @Override
     public void close() {
         thread.interrupt();
-        Joining.join(thread);
+        ThreadJoiner.join(thread);
     }
 }

@@ -25,16 +25,16 @@ final class OutagePart {
     private static final class Stream {
 
         private final Requester requester;
-        private final List<Access> accesses;
+        private final List<RequestKind> accesses;
         private int next;
         private boolean busy;
 
-        Stream(Requester requester, List<Access> accesses) {
+        Stream(Requester requester, List<RequestKind> accesses) {
             this.requester = requester;
             this.accesses = accesses;
         }
 
-        void step(Map<Access, Tally> tallies, boolean begins) {
+        void step(Map<RequestKind, RequestTally> tallies, boolean begins) {
             if (busy) {
                 busy = !requester.ended(Objects.requireNonNull(tallies.get(accesses.get(next))));
             } else if (begins) {
@@ -47,14 +47,14 @@ final class OutagePart {
 
     /** Makes what takes servers of a kind away. */
     private interface Maker {
-        Outage make(Kind kind, Cluster cluster, FarSide side);
+        Outage make(MemoryKind kind, ServerCluster cluster, FarSide side);
     }
 
     /** What came of a kind in all turns. */
     private static final class Course {
 
-        private final Map<Access, Tally> before;
-        private final Map<Access, Tally> during;
+        private final Map<RequestKind, RequestTally> before;
+        private final Map<RequestKind, RequestTally> during;
         private final Samples wholeMillis = new Samples();
         private int times;
         private long bytesRead;
@@ -62,7 +62,7 @@ final class OutagePart {
         private long bytesByServers;
         private double memoryOverhead;
 
-        Course(Map<Access, Tally> before, Map<Access, Tally> during) {
+        Course(Map<RequestKind, RequestTally> before, Map<RequestKind, RequestTally> during) {
             this.before = before;
             this.during = during;
         }
@@ -77,25 +77,25 @@ final class OutagePart {
             bytesByServers += health.regenerationBytesByServers();
         }
 
-        Rows.Repair repair() {
+        ResultRows.Repair repair() {
             double millis = times == 0 ? Double.NaN : wholeMillis.median();
-            return new Rows.Repair(millis, times, bytesRead, bytesRebuilt, bytesByServers);
+            return new ResultRows.Repair(millis, times, bytesRead, bytesRebuilt, bytesByServers);
         }
     }
 
-    private final Plan plan;
-    private final Rows rows;
+    private final ResiliencePlan plan;
+    private final ResultRows rows;
     private final String fault;
     private final int turns;
-    private final ToIntFunction<Kind> taken;
+    private final ToIntFunction<MemoryKind> taken;
     private final Maker maker;
-    private final Map<Kind, Course> courses = new HashMap<>();
+    private final Map<MemoryKind, Course> courses = new HashMap<>();
 
     /**
      * @param turns of each kind, each on servers that are started for it
      * @param taken how many servers of a kind are taken away
      */
-    private OutagePart(Plan plan, Rows rows, String fault, int turns, ToIntFunction<Kind> taken, Maker maker) {
+    private OutagePart(ResiliencePlan plan, ResultRows rows, String fault, int turns, ToIntFunction<MemoryKind> taken, Maker maker) {
         this.plan = plan;
         this.rows = rows;
         this.fault = fault;
@@ -105,25 +105,25 @@ final class OutagePart {
     }
 
     /** As many die at once as it survives. */
-    static OutagePart crash(Plan plan, Rows rows, int turns) {
+    static OutagePart crash(ResiliencePlan plan, ResultRows rows, int turns) {
         return new OutagePart(
                 plan,
                 rows,
-                Faults.CRASH,
+                FaultOptions.CRASH,
                 turns,
-                Kind::kills,
-                (kind, cluster, side) -> new Killing(cluster, side, kind.kills(), plan.nanos() / turns));
+                MemoryKind::kills,
+                (kind, cluster, side) -> new KillOutage(cluster, side, kind.kills(), plan.nanos() / turns));
     }
 
     /** One cannot be reached for so long, and then can. */
-    static OutagePart partition(Plan plan, Rows rows, int turns, long nanos) {
+    static OutagePart partition(ResiliencePlan plan, ResultRows rows, int turns, long nanos) {
         return new OutagePart(
                 plan,
                 rows,
-                Faults.PARTITION,
+                FaultOptions.PARTITION,
                 turns,
                 kind -> 1,
-                (kind, cluster, side) -> new Partition(cluster, side, nanos, plan.nanos() / turns));
+                (kind, cluster, side) -> new PartitionOutage(cluster, side, nanos, plan.nanos() / turns));
     }
 
     /** One kind after the other, again and again: first without the fault and then with it. */
@@ -136,7 +136,7 @@ final class OutagePart {
         plan.kinds().forEach(this::add);
     }
 
-    private void run(Kind kind) {
+    private void run(MemoryKind kind) {
         Course course = courseOf(kind);
         int spare = kind.survives() ? taken.applyAsInt(kind) : 0;
         int servers = kind.splits() + spare;
@@ -144,9 +144,9 @@ final class OutagePart {
         long regions = kind.regions(plan.bytes(), plan.regionBytes()) / kind.splits() + 1;
         long nanos = plan.nanos() / turns;
         try (CloseStack opened = new CloseStack()) {
-            Cluster cluster = opened.add(new Cluster(servers, regions, plan.regionBytes()));
+            ServerCluster cluster = opened.add(new ServerCluster(servers, regions, plan.regionBytes()));
             FarSide side = opened.add(kind.open(cluster.memory(), plan.bytes()));
-            Shadow shadow = opened.add(new Shadow(plan.bytes(), servers));
+            ShadowMemory shadow = opened.add(new ShadowMemory(plan.bytes(), servers));
             Requester whole = opened.add(requester(side, shadow, 1, 0));
             Stream reader = new Stream(opened.add(requester(side, shadow, HALVES, 0)), accesses(false));
             Stream writer = new Stream(opened.add(requester(side, shadow, HALVES, 1)), accesses(true));
@@ -159,7 +159,7 @@ final class OutagePart {
                 load(reader, writer, course.during, outage, 0);
                 wholeMillis = outage.wholeMillis();
             }
-            Tally everything = whole.verify();
+            RequestTally everything = whole.verify();
             course.during.forEach((access, tally) -> {
                 if (access.write()) {
                     tally.verified(everything);
@@ -173,23 +173,23 @@ final class OutagePart {
         }
     }
 
-    private Course courseOf(Kind kind) {
+    private Course courseOf(MemoryKind kind) {
         return Objects.requireNonNull(courses.get(kind));
     }
 
-    private Requester requester(FarSide side, Shadow shadow, int every, int first) {
+    private Requester requester(FarSide side, ShadowMemory shadow, int every, int first) {
         return new Requester(side.open(), shadow, plan.pageBytes(), plan.bytes(), every, first);
     }
 
-    private List<Access> accesses(boolean write) {
+    private List<RequestKind> accesses(boolean write) {
         return plan.accesses().stream()
                 .filter(access -> access.write() == write)
                 .toList();
     }
 
-    private Map<Access, Tally> tallies() {
-        Map<Access, Tally> tallies = new HashMap<>();
-        plan.accesses().forEach(access -> tallies.put(access, new Tally()));
+    private Map<RequestKind, RequestTally> tallies() {
+        Map<RequestKind, RequestTally> tallies = new HashMap<>();
+        plan.accesses().forEach(access -> tallies.put(access, new RequestTally()));
         return tallies;
     }
 
@@ -198,7 +198,7 @@ final class OutagePart {
      * a stall may be the last.
      */
     private static void load(
-            Stream reader, Stream writer, Map<Access, Tally> tallies, @Nullable Outage outage, long nanos) {
+            Stream reader, Stream writer, Map<RequestKind, RequestTally> tallies, @Nullable Outage outage, long nanos) {
         long from = System.nanoTime();
         boolean goesOn = true;
         while (goesOn || reader.busy || writer.busy) {
@@ -206,15 +206,15 @@ final class OutagePart {
             reader.step(tallies, goesOn);
             writer.step(tallies, goesOn);
         }
-        tallies.values().forEach(Tally::endTurn);
+        tallies.values().forEach(RequestTally::endTurn);
     }
 
-    private void add(Kind kind) {
+    private void add(MemoryKind kind) {
         Course course = courseOf(kind);
-        for (Access access : plan.accesses()) {
-            Map<Kind, Tally> same = new HashMap<>();
+        for (RequestKind access : plan.accesses()) {
+            Map<MemoryKind, RequestTally> same = new HashMap<>();
             courses.forEach((other, its) -> same.put(other, Objects.requireNonNull(its.during.get(access))));
-            rows.add(new Rows.Figure(
+            rows.add(new ResultRows.FigureRow(
                     kind,
                     access,
                     fault,

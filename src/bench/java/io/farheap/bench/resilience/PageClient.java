@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A client of what keeps whole pages alone: a part is read by reading its page, and written by reading its page,
  * changing it and writing it. One thread.
  */
-abstract class PageClient implements FarClient {
+abstract class PageClient implements FarMemoryClient {
 
     private static final int ALIGNMENT = 64;
 
@@ -19,7 +19,7 @@ abstract class PageClient implements FarClient {
     /** The page that a part is of. */
     private final MemorySegment whole;
 
-    private Access access = new Access(false, 0);
+    private RequestKind access = new RequestKind(false, 0);
     /** Where the page that is fetched is to be. */
     private MemorySegment reading;
 
@@ -70,7 +70,7 @@ abstract class PageClient implements FarClient {
     }
 
     @Override
-    public final void begin(Access what, long address) {
+    public final void begin(RequestKind what, long address) {
         access = what;
         page = (int) (address / pageBytes);
         at = (int) (address % pageBytes);

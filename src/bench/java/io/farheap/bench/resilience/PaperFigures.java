@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class PaperFigures {
 
     /** As the other side of a ratio: the same system without the fault. */
-    static final String WITHOUT_FAULT = Faults.NONE;
+    static final String WITHOUT_FAULT = FaultOptions.NONE;
 
     /**
      * A ratio of a kind.
@@ -30,7 +30,7 @@ final class PaperFigures {
      * @param least NaN where the text says only how much it is at most
      * @param where in the paper
      */
-    record Claim(
+    record PaperClaim(
             String system,
             Mode mode,
             String fault,
@@ -57,60 +57,60 @@ final class PaperFigures {
 
     private static final String FIGURE_10 = "figure 10";
 
-    private static final List<Claim> CLAIMS = new ArrayList<>();
+    private static final List<PaperClaim> CLAIMS = new ArrayList<>();
 
     static {
         String latency = "figure 9";
-        add(Faults.NONE, false, false, Kind.SSD_BACKUP, 1 / 2.13, 1 / 1.79, latency);
-        add(Faults.NONE, false, true, Kind.SSD_BACKUP, 1 / 2.04, 1 / 1.93, latency);
-        add(Faults.NONE, true, false, Kind.SSD_BACKUP, 1 / 2.22, 1 / 1.9, latency);
-        add(Faults.NONE, true, true, Kind.SSD_BACKUP, 1 / 2.2, 1 / 1.74, latency);
+        add(FaultOptions.NONE, false, false, MemoryKind.SSD_BACKUP, 1 / 2.13, 1 / 1.79, latency);
+        add(FaultOptions.NONE, false, true, MemoryKind.SSD_BACKUP, 1 / 2.04, 1 / 1.93, latency);
+        add(FaultOptions.NONE, true, false, MemoryKind.SSD_BACKUP, 1 / 2.22, 1 / 1.9, latency);
+        add(FaultOptions.NONE, true, true, MemoryKind.SSD_BACKUP, 1 / 2.2, 1 / 1.74, latency);
         // EC-Cache has late binding, but none of the other parts: what each of them leaves, multiplied.
         String parts = "figure 10, its parts multiplied";
         double readParts = (1 - 0.51) * (1 - 0.28);
         double writeParts = readParts * (1 - 0.38);
-        add(Faults.NONE, false, false, Kind.EC_CACHE, readParts, readParts, parts);
-        add(Faults.NONE, true, false, Kind.EC_CACHE, writeParts, writeParts, parts);
+        add(FaultOptions.NONE, false, false, MemoryKind.EC_CACHE, readParts, readParts, parts);
+        add(FaultOptions.NONE, true, false, MemoryKind.EC_CACHE, writeParts, writeParts, parts);
         for (boolean write : new boolean[] {false, true}) {
             part(HydraParts.RUN_TO_COMPLETION, write, HydraParts.NONE, 1 - 0.51);
             part(HydraParts.IN_PLACE_CODING, write, HydraParts.RUN_TO_COMPLETION, 1 - 0.28);
         }
         part(HydraParts.ASYNCHRONOUS_ENCODING, true, HydraParts.IN_PLACE_CODING, 1 - 0.38);
-        add(Faults.NONE, false, false, Kind.CODED_K_OF_K, 1.06, 1.06, FIGURE_10);
-        add(Faults.NONE, false, true, Kind.CODED_K_OF_K, 1 - 0.61, 1 - 0.61, FIGURE_10);
-        add(Faults.BACKGROUND, false, true, Kind.TWO_COPIES, 1 / 1.33, 1 / 1.33, "figure 12a");
-        add(Faults.BACKGROUND, true, true, Kind.TWO_COPIES, 1 / 1.5, 1 / 1.5, "figure 12a");
+        add(FaultOptions.NONE, false, false, MemoryKind.CODED_K_OF_K, 1.06, 1.06, FIGURE_10);
+        add(FaultOptions.NONE, false, true, MemoryKind.CODED_K_OF_K, 1 - 0.61, 1 - 0.61, FIGURE_10);
+        add(FaultOptions.BACKGROUND, false, true, MemoryKind.TWO_COPIES, 1 / 1.33, 1 / 1.33, "figure 12a");
+        add(FaultOptions.BACKGROUND, true, true, MemoryKind.TWO_COPIES, 1 / 1.5, 1 / 1.5, "figure 12a");
         for (boolean tail : new boolean[] {false, true}) {
             for (boolean write : new boolean[] {false, true}) {
-                add(Faults.NONE, write, tail, Kind.TWO_COPIES, Double.NaN, 1.18, latency);
-                add(Faults.BACKGROUND, write, tail, Kind.SSD_BACKUP, 1 / 2.56, 1 / 1.97, "figure 12a");
-                add(Faults.CRASH, write, tail, Kind.TWO_COPIES, 1, 1, "figure 12b");
+                add(FaultOptions.NONE, write, tail, MemoryKind.TWO_COPIES, Double.NaN, 1.18, latency);
+                add(FaultOptions.BACKGROUND, write, tail, MemoryKind.SSD_BACKUP, 1 / 2.56, 1 / 1.97, "figure 12a");
+                add(FaultOptions.CRASH, write, tail, MemoryKind.TWO_COPIES, 1, 1, "figure 12b");
             }
-            add(Faults.CRASH, false, tail, Kind.SSD_BACKUP, 1 / 13.6, 1 / 8.37, "figure 12b");
-            add(Faults.CRASH, true, tail, Kind.SSD_BACKUP, 1 / 7.3, 1 / 4.79, "figure 12b");
+            add(FaultOptions.CRASH, false, tail, MemoryKind.SSD_BACKUP, 1 / 13.6, 1 / 8.37, "figure 12b");
+            add(FaultOptions.CRASH, true, tail, MemoryKind.SSD_BACKUP, 1 / 7.3, 1 / 4.79, "figure 12b");
         }
         Mode corrects = Mode.CORRUPTION_CORRECTION;
-        CLAIMS.add(new Claim(
-                Kind.CODED, corrects, Faults.CORRUPTION, false, true, WITHOUT_FAULT, 1.51, 1.51, "figure 11"));
+        CLAIMS.add(new PaperClaim(
+                MemoryKind.CODED, corrects, FaultOptions.CORRUPTION, false, true, WITHOUT_FAULT, 1.51, 1.51, "figure 11"));
         CLAIMS.add(
-                new Claim(Kind.CODED, corrects, Faults.CORRUPTION, true, true, WITHOUT_FAULT, 1.09, 1.09, "figure 11"));
+                new PaperClaim(MemoryKind.CODED, corrects, FaultOptions.CORRUPTION, true, true, WITHOUT_FAULT, 1.09, 1.09, "figure 11"));
     }
 
     private PaperFigures() {}
 
     private static void add(
             String fault, boolean write, boolean tail, String to, double least, double most, String where) {
-        CLAIMS.add(new Claim(Kind.CODED, Mode.FAILURE_RECOVERY, fault, write, tail, to, least, most, where));
+        CLAIMS.add(new PaperClaim(MemoryKind.CODED, Mode.FAILURE_RECOVERY, fault, write, tail, to, least, most, where));
     }
 
     /** What a part of Hydra leaves of a median. */
     private static void part(HydraParts part, boolean write, HydraParts before, double leaves) {
-        CLAIMS.add(new Claim(
-                part.kind, Mode.FAILURE_RECOVERY, Faults.NONE, write, false, before.kind, leaves, leaves, FIGURE_10));
+        CLAIMS.add(new PaperClaim(
+                part.kind, Mode.FAILURE_RECOVERY, FaultOptions.NONE, write, false, before.kind, leaves, leaves, FIGURE_10));
     }
 
     /** What the paper says of such a row; of whole pages alone. */
-    static List<Claim> of(Kind kind, Access access, String fault) {
+    static List<PaperClaim> of(MemoryKind kind, RequestKind access, String fault) {
         if (access.bytes() != kind.pageBytes()) {
             return List.of();
         }
@@ -131,18 +131,18 @@ final class PaperFigures {
      */
     static List<String> put(
             BenchReport.Row row,
-            Kind kind,
-            Access access,
+            MemoryKind kind,
+            RequestKind access,
             String fault,
-            Map<Kind, Tally> same,
-            @Nullable Tally without) {
+            Map<MemoryKind, RequestTally> same,
+            @Nullable RequestTally without) {
         List<String> lines = new ArrayList<>();
         Set<String> places = new LinkedHashSet<>();
-        Tally tally = same.get(kind);
+        RequestTally tally = same.get(kind);
         if (tally == null) {
             return lines;
         }
-        for (Claim claim : of(kind, access, fault)) {
+        for (PaperClaim claim : of(kind, access, fault)) {
             double ours;
             if (claim.to().equals(WITHOUT_FAULT)) {
                 ours = without == null ? Double.NaN : tally.tail() / without.tail();
@@ -168,8 +168,8 @@ final class PaperFigures {
         return lines;
     }
 
-    private static double ratio(Claim claim, Tally tally, Map<Kind, Tally> same) {
-        for (Map.Entry<Kind, Tally> other : same.entrySet()) {
+    private static double ratio(PaperClaim claim, RequestTally tally, Map<MemoryKind, RequestTally> same) {
+        for (Map.Entry<MemoryKind, RequestTally> other : same.entrySet()) {
             if (other.getKey().name().equals(claim.to())) {
                 return claim.tail() ? tally.tailRatio(other.getValue()) : tally.medianRatio(other.getValue());
             }

@@ -1,10 +1,10 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -37,7 +37,7 @@ final class PlainSide implements FarSide {
     private final long usedBytes;
 
     private final long regionBytes;
-    private final Regions regions;
+    private final SideRegions regions;
 
     /** @param bytes spread over all servers, region by region */
     PlainSide(RemoteMemory memory, int pageBytes, long bytes) {
@@ -47,18 +47,18 @@ final class PlainSide implements FarSide {
         this.regionBytes = servers.getFirst().description().regionBytes();
         this.usedBytes = regionBytes / pageBytes * pageBytes;
         long count = (bytes + usedBytes - 1) / usedBytes;
-        this.regions = new Regions(memory);
+        this.regions = new SideRegions(memory);
         try {
             for (int i = 0; i < count; i++) {
                 regions.take(servers.get(i % servers.size()));
             }
         } catch (Throwable e) {
-            Closing.after(e, regions);
+            Closeables.after(e, regions);
             throw e;
         }
     }
 
-    Regions regions() {
+    SideRegions regions() {
         return regions;
     }
 
@@ -68,12 +68,12 @@ final class PlainSide implements FarSide {
     }
 
     @Override
-    public FarClient open() {
+    public FarMemoryClient open() {
         return new Lanes(1).clients.getFirst();
     }
 
     @Override
-    public List<FarClient> openLanes(int count, CloseStack opened) {
+    public List<FarMemoryClient> openLanes(int count, CloseStack opened) {
         return List.copyOf(opened.add(new Lanes(count)).clients);
     }
 
@@ -109,7 +109,7 @@ final class PlainSide implements FarSide {
             try {
                 buffer = memory.register((long) pageBytes * count);
             } catch (Throwable e) {
-                Closing.after(e, queue);
+                Closeables.after(e, queue);
                 throw e;
             }
             for (int i = 0; i < count; i++) {
@@ -147,16 +147,16 @@ final class PlainSide implements FarSide {
 
         @Override
         public void close() {
-            Closing.all(queue, buffer);
+            Closeables.all(queue, buffer);
         }
     }
 
-    private final class Client implements FarClient {
+    private final class Client implements FarMemoryClient {
 
         private final Lanes lanes;
         private final int number;
         private final MemorySegment memory;
-        private Access access = new Access(false, 0);
+        private RequestKind access = new RequestKind(false, 0);
         private long address;
         /** The queue had no room for it yet. */
         private boolean waits;
@@ -177,7 +177,7 @@ final class PlainSide implements FarSide {
         }
 
         @Override
-        public void begin(Access what, long at) {
+        public void begin(RequestKind what, long at) {
             access = what;
             address = at;
             ended = false;
@@ -191,8 +191,8 @@ final class PlainSide implements FarSide {
             int verdict = access.write()
                     ? lanes.queue.write(region, offset, lanes.buffer, at, access.bytes(), number)
                     : lanes.queue.read(region, offset, lanes.buffer, at, access.bytes(), number);
-            waits = verdict == Posting.FULL;
-            if (verdict != Posting.OK && !waits) {
+            waits = verdict == PostResult.FULL;
+            if (verdict != PostResult.OK && !waits) {
                 end(CodedStatus.LOST);
                 lanes.mend(region.server());
             }

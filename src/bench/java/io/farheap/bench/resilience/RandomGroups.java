@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -11,25 +11,25 @@ import java.util.stream.IntStream;
 /** A random group of servers for each page, a split on each (Hydra, FAST '22, section 5). Any thread. */
 final class RandomGroups implements AutoCloseable {
 
-    private final Layout layout;
+    private final PageLayout layout;
     private final int slotsOfRegion;
-    private final Regions regions;
+    private final SideRegions regions;
     /** By page and split: the region's number. */
     private final int[] region;
     /** By page and split: the slot in that region. */
     private final int[] slot;
 
-    RandomGroups(RemoteMemory memory, Layout layout, int pages) {
+    RandomGroups(RemoteMemory memory, PageLayout layout, int pages) {
         this.layout = layout;
         List<RemoteServer> servers = memory.servers();
         this.slotsOfRegion = (int) (servers.getFirst().description().regionBytes() / layout.slotBytes());
-        this.regions = new Regions(memory);
+        this.regions = new SideRegions(memory);
         this.region = new int[pages * layout.splits()];
         this.slot = new int[pages * layout.splits()];
         try {
             place(servers, pages);
         } catch (Throwable e) {
-            Closing.after(e, regions);
+            Closeables.after(e, regions);
             throw e;
         }
     }
@@ -58,7 +58,7 @@ final class RandomGroups implements AutoCloseable {
         }
     }
 
-    Regions regions() {
+    SideRegions regions() {
         return regions;
     }
 

@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.bench.machine.FirstMemcpy;
+import io.farheap.bench.machine.ColdMemcpy;
 import io.farheap.bench.machine.Memcpy;
 import io.farheap.bench.report.Samples;
 import io.farheap.lifetime.CloseStack;
@@ -19,17 +19,17 @@ final class RegenerationPart {
     /** Hydra, section 7.3, of 1 GB: to place, to read and to decode. */
     private static final double PAPER_MILLIS = 54 + 170 + 50;
 
-    private final Plan plan;
-    private final Rows rows;
+    private final ResiliencePlan plan;
+    private final ResultRows rows;
     private final long slabBytes;
     private final int turns;
 
     /** @param slabBytes a power of two */
-    RegenerationPart(Plan plan, Rows rows, long slabBytes) {
+    RegenerationPart(ResiliencePlan plan, ResultRows rows, long slabBytes) {
         this.plan = plan;
         this.rows = rows;
         this.slabBytes = slabBytes;
-        this.turns = Loss.turns(plan);
+        this.turns = SlabLoss.turns(plan);
     }
 
     void run() {
@@ -45,22 +45,22 @@ final class RegenerationPart {
                 "first memcpy",
                 "of that",
                 "ms per GiB"));
-        Loss.kinds(plan).forEach(this::run);
+        SlabLoss.kinds(plan).forEach(this::run);
     }
 
-    private void run(Kind kind) {
+    private void run(MemoryKind kind) {
         long bytes = slabBytes / kind.layout().slotBytes() * kind.pageBytes();
         try (CloseStack opened = new CloseStack()) {
-            Cluster cluster = opened.add(new Cluster(kind.splits() + turns, 1, slabBytes));
+            ServerCluster cluster = opened.add(new ServerCluster(kind.splits() + turns, 1, slabBytes));
             FarSide side = opened.add(kind.open(cluster.memory(), bytes));
-            Shadow shadow = opened.add(new Shadow(bytes, 1));
+            ShadowMemory shadow = opened.add(new ShadowMemory(bytes, 1));
             Requester requester = opened.add(new Requester(side.open(), shadow, kind.pageBytes(), bytes, 1, 0));
             Memcpy memcpy = opened.add(new Memcpy(slabBytes));
-            FirstMemcpy firstMemcpy = opened.add(new FirstMemcpy(slabBytes));
+            ColdMemcpy firstMemcpy = opened.add(new ColdMemcpy(slabBytes));
             requester.fill();
             memcpy.run(1);
-            Loss loss = new Loss(cluster, side, requester, kind.pageBytes());
-            Measured measured = new Measured();
+            SlabLoss loss = new SlabLoss(cluster, side, requester, kind.pageBytes());
+            TurnSamples measured = new TurnSamples();
             for (int turn = 0; turn < turns; turn++) {
                 // A write that was late has made a slab void: the next loss is to be the only one.
                 loss.awaitWhole();
@@ -75,15 +75,15 @@ final class RegenerationPart {
                 double first = firstMemcpy.run((int) Math.ceil(slabs)) * slabs / MILLIS;
                 measured.add(took, copied, first, took * GIB / read);
             }
-            Tally everything = requester.verify();
-            Tally verified = new Tally();
+            RequestTally everything = requester.verify();
+            RequestTally verified = new RequestTally();
             verified.verified(everything);
             add(kind, loss.health(), verified, measured);
         }
     }
 
     /** In each turn. */
-    private static final class Measured {
+    private static final class TurnSamples {
         final Samples millis = new Samples();
         final Samples copyMillis = new Samples();
         final Samples ratios = new Samples();
@@ -101,11 +101,11 @@ final class RegenerationPart {
         }
     }
 
-    private void add(Kind kind, Health health, Tally verified, Measured measured) {
+    private void add(MemoryKind kind, Health health, RequestTally verified, TurnSamples measured) {
         kind.put(rows.report().row())
                 .put("op", "regenerate")
                 .put("size", slabBytes)
-                .put("fault", Faults.REGENERATION)
+                .put("fault", FaultOptions.REGENERATION)
                 .put("wrong_bytes", verified.wrongBytes())
                 .put("unread_pages", verified.unreadPages())
                 .put("regenerate_ms", measured.millis.median())
@@ -120,7 +120,7 @@ final class RegenerationPart {
                 .put("ms_per_gib_read", measured.perGib.median())
                 .put("paper_ms_per_gib_read", PAPER_MILLIS)
                 .put("paper_figure", "section 7.3");
-        rows.count(Faults.REGENERATION, verified.wrongBytes());
+        rows.count(FaultOptions.REGENERATION, verified.wrongBytes());
         rows.note(String.format(
                 Locale.ROOT,
                 "%-32s%10.1f%14d%14d%14.1f%10.2f%14.1f%10.2f%12.0f, the paper's %.0f (section 7.3)",

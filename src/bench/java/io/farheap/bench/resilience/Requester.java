@@ -10,14 +10,14 @@ import java.util.SplittableRandom;
  */
 final class Requester implements AutoCloseable {
 
-    private final FarClient client;
-    private final Shadow shadow;
+    private final FarMemoryClient client;
+    private final ShadowMemory shadow;
     private final int pageBytes;
     private final int pages;
     private final int every;
     private final int first;
     private final SplittableRandom random;
-    private Access access = new Access(false, 0);
+    private RequestKind access = new RequestKind(false, 0);
     private long address;
     private long begun;
     private long nanos;
@@ -28,7 +28,7 @@ final class Requester implements AutoCloseable {
      * @param every of so many pages it uses one
      * @param first of them, from 0
      */
-    Requester(FarClient client, Shadow shadow, int pageBytes, long bytes, int every, int first) {
+    Requester(FarMemoryClient client, ShadowMemory shadow, int pageBytes, long bytes, int every, int first) {
         this.client = client;
         this.shadow = shadow;
         this.pageBytes = pageBytes;
@@ -39,12 +39,12 @@ final class Requester implements AutoCloseable {
     }
 
     /** A request anywhere in its pages. */
-    void prepare(Access what) {
+    void prepare(RequestKind what) {
         long page = (long) random.nextInt(pages / every) * every + first;
         prepare(what, page * pageBytes + (long) random.nextInt(pageBytes / what.bytes()) * what.bytes());
     }
 
-    private void prepare(Access what, long at) {
+    private void prepare(RequestKind what, long at) {
         access = what;
         address = at;
         if (what.write()) {
@@ -60,12 +60,12 @@ final class Requester implements AutoCloseable {
     }
 
     /** Prepares and issues. */
-    void begin(Access what) {
+    void begin(RequestKind what) {
         prepare(what);
         issue();
     }
 
-    private void begin(Access what, long at) {
+    private void begin(RequestKind what, long at) {
         prepare(what, at);
         issue();
     }
@@ -80,7 +80,7 @@ final class Requester implements AutoCloseable {
     }
 
     /** Makes progress, and tells the tally once it has ended. Does not wait. */
-    boolean ended(Tally tally) {
+    boolean ended(RequestTally tally) {
         if (over()) {
             tell(tally);
         }
@@ -88,7 +88,7 @@ final class Requester implements AutoCloseable {
     }
 
     /** Of what has ended: compares it with the shadow. */
-    void tell(Tally tally) {
+    void tell(RequestTally tally) {
         int status = client.status();
         int bytes = access.bytes();
         if (access.write() && status == CodedStatus.OK) {
@@ -101,7 +101,7 @@ final class Requester implements AutoCloseable {
     }
 
     /** One after another, for so long; at least one. */
-    void run(Access what, long forNanos, Tally tally) {
+    void run(RequestKind what, long forNanos, RequestTally tally) {
         long bytesBefore = postedBytes();
         double cpu = CpuTime.now();
         long from = System.nanoTime();
@@ -119,7 +119,7 @@ final class Requester implements AutoCloseable {
         return posted.bytesRead() + posted.bytesWritten();
     }
 
-    private void await(Tally tally) {
+    private void await(RequestTally tally) {
         while (!ended(tally)) {
             Thread.onSpinWait();
         }
@@ -127,8 +127,8 @@ final class Requester implements AutoCloseable {
 
     /** Writes every page of the memory. */
     void fill() {
-        Tally tally = new Tally();
-        Access page = new Access(true, pageBytes);
+        RequestTally tally = new RequestTally();
+        RequestKind page = new RequestKind(true, pageBytes);
         for (long i = 0; i < pages; i++) {
             begin(page, i * pageBytes);
             await(tally);
@@ -140,9 +140,9 @@ final class Requester implements AutoCloseable {
     }
 
     /** Reads every page of the memory. */
-    Tally verify() {
-        Tally tally = new Tally();
-        Access page = new Access(false, pageBytes);
+    RequestTally verify() {
+        RequestTally tally = new RequestTally();
+        RequestKind page = new RequestKind(false, pageBytes);
         for (long i = 0; i < pages; i++) {
             begin(page, i * pageBytes);
             await(tally);

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ResiliencePlots {
 
-    private final Map<String, Rows.Figure> figures = new LinkedHashMap<>();
+    private final Map<String, ResultRows.FigureRow> figures = new LinkedHashMap<>();
     private final Set<String> systems = new LinkedHashSet<>();
     private final Set<String> faults = new LinkedHashSet<>();
 
-    void add(Rows.Figure figure) {
+    void add(ResultRows.FigureRow figure) {
         if (figure.access().bytes() == figure.kind().pageBytes()) {
             systems.add(figure.kind().name());
             faults.add(figure.fault());
@@ -35,14 +35,14 @@ final class ResiliencePlots {
     Plot[] plots() {
         List<Plot> plots = new ArrayList<>();
         for (String op : List.of("read", "write")) {
-            if (faults.contains(Faults.NONE)) {
+            if (faults.contains(FaultOptions.NONE)) {
                 plots.add(overMemory(op));
             }
             if (!faults.isEmpty()) {
                 plots.add(byFault(op));
             }
         }
-        if (faults.contains(Faults.NONE)) {
+        if (faults.contains(FaultOptions.NONE)) {
             plots.add(lossOverMemory());
         }
         return plots.toArray(Plot[]::new);
@@ -55,7 +55,7 @@ final class ResiliencePlots {
                 "bytes of servers for each byte",
                 "probability that something is lost");
         for (String system : systems) {
-            Rows.Figure figure = figures.get(key(system, "read", Faults.NONE));
+            ResultRows.FigureRow figure = figures.get(key(system, "read", FaultOptions.NONE));
             if (figure != null) {
                 plot.series(system, new double[] {figure.memoryOverhead()}, new double[] {
                     LossProbability.of(figure.kind().layout())
@@ -73,7 +73,7 @@ final class ResiliencePlots {
                 "bytes of servers for each byte",
                 "ns");
         for (String system : systems) {
-            Rows.Figure figure = figures.get(key(system, op, Faults.NONE));
+            ResultRows.FigureRow figure = figures.get(key(system, op, FaultOptions.NONE));
             if (figure != null && measured(figure)) {
                 double memory = figure.memoryOverhead();
                 plot.series(system, new double[] {memory, memory}, new double[] {
@@ -90,7 +90,7 @@ final class ResiliencePlots {
         for (String system : systems) {
             List<@Nullable Double> tails = new ArrayList<>();
             for (String fault : categories) {
-                Rows.Figure figure = figures.get(key(system, op, fault));
+                ResultRows.FigureRow figure = figures.get(key(system, op, fault));
                 tails.add(figure != null && measured(figure) ? figure.tally().tail() : null);
             }
             if (tails.stream().anyMatch(tail -> tail != null)) {
@@ -100,7 +100,7 @@ final class ResiliencePlots {
         return plot.logarithmicY();
     }
 
-    private static boolean measured(Rows.Figure figure) {
+    private static boolean measured(ResultRows.FigureRow figure) {
         return Double.isFinite(figure.tally().median());
     }
 }

@@ -3,7 +3,7 @@ package io.farheap.bench.resilience;
 import io.farheap.command.ServerFaults;
 import io.farheap.command.Sizes;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.measure.SoftverbsModel;
 import io.farheap.resilience.contract.Health;
 import io.farheap.verbs.Devices;
@@ -21,41 +21,41 @@ import java.util.Objects;
  */
 final class TurnsPart implements AutoCloseable {
 
-    private record Side(Kind kind, FarSide side, Shadow shadow, Requester requester, double memoryOverhead) {}
+    private record Side(MemoryKind kind, FarSide side, ShadowMemory shadow, Requester requester, double memoryOverhead) {}
 
-    private record Key(Kind kind, Access access) {}
+    private record Key(MemoryKind kind, RequestKind access) {}
 
     /** A turn of a side. */
     private interface Turn {
-        void run(Side side, Access access, long nanos, Tally tally);
+        void run(Side side, RequestKind access, long nanos, RequestTally tally);
     }
 
     private static final Turn ONE_UNDER_WAY =
             (side, access, nanos, tally) -> side.requester().run(access, nanos, tally);
 
-    private final Plan plan;
-    private final Rows rows;
+    private final ResiliencePlan plan;
+    private final ResultRows rows;
     private final CloseStack opened = new CloseStack();
-    private final Cluster cluster;
+    private final ServerCluster cluster;
     private final List<Side> sides = new ArrayList<>();
-    private final Map<Key, Tally> withoutFault = new HashMap<>();
+    private final Map<Key, RequestTally> withoutFault = new HashMap<>();
     /** Of those that have left the server that corrupts: ms since it began to. */
-    private final Map<Kind, Double> left = new HashMap<>();
+    private final Map<MemoryKind, Double> left = new HashMap<>();
 
     private long corruptSince;
 
     /** @param spare servers beside those that a range needs */
-    TurnsPart(Plan plan, Rows rows, int spare) {
+    TurnsPart(ResiliencePlan plan, ResultRows rows, int spare) {
         this.plan = plan;
         this.rows = rows;
         try {
             int servers =
-                    spare + plan.kinds().stream().mapToInt(Kind::splits).max().orElseThrow();
-            cluster = opened.add(new Cluster(servers, plan.regions(servers), plan.regionBytes()));
+                    spare + plan.kinds().stream().mapToInt(MemoryKind::splits).max().orElseThrow();
+            cluster = opened.add(new ServerCluster(servers, plan.regions(servers), plan.regionBytes()));
             long seed = 1;
-            for (Kind kind : plan.kinds()) {
+            for (MemoryKind kind : plan.kinds()) {
                 FarSide side = opened.add(kind.open(cluster.memory(), plan.bytes()));
-                Shadow shadow = opened.add(new Shadow(plan.bytes(), seed++));
+                ShadowMemory shadow = opened.add(new ShadowMemory(plan.bytes(), seed++));
                 Requester requester =
                         opened.add(new Requester(side.open(), shadow, plan.pageBytes(), plan.bytes(), 1, 0));
                 requester.fill();
@@ -63,41 +63,41 @@ final class TurnsPart implements AutoCloseable {
             }
             warmUp(ONE_UNDER_WAY);
         } catch (Throwable e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw e;
         }
     }
 
     private void warmUp(Turn turn) {
-        for (Access access : plan.accesses()) {
+        for (RequestKind access : plan.accesses()) {
             for (Side side : sides) {
-                turn.run(side, access, plan.warmUpNanos(), new Tally());
+                turn.run(side, access, plan.warmUpNanos(), new RequestTally());
             }
         }
     }
 
     void none() {
-        rows.title(Faults.NONE);
-        withoutFault.putAll(measure(Faults.NONE, ONE_UNDER_WAY));
+        rows.title(FaultOptions.NONE);
+        withoutFault.putAll(measure(FaultOptions.NONE, ONE_UNDER_WAY));
     }
 
     /** One server is late, or all are. */
-    void straggler(Faults.Late late) {
-        rows.title(Faults.STRAGGLER);
+    void straggler(FaultOptions.Straggler late) {
+        rows.title(FaultOptions.STRAGGLER);
         try (CloseStack faults = new CloseStack()) {
             for (int i = 0; i < (late.allServers() ? cluster.size() : 1); i++) {
                 faults.add(new ServerFaults(cluster.server(i).pid())).slow(late.part(), late.nanos());
             }
-            measure(Faults.STRAGGLER, ONE_UNDER_WAY);
+            measure(FaultOptions.STRAGGLER, ONE_UNDER_WAY);
         }
     }
 
     /** Another process reads and writes pieces of one server, as fast as it can. */
     void background(int pieceBytes) {
-        rows.title(Faults.BACKGROUND);
+        rows.title(FaultOptions.BACKGROUND);
         int piece = (int) Math.min(pieceBytes, plan.regionBytes());
-        try (Background load = new Background(cluster.server(0).address(), piece)) {
-            measure(Faults.BACKGROUND, ONE_UNDER_WAY);
+        try (BackgroundProcess load = new BackgroundProcess(cluster.server(0).address(), piece)) {
+            measure(FaultOptions.BACKGROUND, ONE_UNDER_WAY);
             double gigabits = load.end();
             rows.report().summary().put("background_piece", piece).put("background_gbit_s", gigabits);
             boolean modelled = Devices.library() != VerbsLibrary.SOFT
@@ -113,55 +113,55 @@ final class TurnsPart implements AutoCloseable {
 
     /** So many requests at once, and a pause. */
     void burst(int count) {
-        rows.title(Faults.BURST);
+        rows.title(FaultOptions.BURST);
         try (CloseStack bursts = new CloseStack()) {
-            Map<Side, Burst> bySide = new HashMap<>();
+            Map<Side, RequestBurst> bySide = new HashMap<>();
             for (Side side : sides) {
-                Burst burst = new Burst(side.side(), side.shadow(), plan.pageBytes(), plan.bytes(), count);
+                RequestBurst burst = new RequestBurst(side.side(), side.shadow(), plan.pageBytes(), plan.bytes(), count);
                 bySide.put(side, bursts.add(burst));
             }
             Turn turn = (side, access, nanos, tally) ->
                     Objects.requireNonNull(bySide.get(side)).run(access, nanos, tally);
             warmUp(turn);
-            measure(Faults.BURST, turn);
+            measure(FaultOptions.BURST, turn);
             rows.report().summary().put("burst", count);
         }
     }
 
     /** One server stores and returns wrong bytes. */
     void corruption(double part) {
-        rows.title(Faults.CORRUPTION);
+        rows.title(FaultOptions.CORRUPTION);
         try (ServerFaults faults = new ServerFaults(cluster.server(0).pid())) {
             corruptSince = System.nanoTime();
             faults.corrupt(part);
-            measure(Faults.CORRUPTION, ONE_UNDER_WAY);
+            measure(FaultOptions.CORRUPTION, ONE_UNDER_WAY);
         }
     }
 
-    private Map<Key, Tally> measure(String fault, Turn how) {
-        Map<Key, Tally> all = new HashMap<>();
-        for (Access access : plan.accesses()) {
-            Map<Kind, Tally> tallies = new HashMap<>();
-            sides.forEach(side -> tallies.put(side.kind(), new Tally()));
+    private Map<Key, RequestTally> measure(String fault, Turn how) {
+        Map<Key, RequestTally> all = new HashMap<>();
+        for (RequestKind access : plan.accesses()) {
+            Map<MemoryKind, RequestTally> tallies = new HashMap<>();
+            sides.forEach(side -> tallies.put(side.kind(), new RequestTally()));
             for (int turn = 0; turn < plan.turns(); turn++) {
                 for (Side side : sides) {
-                    Tally tally = Objects.requireNonNull(tallies.get(side.kind()));
+                    RequestTally tally = Objects.requireNonNull(tallies.get(side.kind()));
                     how.run(side, access, plan.turnNanos(), tally);
                     tally.endTurn();
-                    if (fault.equals(Faults.CORRUPTION)) {
+                    if (fault.equals(FaultOptions.CORRUPTION)) {
                         look(side);
                     }
                 }
             }
             for (Side side : sides) {
-                Tally tally = Objects.requireNonNull(tallies.get(side.kind()));
+                RequestTally tally = Objects.requireNonNull(tallies.get(side.kind()));
                 if (access.write()) {
                     tally.verified(side.requester().verify());
                 }
                 all.put(new Key(side.kind(), access), tally);
             }
             for (Side side : sides) {
-                rows.add(new Rows.Figure(
+                rows.add(new ResultRows.FigureRow(
                         side.kind(),
                         access,
                         fault,
@@ -189,11 +189,11 @@ final class TurnsPart implements AutoCloseable {
         }
     }
 
-    private Rows.Repair repair(Side side, String fault) {
+    private ResultRows.Repair repair(Side side, String fault) {
         Health health = side.side().health();
-        return health == null || !fault.equals(Faults.CORRUPTION)
-                ? Rows.Repair.NONE
-                : Rows.Repair.of(left.getOrDefault(side.kind(), Double.NaN), health);
+        return health == null || !fault.equals(FaultOptions.CORRUPTION)
+                ? ResultRows.Repair.NONE
+                : ResultRows.Repair.of(left.getOrDefault(side.kind(), Double.NaN), health);
     }
 
     @Override

@@ -147,8 +147,8 @@ public final class BenchSearchCommand implements Callable<Integer> {
             }
         }
         String draw = logarithmic ? "log" : "uniform";
-        SearchContest.Timed exact = contest.exact();
-        SearchContest.Timed paper = contest.paper();
+        SearchContest.TimedSearch exact = contest.exact();
+        SearchContest.TimedSearch paper = contest.paper();
         out.printf(
                 Locale.ROOT,
                 "%-8s%-9s%9d%10d%9d%12.1f%14.1f%14.1f%10.0f%12.0f%14.0f%12.0f%8d%8d%7d%14.0f%n",

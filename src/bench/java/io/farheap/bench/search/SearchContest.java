@@ -27,8 +27,8 @@ final class SearchContest {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final boolean logarithmic;
-    private final Timed exact = new Timed(new ExactSearch());
-    private final Timed paper = new Timed(new PrunedTraversal());
+    private final TimedSearch exact = new TimedSearch(new ExactSearch());
+    private final TimedSearch paper = new TimedSearch(new PrunedTraversal());
     private int objectives;
     private int feasible;
     private int missed;
@@ -101,11 +101,11 @@ final class SearchContest {
                 : range.low() + (range.high() - range.low()) * share;
     }
 
-    Timed exact() {
+    TimedSearch exact() {
         return exact;
     }
 
-    Timed paper() {
+    TimedSearch paper() {
         return paper;
     }
 
@@ -142,7 +142,7 @@ final class SearchContest {
     }
 
     /** A search, and how long it took. */
-    static final class Timed {
+    static final class TimedSearch {
 
         private final Search search;
         private int count;
@@ -151,7 +151,7 @@ final class SearchContest {
         private long longestCpu;
         private long examined;
 
-        Timed(Search search) {
+        TimedSearch(Search search) {
             this.search = search;
         }
 

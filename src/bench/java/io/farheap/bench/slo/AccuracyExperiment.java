@@ -1,6 +1,6 @@
 package io.farheap.bench.slo;
 
-import io.farheap.slo.Candidate;
+import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.ExactSearch;
 import io.farheap.slo.Measurement;
@@ -63,8 +63,8 @@ public final class AccuracyExperiment {
             long nanos = System.nanoTime() - start;
             drawn++;
             if (found.feasible()) {
-                Candidate candidate =
-                        new Candidate(Objects.requireNonNull(found.found()), Objects.requireNonNull(found.predicted()));
+                CandidateConfiguration candidate =
+                        new CandidateConfiguration(Objects.requireNonNull(found.found()), Objects.requireNonNull(found.predicted()));
                 choices.add(new SloChoice(slo, candidate, nanos));
             }
         }

@@ -1,8 +1,8 @@
 package io.farheap.bench.slo;
 
 import io.farheap.thread.Cores;
-import io.farheap.thread.Joining;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
+import io.farheap.thread.ThreadJoiner;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -42,13 +42,13 @@ public final class CoreDistance {
         Thread answering =
                 Thread.ofPlatform().daemon().name("distance-pong").start(() -> distance.answer(cores.getLast()));
         Thread asking = Thread.ofPlatform().daemon().name("distance-ping").start(() -> distance.ask(cores.getFirst()));
-        Joining.join(asking);
-        Joining.join(answering);
+        ThreadJoiner.join(asking);
+        ThreadJoiner.join(answering);
         return distance.nanos;
     }
 
     private void answer(int core) {
-        Pinning.pin(core);
+        ThreadAffinity.pin(core);
         for (long expected = 1; ; expected++) {
             long value;
             do {
@@ -62,7 +62,7 @@ public final class CoreDistance {
     }
 
     private void ask(int core) {
-        Pinning.pin(core);
+        ThreadAffinity.pin(core);
         long start = System.nanoTime();
         long trips = 0;
         // The best of several short stretches: in the others one of the two may not have been running.

@@ -1,6 +1,6 @@
 package io.farheap.bench.slo;
 
-import io.farheap.slo.Candidate;
+import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.Slo;
 
 /**
@@ -8,4 +8,4 @@ import io.farheap.slo.Slo;
  *
  * @param searchNanos how long that took
  */
-public record SloChoice(Slo slo, Candidate chosen, long searchNanos) {}
+public record SloChoice(Slo slo, CandidateConfiguration chosen, long searchNanos) {}

@@ -2,7 +2,7 @@ package io.farheap.bench.store;
 
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.ycsb.FarMemory;
+import io.farheap.bench.ycsb.FarCacheProcess;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.SharedMemory;
 import io.farheap.tier.FarDevice;
@@ -49,7 +49,7 @@ final class AppendPart {
             this.synced = synced;
             this.bytes = plan.appendBytes();
             try {
-                FarMemory far = resources.add(new FarMemory(FAR_BYTES));
+                FarCacheProcess far = resources.add(new FarCacheProcess(FAR_BYTES));
                 ScratchDirectory directory = resources.add(new ScratchDirectory(plan.directory(), "farheap-store"));
                 SharedMemory shared = resources.add(SharedMemory.allocate("farheap-bench-append", bytes));
                 device = resources.add(new TieredDevice(

@@ -2,7 +2,7 @@ package io.farheap.bench.store;
 
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.ycsb.FarMemory;
+import io.farheap.bench.ycsb.FarCacheProcess;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.store.FarStore;
 import io.farheap.tier.FarDevice;
@@ -26,9 +26,9 @@ final class LossPart {
     static void run(StorePlan plan, BenchReport report, PrintStream out) throws IOException, InterruptedException {
         long room = 3 * plan.data().logBytes() + 16 * StorePlan.SEGMENT_BYTES;
         try (CloseStack resources = new CloseStack()) {
-            FarMemory lost = resources.add(new FarMemory(room));
+            FarCacheProcess lost = resources.add(new FarCacheProcess(room));
             // Read until no handle uses it any more: closed behind the device.
-            FarMemory other = resources.add(new FarMemory(room));
+            FarCacheProcess other = resources.add(new FarCacheProcess(room));
             ScratchDirectory directory = resources.add(new ScratchDirectory(plan.directory(), "farheap-store"));
             TieredDevice device = resources.add(new TieredDevice(
                     List.of(tier(lost), FileDevice.open(directory.path(), StorePlan.SEGMENT_BYTES)),
@@ -71,7 +71,7 @@ final class LossPart {
         }
     }
 
-    private static FarDevice tier(FarMemory memory) {
+    private static FarDevice tier(FarCacheProcess memory) {
         return new FarDevice(memory.cache(), StorePlan.SEGMENT_BYTES, StorePlan.REQUESTS);
     }
 }

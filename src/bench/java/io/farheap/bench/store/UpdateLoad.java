@@ -4,7 +4,7 @@ import io.farheap.bench.ycsb.DataSet;
 import io.farheap.store.FarStore;
 import io.farheap.store.StoreSession;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
@@ -135,7 +135,7 @@ final class UpdateLoad implements AutoCloseable {
     @Override
     public void close() {
         ends = true;
-        Joining.join(thread);
+        ThreadJoiner.join(thread);
         done();
     }
 }

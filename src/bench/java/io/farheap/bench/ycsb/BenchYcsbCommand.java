@@ -88,7 +88,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             defaultValue = "C",
             description = "A: half updates; B: 5%% of them; C: reads; D: 5%% inserts, reads of the latest; F: half "
                     + "read-modify-writes. Figure 18 alone (default: ${DEFAULT-VALUE})")
-    private Workload workload;
+    private YcsbWorkload workload;
 
     @Option(
             names = "--contestants",

@@ -1,7 +1,7 @@
 package io.farheap.bench.ycsb;
 
 import io.farheap.bench.machine.ScratchDirectory;
-import io.farheap.bench.peers.AbsentException;
+import io.farheap.bench.peers.PeerAbsentException;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.tier.device.Device;
 import java.io.IOException;
@@ -55,14 +55,14 @@ final class Contest implements AutoCloseable {
 
     private final YcsbPlan plan;
     private final double localShare;
-    private final FarMemories memories;
+    private final FarCachePool memories;
     private final PrintWriter progress;
     private final CloseStack resources = new CloseStack();
     private final Map<String, Contestant> open = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
     /** @param localShare of a store's log, and so what the others have */
-    Contest(YcsbPlan plan, double localShare, FarMemories memories, PrintWriter progress) {
+    Contest(YcsbPlan plan, double localShare, FarCachePool memories, PrintWriter progress) {
         this.plan = plan;
         this.localShare = localShare;
         this.memories = memories;
@@ -89,7 +89,7 @@ final class Contest implements AutoCloseable {
             open.put(name, contestant);
             progress.printf("%s is loaded: %.1f s%n", name, (System.nanoTime() - begun) / 1e9)
                     .flush();
-        } catch (AbsentException e) {
+        } catch (PeerAbsentException e) {
             absent.put(name, e.getMessage());
         } catch (RuntimeException e) {
             throw e;
@@ -98,7 +98,7 @@ final class Contest implements AutoCloseable {
         }
     }
 
-    private Opening opening(String name) throws AbsentException {
+    private Opening opening(String name) throws PeerAbsentException {
         DataSet data = plan.data();
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
@@ -129,24 +129,24 @@ final class Contest implements AutoCloseable {
         return data.logBytes() + data.logBytes() / 8 + 16 * data.segmentBytes();
     }
 
-    private Contestant fio(Path directory) throws AbsentException {
+    private Contestant fio(Path directory) throws PeerAbsentException {
         if (open.get(FILE) instanceof StoreContestant store) {
             Device device = store.storage().device();
             int block = device.readAlignment();
             int blocks = (plan.data().recordBytes() + block - 1) / block;
             return new FioReads(plan.data(), directory, device.name(), StoreContestant.PENDING, blocks * block);
         }
-        throw new AbsentException("it stands beside " + FILE + ", which takes no part");
+        throw new PeerAbsentException("it stands beside " + FILE + ", which takes no part");
     }
 
-    private FarMemory farMemory() throws AbsentException {
+    private FarCacheProcess farMemory() throws PeerAbsentException {
         if (open.get(FAR) instanceof StoreContestant store && store.storage() instanceof FarStorage far) {
             return far.memory();
         }
-        throw new AbsentException("it reads the cache of " + FAR + ", which takes no part");
+        throw new PeerAbsentException("it reads the cache of " + FAR + ", which takes no part");
     }
 
-    private Opening provided(String name) throws AbsentException {
+    private Opening provided(String name) throws PeerAbsentException {
         for (ContestantProvider provider : ServiceLoader.load(ContestantProvider.class)) {
             if (provider.names().contains(name)) {
                 long budget = Math.max(1, Math.round(localShare * plan.data().logBytes()));
@@ -154,7 +154,7 @@ final class Contest implements AutoCloseable {
                         provider.open(name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
             }
         }
-        throw new AbsentException(
+        throw new PeerAbsentException(
                 ELSEWHERE.getOrDefault(name, "its library is not on the class path; ./farheap bench ycsb fetches it"));
     }
 
@@ -168,23 +168,23 @@ final class Contest implements AutoCloseable {
     }
 
     /** Rounds in which each has its turn with each number of threads and distribution. */
-    List<Result> run(List<Distribution> distributions) {
-        Map<String, Result> results = new LinkedHashMap<>();
+    List<ContestResult> run(List<KeyDistribution> distributions) {
+        Map<String, ContestResult> results = new LinkedHashMap<>();
         Map<String, List<KeyStream>> streams = new LinkedHashMap<>();
         for (int round = -WARM_UP_ROUNDS; round < plan.rounds(); round++) {
-            for (Distribution distribution : distributions) {
+            for (KeyDistribution distribution : distributions) {
                 for (int threads : plan.threads()) {
                     String load = distribution + " " + threads;
                     List<KeyStream> ofLoad = streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
                     for (Map.Entry<String, Contestant> entry : open.entrySet()) {
-                        if (!TurnTaker.takes(entry.getValue(), plan.workload(), distribution)) {
+                        if (!ExternalContestant.takes(entry.getValue(), plan.workload(), distribution)) {
                             continue;
                         }
-                        Turn turn = TurnTaker.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
+                        ContestTurn turn = ExternalContestant.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
                         if (round >= 0) {
                             results.computeIfAbsent(
                                             load + entry.getKey(),
-                                            ignored -> new Result(entry.getKey(), distribution, threads))
+                                            ignored -> new ContestResult(entry.getKey(), distribution, threads))
                                     .add(turn, entry.getValue().facts());
                         }
                     }
@@ -196,7 +196,7 @@ final class Contest implements AutoCloseable {
         return new ArrayList<>(results.values());
     }
 
-    private List<KeyStream> streams(Distribution distribution, int threads) {
+    private List<KeyStream> streams(KeyDistribution distribution, int threads) {
         List<KeyStream> streams = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
             streams.add(new KeyStream(distribution, plan.data().records(), thread, threads));
@@ -205,12 +205,12 @@ final class Contest implements AutoCloseable {
     }
 
     /** While something else goes on, until that has ended. */
-    Result runDuring(String name, int threads, String what, BooleanSupplier goesOn) {
+    ContestResult runDuring(String name, int threads, String what, BooleanSupplier goesOn) {
         Contestant contestant = Objects.requireNonNull(open.get(name));
-        List<KeyStream> streams = streams(Distribution.UNIFORM, threads);
-        Result result = new Result(what, Distribution.UNIFORM, threads);
+        List<KeyStream> streams = streams(KeyDistribution.UNIFORM, threads);
+        ContestResult result = new ContestResult(what, KeyDistribution.UNIFORM, threads);
         do {
-            Turn turn = Turns.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
+            ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
             result.add(turn, contestant.facts());
         } while (goesOn.getAsBoolean());
         return result;

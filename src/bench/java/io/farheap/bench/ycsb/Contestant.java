@@ -8,7 +8,7 @@ public interface Contestant extends AutoCloseable {
     void load() throws Exception;
 
     /** For the calling thread. */
-    Client open(Tally tally) throws Exception;
+    ContestantClient open(ClientCounts tally) throws Exception;
 
     /** What its rows say of it; after {@link #load}. */
     Facts facts();

@@ -1,6 +1,6 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.bench.peers.AbsentException;
+import io.farheap.bench.peers.PeerAbsentException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -12,7 +12,7 @@ public interface ContestantProvider {
     /**
      * Not loaded yet.
      *
-     * @throws AbsentException where something that it needs is not installed
+     * @throws PeerAbsentException where something that it needs is not installed
      */
     Contestant open(String name, Setup setup) throws Exception;
 

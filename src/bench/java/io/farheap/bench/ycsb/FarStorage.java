@@ -4,18 +4,18 @@ import io.farheap.tier.FarDevice;
 import io.farheap.tier.device.Device;
 
 /** Far memory that has room for all of the log. */
-final class FarStorage implements Storage {
+final class FarStorage implements LogStorage {
 
-    private final FarMemory memory;
+    private final FarCacheProcess memory;
     private final FarDevice device;
 
     /** @param memory somebody else's, with room for the log */
-    FarStorage(DataSet data, FarMemory memory) {
+    FarStorage(DataSet data, FarCacheProcess memory) {
         this.memory = memory;
         device = new FarDevice(memory.cache(), data.segmentBytes(), StoreContestant.PENDING);
     }
 
-    FarMemory memory() {
+    FarCacheProcess memory() {
         return memory;
     }
 

@@ -1,6 +1,6 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.bench.peers.AbsentException;
+import io.farheap.bench.peers.PeerAbsentException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * FASTER in C++ with all records in memory, by {@code src/bench/native/faster_turns.cc}, which is compiled against the
  * sources that the user has. It runs in a process of its own, which ends with its input, and so with this one.
  */
-final class FasterReads implements TurnTaker {
+final class FasterReads implements ExternalContestant {
 
     private static final String PROGRAM = "faster_turns";
     private static final List<String> SOURCES =
@@ -35,21 +35,21 @@ final class FasterReads implements TurnTaker {
     /**
      * @param faster the folder {@code cc} of a checkout of FASTER
      * @param directory for the program
-     * @throws AbsentException where it cannot be compiled, or values have more than 8 bytes
+     * @throws PeerAbsentException where it cannot be compiled, or values have more than 8 bytes
      */
-    FasterReads(DataSet data, @Nullable Path faster, Path directory) throws AbsentException, IOException {
+    FasterReads(DataSet data, @Nullable Path faster, Path directory) throws PeerAbsentException, IOException {
         this.data = data;
         this.program = directory.resolve(PROGRAM);
         if (faster == null) {
-            throw new AbsentException("--faster DIR says where its sources are, the folder cc of a checkout of FASTER");
+            throw new PeerAbsentException("--faster DIR says where its sources are, the folder cc of a checkout of FASTER");
         }
         if (data.valueBytes() != Long.BYTES) {
-            throw new AbsentException("the program for it has values of 8 bytes");
+            throw new PeerAbsentException("the program for it has values of 8 bytes");
         }
         compile(faster.resolve("src"), directory);
     }
 
-    private void compile(Path sources, Path directory) throws AbsentException, IOException {
+    private void compile(Path sources, Path directory) throws PeerAbsentException, IOException {
         Path main = directory.resolve(PROGRAM + ".cc");
         try (InputStream own = FasterReads.class.getResourceAsStream(PROGRAM + ".cc")) {
             Files.copy(Objects.requireNonNull(own, "the jar has no " + PROGRAM + ".cc"), main);
@@ -68,11 +68,11 @@ final class FasterReads implements TurnTaker {
                     .redirectOutput(log.toFile())
                     .start();
         } catch (IOException e) {
-            throw new AbsentException("there is no C++ compiler (Debian: apt-get install g++): " + e.getMessage());
+            throw new PeerAbsentException("there is no C++ compiler (Debian: apt-get install g++): " + e.getMessage());
         }
         try {
             if (compiler.waitFor() != 0) {
-                throw new AbsentException("it cannot be compiled (Debian: apt-get install g++ libaio-dev libtbb-dev"
+                throw new PeerAbsentException("it cannot be compiled (Debian: apt-get install g++ libaio-dev libtbb-dev"
                         + " uuid-dev): " + firstError(log));
             }
         } catch (InterruptedException e) {
@@ -105,12 +105,12 @@ final class FasterReads implements TurnTaker {
     }
 
     @Override
-    public boolean takes(Workload workload, Distribution distribution) {
-        return workload.readsOnly() && distribution == Distribution.UNIFORM;
+    public boolean takes(YcsbWorkload workload, KeyDistribution distribution) {
+        return workload.readsOnly() && distribution == KeyDistribution.UNIFORM;
     }
 
     @Override
-    public Turn turn(int threads, long nanos) throws IOException {
+    public ContestTurn turn(int threads, long nanos) throws IOException {
         PrintWriter to = Objects.requireNonNull(asks);
         to.println(threads + " " + nanos);
         to.flush();
@@ -122,9 +122,9 @@ final class FasterReads implements TurnTaker {
     }
 
     /** What the program has answered. */
-    static Turn turn(String answer) throws IOException {
+    static ContestTurn turn(String answer) throws IOException {
         String[] words = answer.split(" ");
-        Tally tally = new Tally();
+        ClientCounts tally = new ClientCounts();
         tally.ended = Long.parseLong(words[0]);
         if (!words[2].equals("0")) {
             throw new IOException(words[2] + " of " + words[0] + " reads of FASTER's found what nobody stored");
@@ -133,7 +133,7 @@ final class FasterReads implements TurnTaker {
             int colon = words[i].indexOf(':');
             tally.took(Long.parseLong(words[i].substring(0, colon)), Long.parseLong(words[i].substring(colon + 1)));
         }
-        return new Turn(tally.ended * 1e9 / Long.parseLong(words[1]), tally, 0);
+        return new ContestTurn(tally.ended * 1e9 / Long.parseLong(words[1]), tally, 0);
     }
 
     /** Its index has half as many buckets of 64 bytes as there are keys, or somewhat more: a power of two. */

@@ -7,7 +7,7 @@ import io.farheap.tier.device.FileOptions;
 import java.nio.file.Path;
 
 /** Files past the page cache. */
-final class FileStorage implements Storage {
+final class FileStorage implements LogStorage {
 
     static final FileOptions OPTIONS = FileOptions.DEFAULT.withRequests(StoreContestant.PENDING);
 

@@ -3,8 +3,8 @@ package io.farheap.bench.ycsb;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.farheap.bench.child.Tether;
-import io.farheap.bench.peers.AbsentException;
+import io.farheap.bench.child.TetheredProcess;
+import io.farheap.bench.peers.PeerAbsentException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +16,7 @@ import java.util.List;
  * depth and block size, by as many jobs as there are client threads. What the disk gives, so that the baseline is no
  * straw man.
  */
-final class FioReads implements TurnTaker {
+final class FioReads implements ExternalContestant {
 
     private static final String PROGRAM = "/usr/bin/fio";
     private static final String URING = "io_uring";
@@ -30,16 +30,16 @@ final class FioReads implements TurnTaker {
     /**
      * @param deviceName the file device's, which says its engine
      * @param depth requests at a time
-     * @throws AbsentException where fio is not installed
+     * @throws PeerAbsentException where fio is not installed
      */
-    FioReads(DataSet data, Path directory, String deviceName, int depth, int blockBytes) throws AbsentException {
+    FioReads(DataSet data, Path directory, String deviceName, int depth, int blockBytes) throws PeerAbsentException {
         this.data = data;
         this.directory = directory;
         this.engine = deviceName.contains(URING) ? URING : "psync";
         this.depth = depth;
         this.blockBytes = blockBytes;
         if (!Files.isExecutable(Path.of(PROGRAM))) {
-            throw new AbsentException("fio is not installed (Debian: apt-get install fio)");
+            throw new PeerAbsentException("fio is not installed (Debian: apt-get install fio)");
         }
     }
 
@@ -50,16 +50,16 @@ final class FioReads implements TurnTaker {
     }
 
     @Override
-    public boolean takes(Workload workload, Distribution distribution) {
-        return workload.readsOnly() && distribution == Distribution.UNIFORM;
+    public boolean takes(YcsbWorkload workload, KeyDistribution distribution) {
+        return workload.readsOnly() && distribution == KeyDistribution.UNIFORM;
     }
 
     @Override
-    public Turn turn(int threads, long nanos) throws IOException, InterruptedException {
+    public ContestTurn turn(int threads, long nanos) throws IOException, InterruptedException {
         return run(threads, Math.max(1, nanos / 1_000_000));
     }
 
-    private Turn run(int threads, long millis) throws IOException, InterruptedException {
+    private ContestTurn run(int threads, long millis) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 PROGRAM,
                 "--name=ycsb",
@@ -81,7 +81,7 @@ final class FioReads implements TurnTaker {
             command.addAll(List.of("--thread", "--numjobs=" + depth));
         }
         Path log = directory.resolve("fio.json");
-        Process fio = new ProcessBuilder(Tether.command(command))
+        Process fio = new ProcessBuilder(TetheredProcess.command(command))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
@@ -94,11 +94,11 @@ final class FioReads implements TurnTaker {
                 JsonParser.parseString(printed.substring(printed.indexOf('{'))).getAsJsonObject());
     }
 
-    private static Turn turn(JsonObject printed) {
+    private static ContestTurn turn(JsonObject printed) {
         JsonArray jobs = printed.getAsJsonArray("jobs");
         JsonObject reads = jobs.get(0).getAsJsonObject().getAsJsonObject("read");
         double rate = reads.get("iops").getAsDouble();
-        Tally tally = new Tally();
+        ClientCounts tally = new ClientCounts();
         tally.ended = reads.get("total_ios").getAsLong();
         tally.pending = tally.ended;
         tally.deviceReads = tally.ended;
@@ -107,7 +107,7 @@ final class FioReads implements TurnTaker {
                     .forEach(bin -> tally.took(
                             Long.parseLong(bin.getKey()), bin.getValue().getAsLong()));
         }
-        return new Turn(rate, tally, 0);
+        return new ContestTurn(rate, tally, 0);
     }
 
     @Override

@@ -33,7 +33,7 @@ final class HeapMap implements Contestant {
     }
 
     @Override
-    public Client open(Tally tally) {
+    public ContestantClient open(ClientCounts tally) {
         return new MapClient(tally);
     }
 
@@ -47,13 +47,13 @@ final class HeapMap implements Contestant {
         map.clear();
     }
 
-    private final class MapClient implements Client {
+    private final class MapClient implements ContestantClient {
 
-        private final Tally tally;
+        private final ClientCounts tally;
         private final byte[] copy = new byte[data.valueBytes()];
         private final MemorySegment copied = MemorySegment.ofArray(copy);
 
-        MapClient(Tally tally) {
+        MapClient(ClientCounts tally) {
             this.tally = tally;
         }
 

@@ -23,16 +23,16 @@ final class KeyStream {
     private long inserted;
 
     /** @param thread of {@code threads}: each inserts keys of its own */
-    KeyStream(Distribution distribution, long records, int thread, int threads) {
+    KeyStream(KeyDistribution distribution, long records, int thread, int threads) {
         this.records = records;
         this.thread = thread;
         this.threads = threads;
-        this.latest = distribution == Distribution.LATEST;
+        this.latest = distribution == KeyDistribution.LATEST;
         this.random = new SplittableRandom(31L * thread + distribution.ordinal());
         long wanted = Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN);
         drawn = new long[Integer.highestOneBit((int) wanted)];
         mask = drawn.length - 1;
-        if (distribution == Distribution.UNIFORM) {
+        if (distribution == KeyDistribution.UNIFORM) {
             for (int i = 0; i < drawn.length; i++) {
                 drawn[i] = random.nextLong(records);
             }
@@ -49,7 +49,7 @@ final class KeyStream {
         at = random.nextInt(drawn.length);
     }
 
-    void fill(OperationGroup group, Workload workload) {
+    void fill(OperationGroup group, YcsbWorkload workload) {
         group.reads = workload.readsOnly();
         for (int i = 0; i < OperationGroup.SIZE; i++) {
             byte kind = group.reads ? OperationGroup.READ : kind(workload);
@@ -58,7 +58,7 @@ final class KeyStream {
         }
     }
 
-    private byte kind(Workload workload) {
+    private byte kind(YcsbWorkload workload) {
         double what = random.nextDouble();
         if (what < workload.updates) {
             return OperationGroup.UPDATE;

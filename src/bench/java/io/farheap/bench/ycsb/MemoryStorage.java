@@ -4,7 +4,7 @@ import io.farheap.tier.MemoryDevice;
 import io.farheap.tier.device.Device;
 
 /** This process's own memory: under a store that keeps all of its log local anyway. */
-final class MemoryStorage implements Storage {
+final class MemoryStorage implements LogStorage {
 
     private static final long SEGMENT_BYTES = 4 << 20;
     private static final int ALIGNMENT = 8;

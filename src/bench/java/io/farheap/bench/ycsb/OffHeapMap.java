@@ -86,7 +86,7 @@ final class OffHeapMap implements Contestant {
     }
 
     @Override
-    public Client open(Tally tally) {
+    public ContestantClient open(ClientCounts tally) {
         return new MapClient(tally);
     }
 
@@ -100,13 +100,13 @@ final class OffHeapMap implements Contestant {
         arena.close();
     }
 
-    private final class MapClient implements Client {
+    private final class MapClient implements ContestantClient {
 
-        private final Tally tally;
+        private final ClientCounts tally;
         private final Arena own = Arena.ofShared();
         private final MemorySegment value = own.allocate(data.valueBytes(), Long.BYTES);
 
-        MapClient(Tally tally) {
+        MapClient(ClientCounts tally) {
             this.tally = tally;
         }
 

@@ -10,8 +10,8 @@ final class PaperRates {
     private PaperRates() {}
 
     /** Bars of the paper beside those of the same name here: its SSD beside the file. */
-    static void add(Plot plot, List<String> names, Distribution distribution, int valueBytes) {
-        if (distribution != Distribution.UNIFORM) {
+    static void add(Plot plot, List<String> names, KeyDistribution distribution, int valueBytes) {
+        if (distribution != KeyDistribution.UNIFORM) {
             return;
         }
         if (valueBytes == Long.BYTES) {

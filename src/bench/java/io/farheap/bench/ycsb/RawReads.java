@@ -2,10 +2,10 @@ package io.farheap.bench.ycsb;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 
 /**
  * A bare session of the cache that a store has its log in: reads as long as a record, of as many places, by no index
@@ -31,7 +31,7 @@ final class RawReads implements Contestant {
     public void load() {}
 
     @Override
-    public Client open(Tally tally) {
+    public ContestantClient open(ClientCounts tally) {
         return new RawClient(tally);
     }
 
@@ -43,22 +43,22 @@ final class RawReads implements Contestant {
     @Override
     public void close() {}
 
-    private final class RawClient implements Client, Completion {
+    private final class RawClient implements ContestantClient, Completion {
 
-        private final Tally tally;
-        private final Session session;
+        private final ClientCounts tally;
+        private final CacheSession session;
         private final Buffer buffer;
         private final int[] free = new int[StoreContestant.PENDING];
         private final long[] begun = new long[StoreContestant.PENDING];
         private int freeCount;
 
-        RawClient(Tally tally) {
+        RawClient(ClientCounts tally) {
             this.tally = tally;
             session = cache.openSession();
             try {
                 buffer = cache.allocate((long) free.length * data.recordBytes());
             } catch (Throwable e) {
-                Closing.after(e, session);
+                Closeables.after(e, session);
                 throw e;
             }
             while (freeCount < free.length) {
@@ -102,7 +102,7 @@ final class RawReads implements Contestant {
 
         @Override
         public void close() {
-            Closing.all(session, buffer);
+            Closeables.all(session, buffer);
         }
     }
 }

@@ -13,7 +13,7 @@ final class ReadGroups implements StoreCompletion, AutoCloseable {
 
     private final StoreSession session;
     private final DataSet data;
-    private final Tally tally;
+    private final ClientCounts tally;
     private final Runnable makeRoom;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment values;
@@ -27,7 +27,7 @@ final class ReadGroups implements StoreCompletion, AutoCloseable {
     private int freeCount;
 
     /** @param groups that may have reads which have not ended */
-    ReadGroups(StoreSession session, DataSet data, int groups, Tally tally, Runnable makeRoom) {
+    ReadGroups(StoreSession session, DataSet data, int groups, ClientCounts tally, Runnable makeRoom) {
         this.session = session;
         this.data = data;
         this.tally = tally;

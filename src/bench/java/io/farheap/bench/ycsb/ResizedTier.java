@@ -32,11 +32,11 @@ final class ResizedTier {
 
     Plot run(YcsbFigures figures) {
         for (double share : FAR_SHARES) {
-            List<Result> results = new ArrayList<>();
+            List<ContestResult> results = new ArrayList<>();
             if (share > 0) {
                 results.add(resize(share));
             }
-            for (Result result : contest.run(List.of(Distribution.UNIFORM, Distribution.ZIPFIAN))) {
+            for (ContestResult result : contest.run(List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN))) {
                 results.add(result.as(Contest.TIERED));
                 lines.computeIfAbsent(
                                 result.distribution
@@ -58,14 +58,14 @@ final class ResizedTier {
     }
 
     /** What the load does meanwhile. */
-    private Result resize(double share) {
+    private ContestResult resize(double share) {
         // Its part of what is local, which has been written already, and a segment that begins before it.
         long bytes = Math.round(share * store.notLocalBytes())
                 + store.writtenLocalBytes()
                 + plan.data().segmentBytes();
         try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
             Future<Long> resizing = executor.submit(() -> storage.resize(bytes));
-            Result during =
+            ContestResult during =
                     contest.runDuring(Contest.RESIZED, plan.threads().getFirst(), RESIZING, () -> !resizing.isDone());
             resizing.get();
             return during;

@@ -13,13 +13,13 @@ import java.lang.foreign.MemorySegment;
  * A session of a store: a group of reads is one request; of another the buckets are touched first, then its operations
  * begin. As many wait for the device as the session takes. What was read is checked.
  */
-final class StoreClient implements Client, StoreCompletion {
+final class StoreClient implements ContestantClient, StoreCompletion {
 
     private static final int SPINS = 64;
 
     private final StoreSession session;
     private final DataSet data;
-    private final Tally tally;
+    private final ClientCounts tally;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment values;
     private final MemorySegment written;
@@ -36,7 +36,7 @@ final class StoreClient implements Client, StoreCompletion {
     private final boolean[] reading;
 
     /** @param pending operations that the session lets wait */
-    StoreClient(StoreSession session, DataSet data, int pending, Tally tally) {
+    StoreClient(StoreSession session, DataSet data, int pending, ClientCounts tally) {
         this.session = session;
         this.data = data;
         this.tally = tally;

@@ -18,7 +18,7 @@ final class StoreContestant implements Contestant {
     private static final double LEAST_SHARE = 0.01;
 
     private final DataSet data;
-    private final Storage storage;
+    private final LogStorage storage;
     private final FarStore store;
     private long cacheBytes;
     private final CloseStack resources = new CloseStack();
@@ -27,12 +27,12 @@ final class StoreContestant implements Contestant {
      * @param storage becomes its own
      * @param localShare of the log that is in local memory, 0 to 1; 0 is as little as a log can do with
      */
-    StoreContestant(DataSet data, Storage storage, double localShare) {
+    StoreContestant(DataSet data, LogStorage storage, double localShare) {
         this(data, storage, localShare, 0);
     }
 
     /** @param cachedPart of that memory, what is for copies of records that were read */
-    StoreContestant(DataSet data, Storage storage, double localShare, double cachedPart) {
+    StoreContestant(DataSet data, LogStorage storage, double localShare, double cachedPart) {
         this.data = data;
         this.storage = resources.add(storage);
         try {
@@ -75,7 +75,7 @@ final class StoreContestant implements Contestant {
 
     @Override
     public void load() {
-        try (StoreClient client = open(new Tally())) {
+        try (StoreClient client = open(new ClientCounts())) {
             for (long key = 0; key < data.records(); key++) {
                 client.store(key);
             }
@@ -84,11 +84,11 @@ final class StoreContestant implements Contestant {
     }
 
     @Override
-    public StoreClient open(Tally tally) {
+    public StoreClient open(ClientCounts tally) {
         return new StoreClient(store.openSession(), data, PENDING, tally);
     }
 
-    Storage storage() {
+    LogStorage storage() {
         return storage;
     }
 

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Far memory over files: the files have all of the log, far memory its newest part, as much as it has room for. */
-final class TieredStorage implements Storage {
+final class TieredStorage implements LogStorage {
 
     private static final long UNBOUNDED = Long.MAX_VALUE;
 
@@ -18,17 +18,17 @@ final class TieredStorage implements Storage {
     private final long segmentBytes;
     private final FileDevice file;
     private final TieredDevice device;
-    private final List<FarMemory> resized = new ArrayList<>();
+    private final List<FarCacheProcess> resized = new ArrayList<>();
 
     /**
      * @param directory which is empty, and becomes the device's
      * @param far somebody else's, with the commit point; none for files alone
      */
-    TieredStorage(DataSet data, Path directory, FarMemory... far) {
+    TieredStorage(DataSet data, Path directory, FarCacheProcess... far) {
         segmentBytes = data.segmentBytes();
         try {
             List<Device> tiers = new ArrayList<>();
-            for (FarMemory memory : far) {
+            for (FarCacheProcess memory : far) {
                 tiers.add(tier(memory));
             }
             file = FileDevice.open(directory, segmentBytes, FileStorage.OPTIONS);
@@ -41,7 +41,7 @@ final class TieredStorage implements Storage {
         }
     }
 
-    private FarDevice tier(FarMemory memory) {
+    private FarDevice tier(FarCacheProcess memory) {
         return new FarDevice(memory.cache(), segmentBytes, StoreContestant.PENDING);
     }
 
@@ -52,7 +52,7 @@ final class TieredStorage implements Storage {
      * @return bytes that were copied into it
      */
     long resize(long bytes) {
-        FarMemory memory = new FarMemory(bytes);
+        FarCacheProcess memory = new FarCacheProcess(bytes);
         // It is read until no handle uses it any more: closed after the device.
         resized.add(memory);
         if (device.tiers() == 1) {

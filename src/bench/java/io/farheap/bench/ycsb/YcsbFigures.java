@@ -54,7 +54,7 @@ final class YcsbFigures implements AutoCloseable {
     private final BenchReport report;
     private final PrintStream out;
     private final PrintWriter progress;
-    private final FarMemories memories = new FarMemories();
+    private final FarCachePool memories = new FarCachePool();
     private final List<Plot> plots = new ArrayList<>();
     /** Null where no menu is given. */
     private final @Nullable MemoryPrices prices;
@@ -85,31 +85,31 @@ final class YcsbFigures implements AutoCloseable {
         all.addAll(OTHERS);
         all.addAll(Contest.ELSEWHERE.keySet());
         if (plan.data().valueBytes() == Long.BYTES) {
-            bars(plan, run18(plan, LOCAL_SHARE, all, List.of(Distribution.UNIFORM, Distribution.ZIPFIAN)), "");
-            bars(plan, run18(plan, LITTLE, STORES, List.of(Distribution.ZIPFIAN)), "-little");
+            bars(plan, run18(plan, LOCAL_SHARE, all, List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN)), "");
+            bars(plan, run18(plan, LITTLE, STORES, List.of(KeyDistribution.ZIPFIAN)), "-little");
             return;
         }
-        bars(plan, run18(plan, LARGE.getFirst(), all, List.of(Distribution.UNIFORM, Distribution.ZIPFIAN)), "");
+        bars(plan, run18(plan, LARGE.getFirst(), all, List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN)), "");
         for (double share : LARGE.subList(1, LARGE.size())) {
-            bars(plan, run18(plan, share, STORES, List.of(Distribution.ZIPFIAN)), "-" + Math.round(100 * share));
+            bars(plan, run18(plan, share, STORES, List.of(KeyDistribution.ZIPFIAN)), "-" + Math.round(100 * share));
         }
     }
 
-    private List<Result> run18(YcsbPlan plan, double share, List<String> names, List<Distribution> distributions)
+    private List<ContestResult> run18(YcsbPlan plan, double share, List<String> names, List<KeyDistribution> distributions)
             throws IOException {
         header(18, plan, "%.0f %% of the log in local memory".formatted(100 * share));
         try (Contest contest = new Contest(plan, share, memories, progress)) {
             contest.open(names);
-            List<Result> results = contest.run(distributions);
+            List<ContestResult> results = contest.run(distributions);
             write(18, plan, results);
             writeAbsent(18, contest.absent());
             return results;
         }
     }
 
-    private void bars(YcsbPlan plan, List<Result> results, String suffix) {
-        for (Distribution distribution : Distribution.values()) {
-            List<Result> shown = results.stream()
+    private void bars(YcsbPlan plan, List<ContestResult> results, String suffix) {
+        for (KeyDistribution distribution : KeyDistribution.values()) {
+            List<ContestResult> shown = results.stream()
                     .filter(result -> result.distribution == distribution)
                     .toList();
             if (shown.isEmpty()) {
@@ -134,7 +134,7 @@ final class YcsbFigures implements AutoCloseable {
         }
     }
 
-    private static double rate(List<Result> results, String name, int threads) {
+    private static double rate(List<ContestResult> results, String name, int threads) {
         return results.stream()
                 .filter(result -> result.contestant.equals(name) && result.threads == threads)
                 .mapToDouble(result -> result.rates.median())
@@ -145,15 +145,15 @@ final class YcsbFigures implements AutoCloseable {
     /** Local memory from nothing to all of the log, uniform. A store that has all local takes turns with each. */
     void figure19(YcsbPlan plan) throws IOException {
         Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
-        Splits splits = prices == null ? null : new Splits(prices, plan.data().logBytes());
+        LogSplits splits = prices == null ? null : new LogSplits(prices, plan.data().logBytes());
         for (double share : LOCAL_SHARES) {
             header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
             try (Contest contest = new Contest(plan, share, memories, progress)) {
                 contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, Contest.FIO));
-                List<Result> results = contest.run(List.of(Distribution.UNIFORM));
+                List<ContestResult> results = contest.run(List.of(KeyDistribution.UNIFORM));
                 write(19, plan, results);
                 writeAbsent(19, contest.absent());
-                for (Result result : results) {
+                for (ContestResult result : results) {
                     double all = rate(results, Contest.LOCAL, result.threads);
                     lines.computeIfAbsent(
                                     result.contestant
@@ -208,9 +208,9 @@ final class YcsbFigures implements AutoCloseable {
                 plan.turnNanos() / 1_000_000);
     }
 
-    void write(int figure, YcsbPlan plan, List<Result> results) {
-        Result.printHeader(out);
-        for (Result result : results) {
+    void write(int figure, YcsbPlan plan, List<ContestResult> results) {
+        ContestResult.printHeader(out);
+        for (ContestResult result : results) {
             result.print(out);
             BenchReport.Row row = result.put(report.row().put("figure", (long) figure), plan, report.model());
             if (prices != null) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record YcsbPlan(
         DataSet data,
-        Workload workload,
+        YcsbWorkload workload,
         List<Integer> threads,
         int rounds,
         long turnNanos,

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A map is replaced, and who has replaced it waits for slices as {@link Slices#await} does: what it does afterwards,
+ * A map is replaced, and who has replaced it waits for slices as {@link SliceRunner#await} does: what it does afterwards,
  * such as freeing a region, no slice with the map before sees.
  */
 @JCStressTest
@@ -31,11 +31,11 @@ public class ReplacedMapStress {
         }
     }
 
-    private static final LeaseMap BEFORE = new LeaseMap(1, new int[] {0}, 16);
-    private static final LeaseMap AFTER = new LeaseMap(2, new int[] {-1}, 16);
+    private static final LeaseRegionTable BEFORE = new LeaseRegionTable(1, new int[] {0}, 16);
+    private static final LeaseRegionTable AFTER = new LeaseRegionTable(2, new int[] {-1}, 16);
 
     private final LeaseProcedures lease = new LeaseProcedures("test", () -> 0);
-    private final Slices slices = new Slices();
+    private final SliceRunner slices = new SliceRunner();
     private boolean freed;
     private int usedFreed;
     private int usedAfter;

@@ -21,7 +21,7 @@ public class StolenCallStress {
     private static final int CALLS = 3;
     private static final LeaseProcedures LEASE = new LeaseProcedures("test", () -> 0);
     /** All tests': none is executed, and their native memory is dear. */
-    private static final Running[] SHARED = {new Running(), new Running(), new Running()};
+    private static final RunningCall[] SHARED = {new RunningCall(), new RunningCall(), new RunningCall()};
 
     private final RunQueue queue = new RunQueue();
     // What slices leave in each call: both are alike before and after.
@@ -29,16 +29,16 @@ public class StolenCallStress {
     private final int[] second = new int[CALLS];
     private int spoilt;
     private int spoiltByThief;
-    private Running own;
-    private Running stolen;
+    private RunningCall own;
+    private RunningCall stolen;
 
     public StolenCallStress() {
-        for (Running call : SHARED) {
+        for (RunningCall call : SHARED) {
             queue.add(call, LEASE);
         }
     }
 
-    private int slice(Running call) {
+    private int slice(RunningCall call) {
         int index = call == SHARED[0] ? 0 : call == SHARED[1] ? 1 : 2;
         int wrong = first[index] == second[index] ? 0 : 1;
         first[index]++;
@@ -49,7 +49,7 @@ public class StolenCallStress {
     @Actor
     public void owner() {
         for (int i = 0; i < 2; i++) {
-            Running call = queue.take();
+            RunningCall call = queue.take();
             if (call != null) {
                 spoilt += slice(call);
                 queue.add(call, LEASE);
@@ -60,8 +60,8 @@ public class StolenCallStress {
 
     @Actor
     public void thief() {
-        Running[] some = new Running[CALLS];
-        Running first = queue.take();
+        RunningCall[] some = new RunningCall[CALLS];
+        RunningCall first = queue.take();
         if (first != null) {
             some[0] = first;
             int count = queue.takeMore(LEASE, some, 1, 2);
@@ -81,7 +81,7 @@ public class StolenCallStress {
         int twice = own != null && own == stolen ? 1 : 0;
         found += own == null ? 0 : 1;
         found += stolen == null ? 0 : 1;
-        for (Running call = queue.take(); call != null; call = queue.take()) {
+        for (RunningCall call = queue.take(); call != null; call = queue.take()) {
             found++;
             twice += call == own || call == stolen ? 1 : 0;
             spoilt += slice(call);

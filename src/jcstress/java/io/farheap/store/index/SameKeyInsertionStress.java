@@ -1,6 +1,6 @@
 package io.farheap.store.index;
 
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
 import java.util.concurrent.atomic.AtomicLong;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -31,7 +31,7 @@ public class SameKeyInsertionStress {
     private static final HashIndex INDEX = new HashIndex(BUCKETS);
 
     private static final AtomicLong LAST = new AtomicLong();
-    private static final Chains NONE = (address, bit, set) -> {
+    private static final RecordChains NONE = (address, bit, set) -> {
         throw new AssertionError("the index does not grow");
     };
 
@@ -62,13 +62,13 @@ public class SameKeyInsertionStress {
     public void look(III_Result result) {
         result.r1 = first == second && first == INDEX.find(bucket | KEY, NONE) ? 1 : 0;
         result.r2 = third != first && third == INDEX.find(bucket | OTHER, NONE) ? 1 : 0;
-        result.r3 = (int) Words.get(first) == 0 && count(KEY) == 1 && count(OTHER) == 1 ? 1 : 0;
+        result.r3 = (int) NativeWords.get(first) == 0 && count(KEY) == 1 && count(OTHER) == 1 ? 1 : 0;
         for (long place : filled) {
-            Words.set(place, 0);
+            NativeWords.set(place, 0);
         }
-        Words.set(first, 0);
-        Words.set(second, 0);
-        Words.set(third, 0);
+        NativeWords.set(first, 0);
+        NativeWords.set(second, 0);
+        NativeWords.set(third, 0);
     }
 
     /** Entries of a key in the bucket's chain, tentative ones too. */
@@ -77,7 +77,7 @@ public class SameKeyInsertionStress {
         IndexTable table = INDEX.quiet();
         for (long at = table.bucket(bucket); at != 0; at = IndexTable.next(at)) {
             for (int i = 0; i < IndexTable.ENTRIES; i++) {
-                long word = Words.get(at + (long) i * Long.BYTES);
+                long word = NativeWords.get(at + (long) i * Long.BYTES);
                 count += (word & Long.MAX_VALUE) >>> 48 == key >>> TAG_SHIFT ? 1 : 0;
             }
         }

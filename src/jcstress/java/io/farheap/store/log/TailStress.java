@@ -1,6 +1,6 @@
 package io.farheap.store.log;
 
-import io.farheap.store.format.Layout;
+import io.farheap.store.format.RecordLayout;
 import io.farheap.tier.device.Device;
 import java.util.Arrays;
 import org.openjdk.jcstress.annotations.Actor;
@@ -22,9 +22,9 @@ import org.openjdk.jcstress.infra.results.JJJJ_Result;
 public class TailStress {
 
     private static final int PAGE_BITS = 6;
-    private static final int BYTES = Layout.LEAST_RECORD;
+    private static final int BYTES = RecordLayout.LEAST_RECORD;
     /** All tests': nothing is written but the mark behind the last record of a page. */
-    private static final Frames FRAMES = new Frames(null, PAGE_BITS, 4);
+    private static final PageFrames FRAMES = new PageFrames(null, PAGE_BITS, 4);
 
     private static final Epochs EPOCHS = new Epochs();
 
@@ -34,7 +34,7 @@ public class TailStress {
         FRAMES.give(3);
     }
 
-    private final HybridLog log = new HybridLog(FRAMES, EPOCHS, Layout.COMPACT, HybridLog.FIRST, Device.MAX_ADDRESS);
+    private final HybridLog log = new HybridLog(FRAMES, EPOCHS, RecordLayout.COMPACT, HybridLog.FIRST, Device.MAX_ADDRESS);
     private final long[] taken = new long[4];
 
     public TailStress() {

@@ -5,7 +5,7 @@ import io.farheap.procedure.Call;
 import io.farheap.procedure.builtin.ChaseToKey;
 import io.farheap.procedure.builtin.Filter;
 import io.farheap.procedure.builtin.TreeGet;
-import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import java.io.IOException;
 import java.io.InputStream;
@@ -60,7 +60,7 @@ public class ProcedureBenchmark {
     private MemorySegment table = MemorySegment.NULL;
     private MemorySegment memory = MemorySegment.NULL;
     private MemorySegment contextMemory = MemorySegment.NULL;
-    private Context context;
+    private CallContext context;
     private TranslatedCode chase;
     private TranslatedCode scan;
     private int shift;
@@ -103,8 +103,8 @@ public class ProcedureBenchmark {
         for (int i = 0; i < regions; i++) {
             table.set(LONG, 8L * i, memory.address() + ((long) i << shift));
         }
-        contextMemory = arena.allocate(Context.MEMORY_BYTES, 64);
-        context = new Context(contextMemory);
+        contextMemory = arena.allocate(CallContext.MEMORY_BYTES, 64);
+        context = new CallContext(contextMemory);
         link();
         chase = translate(Chase.class);
         scan = translate(Scan.class);
@@ -209,8 +209,8 @@ public class ProcedureBenchmark {
         do {
             context.map(table.address(), regions, shift);
             outcome = context.run(slice);
-        } while (outcome == Context.FUEL);
-        if (outcome != Context.RETURNED) {
+        } while (outcome == CallContext.FUEL);
+        if (outcome != CallContext.RETURNED) {
             throw new IllegalStateException("outcome " + outcome + ", status " + context.status());
         }
         return contextMemory.get(LONG, 4096);

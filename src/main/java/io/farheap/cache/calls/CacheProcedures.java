@@ -2,7 +2,7 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.region.RegionEntry;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.procedure.Call;
@@ -46,7 +46,7 @@ public final class CacheProcedures implements AutoCloseable {
     private final Runnable statistics;
     private final ReentrantLock lock = new ReentrantLock();
     private final List<RegisteredProcedure> all = new CopyOnWriteArrayList<>();
-    private final List<Told> told = new ArrayList<>();
+    private final List<ProcedureServer> told = new ArrayList<>();
     private final int[] generations = new int[CallFormat.SLOTS];
     private long version;
     private volatile int moving = NONE;
@@ -56,12 +56,12 @@ public final class CacheProcedures implements AutoCloseable {
     private boolean closed;
 
     /** A server, and the table that it was told last. */
-    private static final class Told {
+    private static final class ProcedureServer {
         final RemoteServer server;
-        CallLine line;
+        ProcedureServiceClient line;
         int @Nullable [] regions;
 
-        Told(RemoteServer server, CallLine line) {
+        ProcedureServer(RemoteServer server, ProcedureServiceClient line) {
             this.server = server;
             this.line = line;
         }
@@ -109,11 +109,11 @@ public final class CacheProcedures implements AutoCloseable {
                 FlightRecorder.addPeriodicEvent(CallStatisticsEvent.class, statistics);
             }
             P procedure = maker.make(this, freeId(), flags, translation, classFile);
-            List<Told> having = new ArrayList<>();
+            List<ProcedureServer> having = new ArrayList<>();
             try {
                 for (RemoteServer server : servers) {
                     if (server.lost() == null) {
-                        Told to = line(server);
+                        ProcedureServer to = line(server);
                         having.add(to);
                         register(to, procedure);
                         tell(to, moving);
@@ -143,8 +143,8 @@ public final class CacheProcedures implements AutoCloseable {
                 "the cache has " + CallFormat.SLOTS + " procedures, as many as it may: unregister one");
     }
 
-    private static void register(Told to, RegisteredProcedure procedure) {
-        CallLine.Registration made =
+    private static void register(ProcedureServer to, RegisteredProcedure procedure) {
+        ProcedureServiceClient.Registration made =
                 to.line.register(procedure.id(), procedure.flags() & CallFormat.READS, procedure.classFile());
         switch (made.outcome()) {
             case CallFormat.REGISTERED -> procedure.servedBy(to.server, "");
@@ -154,7 +154,7 @@ public final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    private static void forget(Told server, RegisteredProcedure procedure) {
+    private static void forget(ProcedureServer server, RegisteredProcedure procedure) {
         try {
             server.line.unregister(procedure.id());
         } catch (ControlException e) {
@@ -182,7 +182,7 @@ public final class CacheProcedures implements AutoCloseable {
         }
         lock.lock();
         try {
-            Told to = line(server);
+            ProcedureServer to = line(server);
             for (RegisteredProcedure procedure : all) {
                 register(to, procedure);
             }
@@ -197,7 +197,7 @@ public final class CacheProcedures implements AutoCloseable {
         lock.lock();
         try {
             all.forEach(procedure -> procedure.forget(server));
-            for (Told each : List.copyOf(told)) {
+            for (ProcedureServer each : List.copyOf(told)) {
                 if (each.server == server) {
                     told.remove(each);
                     each.line.close();
@@ -226,14 +226,14 @@ public final class CacheProcedures implements AutoCloseable {
         lock.lock();
         try {
             moving = region;
-            for (Told each : told) {
+            for (ProcedureServer each : told) {
                 int[] known = each.regions;
                 if (known == null || region < known.length && known[region] >= 0) {
                     tell(each, moving);
                 }
             }
         } catch (Throwable e) {
-            Closing.after(e, this::settle);
+            Closeables.after(e, this::settle);
             throw e;
         } finally {
             lock.unlock();
@@ -244,7 +244,7 @@ public final class CacheProcedures implements AutoCloseable {
     public void settle() {
         lock.lock();
         try {
-            for (Told each : told) {
+            for (ProcedureServer each : told) {
                 if (each.server.lost() == null && !Arrays.equals(each.regions, regions(each.server, NONE))) {
                     tellOrLeave(each);
                 }
@@ -257,7 +257,7 @@ public final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    private void tellOrLeave(Told server) {
+    private void tellOrLeave(ProcedureServer server) {
         try {
             tell(server, NONE);
         } catch (ControlException | VerbsException e) {
@@ -266,7 +266,7 @@ public final class CacheProcedures implements AutoCloseable {
     }
 
     /** What it was told before is forgotten first: an answer may be lost. */
-    private void tell(Told to, int without) {
+    private void tell(ProcedureServer to, int without) {
         int[] regions = regions(to.server, without);
         to.regions = null;
         if (to.server.lost() != null) {
@@ -284,9 +284,9 @@ public final class CacheProcedures implements AutoCloseable {
         to.regions = regions;
     }
 
-    private void reconnect(Told to) {
+    private void reconnect(ProcedureServer to) {
         // First: where that fails there is a line that says so the next time.
-        CallLine next = connect(to.server);
+        ProcedureServiceClient next = connect(to.server);
         to.line.close();
         to.line = next;
     }
@@ -302,8 +302,8 @@ public final class CacheProcedures implements AutoCloseable {
         return regions;
     }
 
-    private Told line(RemoteServer server) {
-        for (Told each : told) {
+    private ProcedureServer line(RemoteServer server) {
+        for (ProcedureServer each : told) {
             if (each.server == server) {
                 if (each.line.failed()) {
                     reconnect(each);
@@ -311,13 +311,13 @@ public final class CacheProcedures implements AutoCloseable {
                 return each;
             }
         }
-        Told made = new Told(server, connect(server));
+        ProcedureServer made = new ProcedureServer(server, connect(server));
         told.add(made);
         return made;
     }
 
-    private CallLine connect(RemoteServer server) {
-        return new CallLine(device.context(), server, device.lifetime()::closesLater);
+    private ProcedureServiceClient connect(RemoteServer server) {
+        return new ProcedureServiceClient(device.context(), server, device.lifetime()::closesLater);
     }
 
     private void checkOpen() {
@@ -332,7 +332,7 @@ public final class CacheProcedures implements AutoCloseable {
         try {
             closed = true;
             FlightRecorder.removePeriodicEvent(statistics);
-            Closing.all(told.stream().map(each -> each.line).toList());
+            Closeables.all(told.stream().map(each -> each.line).toList());
             told.clear();
         } finally {
             lock.unlock();

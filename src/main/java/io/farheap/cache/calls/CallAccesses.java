@@ -6,12 +6,12 @@ import io.farheap.cache.order.RequestPath;
 import java.util.function.Supplier;
 
 /** The requests of calls that run in the client, by whatever path the session's requests take now. */
-public final class CallAccesses implements LocalCalls.Requests {
+public final class CallAccesses implements LocalCalls.AccessIssuer {
 
-    private final CallsOfSession calls;
+    private final LazySessionCalls calls;
     private final Supplier<RequestPath> path;
 
-    public CallAccesses(CallsOfSession calls, Supplier<RequestPath> path) {
+    public CallAccesses(LazySessionCalls calls, Supplier<RequestPath> path) {
         this.calls = calls;
         this.path = path;
     }

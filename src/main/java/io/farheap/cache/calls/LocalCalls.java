@@ -6,12 +6,12 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.NativeMemory;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.CallContext;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class LocalCalls implements AutoCloseable, Completion {
 
     /** Makes an access of the session; false where there is no room. */
-    public interface Requests {
+    public interface AccessIssuer {
         boolean issue(
                 boolean write,
                 long address,
@@ -49,13 +49,13 @@ public final class LocalCalls implements AutoCloseable, Completion {
     }
 
     /** Told of calls. */
-    interface Ended {
+    interface LocalCallListener {
 
         /** It has ended; its result is at an address, for now. */
         void ended(int place, int status, int code, long from, int bytes);
 
         /** Whether a server has taken over a call that is about to access an address. */
-        boolean takesOver(int place, Context context);
+        boolean takesOver(int place, CallContext context);
 
         /** Of {@link #MAY}, {@link #MAY_LATER} and {@link #MAY_NOT}: whether the device may change a word. */
         int atomic(int place, long address);
@@ -81,22 +81,22 @@ public final class LocalCalls implements AutoCloseable, Completion {
 
     private final RegionTable table;
     private final CallingCache cache;
-    private final Requests requests;
-    private final Ended ended;
+    private final AccessIssuer requests;
+    private final LocalCallListener ended;
     private final byte[] state;
-    private final @Nullable Context[] contexts;
+    private final @Nullable CallContext[] contexts;
     private final int[] statuses;
     private @Nullable MemorySegment nowhere;
     private @Nullable RequestBuffer buffer;
     private int active;
 
-    LocalCalls(CallingCache cache, Requests requests, int most, Ended ended) {
+    LocalCalls(CallingCache cache, AccessIssuer requests, int most, LocalCallListener ended) {
         this.table = cache.table();
         this.cache = cache;
         this.requests = requests;
         this.ended = ended;
         this.state = new byte[most];
-        this.contexts = new Context[most];
+        this.contexts = new CallContext[most];
         this.statuses = new int[most];
     }
 
@@ -107,7 +107,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
      */
     void prepare(int place) {
         if (contexts[place] == null) {
-            contexts[place] = new Context(arena.allocate(Context.MEMORY_BYTES, Long.BYTES));
+            contexts[place] = new CallContext(arena.allocate(CallContext.MEMORY_BYTES, Long.BYTES));
         }
         if (buffer == null) {
             buffer = cache.register((long) state.length * ACCESS_BYTES);
@@ -134,7 +134,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
             MemorySegment saved,
             long savedAt,
             int savedBytes) {
-        Context context = contexts[place];
+        CallContext context = contexts[place];
         context.begin(procedure.translation().code(), from, span, argumentBytes, resultCapacity, CallFormat.FUEL_LIMIT);
         MemorySegment.copy(NativeMemory.ALL, arguments, NativeMemory.ALL, context.argumentsAddress(), argumentBytes);
         state[place] = READY;
@@ -179,16 +179,16 @@ public final class LocalCalls implements AutoCloseable, Completion {
     // A place that is in use has a context.
     @SuppressWarnings("NullAway")
     private void run(int place) {
-        Context context = contexts[place];
+        CallContext context = contexts[place];
         if (statuses[place] != CallStatus.DONE) {
             end(place, statuses[place], 0, 0);
             return;
         }
         context.map(nowhere().address(), entries(), Long.numberOfTrailingZeros(table.regionBytes()));
         switch (context.run(SLICE_FUEL)) {
-            case Context.RETURNED -> end(place, CallStatus.DONE, context.code(), context.resultBytes());
-            case Context.ENDED -> end(place, context.status(), 0, 0);
-            case Context.ACCESS -> proceed(place);
+            case CallContext.RETURNED -> end(place, CallStatus.DONE, context.code(), context.resultBytes());
+            case CallContext.ENDED -> end(place, context.status(), 0, 0);
+            case CallContext.ACCESS -> proceed(place);
             default -> {
                 // It goes on with the next poll.
             }
@@ -198,10 +198,10 @@ public final class LocalCalls implements AutoCloseable, Completion {
     // As in run.
     @SuppressWarnings("NullAway")
     private void proceed(int place) {
-        Context context = contexts[place];
+        CallContext context = contexts[place];
         if (ended.takesOver(place, context)) {
             forget(place);
-        } else if (context.accessKind() == Context.COMPARE_AND_SET || context.accessKind() == Context.ADD) {
+        } else if (context.accessKind() == CallContext.COMPARE_AND_SET || context.accessKind() == CallContext.ADD) {
             atomic(place, context);
         } else {
             access(place);
@@ -210,14 +210,14 @@ public final class LocalCalls implements AutoCloseable, Completion {
 
     // As in run.
     @SuppressWarnings("NullAway")
-    private void atomic(int place, Context context) {
+    private void atomic(int place, CallContext context) {
         long address = context.address();
         int may = cache.atomics() ? ended.atomic(place, address) : MAY_NOT;
         if (may == MAY_NOT) {
             end(place, CallStatus.REFUSED, 0, 0);
             return;
         }
-        boolean swap = context.accessKind() == Context.COMPARE_AND_SET;
+        boolean swap = context.accessKind() == CallContext.COMPARE_AND_SET;
         state[place] = WAITS;
         if (may == MAY_LATER
                 || !requests.issueAtomic(
@@ -234,7 +234,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
     }
 
     private int entries() {
-        return Context.entries(table.size());
+        return CallContext.entries(table.size());
     }
 
     /** A table in which no region is in this process. */
@@ -251,17 +251,17 @@ public final class LocalCalls implements AutoCloseable, Completion {
     // As in run.
     @SuppressWarnings("NullAway")
     private void access(int place) {
-        Context context = contexts[place];
+        CallContext context = contexts[place];
         long local = buffer.address() + (long) place * ACCESS_BYTES;
         int bytes = context.accessBytes();
         boolean write = false;
         switch (context.accessKind()) {
-            case Context.READ, Context.COPY_TO_SCRATCH -> {}
-            case Context.WRITE -> {
+            case CallContext.READ, CallContext.COPY_TO_SCRATCH -> {}
+            case CallContext.WRITE -> {
                 write = true;
                 NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, local, context.value());
             }
-            case Context.COPY_FROM_SCRATCH -> {
+            case CallContext.COPY_FROM_SCRATCH -> {
                 write = true;
                 MemorySegment.copy(
                         NativeMemory.ALL,
@@ -291,7 +291,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
     @SuppressWarnings("NullAway")
     public void completed(long token, int status) {
         int place = (int) token;
-        Context context = contexts[place];
+        CallContext context = contexts[place];
         if (state[place] != WAITS) {
             return;
         }
@@ -304,20 +304,20 @@ public final class LocalCalls implements AutoCloseable, Completion {
         state[place] = READY;
     }
 
-    private static void done(Context context, long local, int bytes) {
+    private static void done(CallContext context, long local, int bytes) {
         long found = 0;
         switch (context.accessKind()) {
-            case Context.COPY_TO_SCRATCH ->
+            case CallContext.COPY_TO_SCRATCH ->
                 MemorySegment.copy(
                         NativeMemory.ALL,
                         local,
                         NativeMemory.ALL,
                         context.scratchAddress() + context.scratchAt(),
                         bytes);
-            case Context.READ ->
+            case CallContext.READ ->
                 found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) & -1L >>> Long.SIZE - Byte.SIZE * bytes;
-            case Context.ADD -> found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local);
-            case Context.COMPARE_AND_SET ->
+            case CallContext.ADD -> found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local);
+            case CallContext.COMPARE_AND_SET ->
                 found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) == context.expected() ? 1 : 0;
             default -> {
                 // Nothing is looked at.
@@ -346,7 +346,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
         Arrays.fill(state, IDLE);
         RequestBuffer registered = buffer;
         buffer = null;
-        Closing.all(
+        Closeables.all(
                 () -> {
                     if (registered != null) {
                         registered.free();

@@ -6,14 +6,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.NativeMemory;
 import io.farheap.migration.region.RegionEntry;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.migration.region.SplitRegion;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -66,7 +66,7 @@ public final class SessionCalls implements AutoCloseable {
     private final CallTally.Counter counts;
     private int ended;
 
-    public SessionCalls(CallingCache cache, LocalCalls.Requests requests, OwnerGate gate, Runnable wake) {
+    public SessionCalls(CallingCache cache, LocalCalls.AccessIssuer requests, OwnerGate gate, Runnable wake) {
         this.table = cache.table();
         this.procedures = cache.procedures();
         try {
@@ -77,7 +77,7 @@ public final class SessionCalls implements AutoCloseable {
         }
         this.tally = procedures.tally();
         this.counts = tally.open();
-        this.here = new LocalCalls(cache, requests, MOST, new Here());
+        this.here = new LocalCalls(cache, requests, MOST, new LocalCallHandler());
     }
 
     /** As {@link CacheProcedures#requireCall}. */
@@ -369,7 +369,7 @@ public final class SessionCalls implements AutoCloseable {
         calls.move(call, SessionCall.KEPT);
     }
 
-    private final class Here implements LocalCalls.Ended {
+    private final class LocalCallHandler implements LocalCalls.LocalCallListener {
 
         @Override
         public void ended(int place, int status, int code, long from, int bytes) {
@@ -410,7 +410,7 @@ public final class SessionCalls implements AutoCloseable {
         // As in goOn.
         @SuppressWarnings("NullAway")
         @Override
-        public boolean takesOver(int place, Context context) {
+        public boolean takesOver(int place, CallContext context) {
             SessionCall call = calls.get(place);
             long at = context.address();
             int bytes = context.saveBytes();
@@ -480,7 +480,7 @@ public final class SessionCalls implements AutoCloseable {
                 ends.add(() -> refuse(call));
             }
         }
-        Closing.all(ends);
+        Closeables.all(ends);
     }
 
     CallLinks links() {
@@ -495,6 +495,6 @@ public final class SessionCalls implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(() -> tally.close(counts), links, here, memory);
+        Closeables.all(() -> tally.close(counts), links, here, memory);
     }
 }

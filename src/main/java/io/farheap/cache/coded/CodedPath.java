@@ -6,7 +6,7 @@ import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.Request;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
-import io.farheap.cache.order.Requests;
+import io.farheap.cache.order.RequestTable;
 import io.farheap.latency.OperationLatency;
 import io.farheap.resilience.CodedSession;
 import io.farheap.resilience.contract.CodedCompletion;
@@ -24,7 +24,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
 
     private final CodedSession session;
     private final @Nullable OperationLatency latency;
-    private final Requests requests;
+    private final RequestTable requests;
     /** Of each request: records that have not ended, and how those ended that have. */
     private final int[] left;
 
@@ -38,7 +38,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
     CodedPath(CodedSession session, @Nullable OperationLatency latency, int capacity) {
         this.session = session;
         this.latency = latency;
-        this.requests = new Requests(capacity);
+        this.requests = new RequestTable(capacity);
         this.left = new int[capacity];
         this.endings = new int[capacity];
     }

@@ -3,17 +3,17 @@ package io.farheap.cache.configuration;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.handover.ClientThread;
-import io.farheap.cache.handover.HandOver;
-import io.farheap.cache.handover.HandedRequests;
-import io.farheap.cache.handover.TakenRequests;
+import io.farheap.cache.handover.HandoverConsumer;
+import io.farheap.cache.handover.HandoverPath;
+import io.farheap.cache.handover.HandoverRing;
 import io.farheap.cache.route.Links;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
 import io.farheap.cache.session.SessionOptions;
 import io.farheap.latency.OperationLatency;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.thread.Cores;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
 public final class DataPaths implements AutoCloseable {
 
     /** The cache, as what makes its data paths knows it. */
-    public interface Owner {
+    public interface DataPathHost {
 
         /** A path for a session whose thread processes its requests. It has yet to be connected. */
         DataPath ownPath(BlockingRequests session, @Nullable OperationLatency latency, CacheConfiguration how);
 
-        /** As {@link HandedRequests.Holds}. */
+        /** As {@link HandoverPath.HoldPredicate}. */
         boolean holds(boolean write, long address, long length);
 
         /** The session of a client thread, connected to all servers. */
@@ -43,7 +43,7 @@ public final class DataPaths implements AutoCloseable {
         void close(BlockingRequests session);
     }
 
-    private final Owner cache;
+    private final DataPathHost cache;
     private final SessionOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
@@ -54,7 +54,7 @@ public final class DataPaths implements AutoCloseable {
      *
      * @param device name of it, near which the threads run
      */
-    public DataPaths(Owner cache, String device, SessionOptions options, CacheConfiguration configuration) {
+    public DataPaths(DataPathHost cache, String device, SessionOptions options, CacheConfiguration configuration) {
         this.cache = cache;
         this.options = options;
         this.configuration = configuration;
@@ -62,11 +62,11 @@ public final class DataPaths implements AutoCloseable {
             List<Integer> cores = configuration.pinned() ? Cores.near(device) : List.of();
             for (int i = 0; i < configuration.clientThreads(); i++) {
                 workers.add(cache.openWorkerSession(this));
-                int core = cores.size() > configuration.clientThreads() ? cores.get(i) : Pinning.ANY;
+                int core = cores.size() > configuration.clientThreads() ? cores.get(i) : ThreadAffinity.ANY;
                 threads.add(new ClientThread(workers.get(i), options.name() + "-cli-" + i, configuration.idle(), core));
             }
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -94,16 +94,16 @@ public final class DataPaths implements AutoCloseable {
             throw new CacheException("all client threads of the cache have ended, with the errors that they logged;"
                     + " reconfigure the cache to start others");
         }
-        HandOver handOver = new HandOver(options.requests());
-        TakenRequests taken = new TakenRequests(handOver, session::wake);
+        HandoverRing handOver = new HandoverRing(options.requests());
+        HandoverConsumer taken = new HandoverConsumer(handOver, session::wake);
         ClientThread thread = leastLoaded(alive, taken);
-        HandedRequests handed = new HandedRequests(handOver, thread, cache::holds, latency);
+        HandoverPath handed = new HandoverPath(handOver, thread, cache::holds, latency);
         // The thread has the channel and the links.
         return new DataPath(handed, Links.NONE, null, () -> thread.remove(taken), ignored -> {});
     }
 
     /** One at a time: sessions that are opened at once are not to have the same. */
-    private synchronized ClientThread leastLoaded(List<ClientThread> alive, TakenRequests requests) {
+    private synchronized ClientThread leastLoaded(List<ClientThread> alive, HandoverConsumer requests) {
         int node = Cores.currentNode();
         ClientThread thread = alive.stream()
                 .min(Comparator.comparingInt(ClientThread::load)
@@ -125,11 +125,11 @@ public final class DataPaths implements AutoCloseable {
     /** Ends the client threads and their sessions. */
     @Override
     public void close() {
-        Closing.all(this::stop, this::closeWorkers);
+        Closeables.all(this::stop, this::closeWorkers);
     }
 
     private void closeWorkers() {
-        Closing.all(workers.stream()
+        Closeables.all(workers.stream()
                 .<AutoCloseable>map(worker -> () -> cache.close(worker))
                 .toList());
     }

@@ -3,9 +3,9 @@ package io.farheap.cache.configuration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
-import io.farheap.lifetime.Closing;
-import io.farheap.thread.Patience;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.lifetime.Closeables;
+import io.farheap.thread.StallAwareTimeout;
+import io.farheap.thread.Uninterruptibles;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -79,7 +79,7 @@ public final class Reconfiguration implements AutoCloseable {
             expected.remove(session);
             path = spare.remove(session);
         }
-        Closing.all(path);
+        Closeables.all(path);
     }
 
     /** Whether all that are expected have been prepared. Any thread. */
@@ -98,14 +98,14 @@ public final class Reconfiguration implements AutoCloseable {
      * @throws CacheException where that takes too long
      */
     void awaitQuiet(Runnable going) {
-        Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
+        StallAwareTimeout patience = new StallAwareTimeout(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         while (!isPrepared()) {
             going.run();
             if (patience.over()) {
                 throw new CacheException("sessions have been on their way to memory servers that do not answer for "
                         + QUIET_SECONDS + " s, so the configuration stays; reconfigure again when they are open");
             }
-            Uninterrupted.parkNanos(this, LOOK_NANOS);
+            Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }
         // Those that are opened meanwhile have nothing pending.
         for (BlockingRequests session : prepared()) {
@@ -116,7 +116,7 @@ public final class Reconfiguration implements AutoCloseable {
                             + " s, so the configuration stays; poll or close it, and reconfigure again: "
                             + session.describe());
                 }
-                Uninterrupted.parkNanos(this, LOOK_NANOS);
+                Uninterruptibles.parkNanos(this, LOOK_NANOS);
             }
         }
     }
@@ -136,7 +136,7 @@ public final class Reconfiguration implements AutoCloseable {
         } catch (Throwable e) {
             List<AutoCloseable> back = new ArrayList<>();
             changed.forEach(session -> back.add(() -> exchange(session, new ArrayList<>())));
-            Closing.after(e, () -> Closing.all(back));
+            Closeables.after(e, () -> Closeables.all(back));
             throw e;
         }
         performed = true;
@@ -154,7 +154,7 @@ public final class Reconfiguration implements AutoCloseable {
     @Override
     public synchronized void close() {
         try {
-            Closing.all(() -> Closing.all(spare.values()), performed ? previous : next);
+            Closeables.all(() -> Closeables.all(spare.values()), performed ? previous : next);
         } finally {
             spare.keySet().forEach(session -> session.goOn());
             spare.clear();

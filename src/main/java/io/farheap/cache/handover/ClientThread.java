@@ -12,10 +12,10 @@ import java.util.concurrent.locks.LockSupport;
  * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it
  * serves, and issues them in a session of its own, with connections of its own.
  */
-public final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker {
+public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.HandoverPeer {
 
     private static final System.Logger LOG = System.getLogger(ClientThread.class.getName());
-    private static final TakenRequests[] NONE = {};
+    private static final HandoverConsumer[] NONE = {};
     private static final long LOOK_NANOS = 1_000_000;
     private static final int REMIND_MILLIS = 10;
 
@@ -24,9 +24,9 @@ public final class ClientThread implements AgentThread.DutyCycle, HandedRequests
     private final String name;
     private final AgentThread agent;
     private final Thread thread;
-    private final CopyOnWriteArrayList<TakenRequests> served = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<HandoverConsumer> served = new CopyOnWriteArrayList<>();
     /** The same, in a form that is looked through without allocating. */
-    private volatile TakenRequests[] rings = NONE;
+    private volatile HandoverConsumer[] rings = NONE;
 
     private volatile boolean copiesPrepared;
     private volatile boolean asleep;
@@ -34,7 +34,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandedRequests
 
     /**
      * @param worker its session, which it owns from its start on
-     * @param core to keep to, or {@link io.farheap.thread.Pinning#ANY}
+     * @param core to keep to, or {@link io.farheap.thread.ThreadAffinity#ANY}
      */
     public ClientThread(BlockingRequests worker, String name, Idle idle, int core) {
         this.worker = worker;
@@ -72,13 +72,13 @@ public final class ClientThread implements AgentThread.DutyCycle, HandedRequests
     }
 
     /** Sessions are opened and closed at the same time: the array that is stored last has to be the latest. */
-    public synchronized void add(TakenRequests requests) {
+    public synchronized void add(HandoverConsumer requests) {
         served.add(requests);
         rings = served.toArray(NONE);
     }
 
     /** Nothing of it may be pending, or nobody waits for it any more. */
-    public synchronized void remove(TakenRequests requests) {
+    public synchronized void remove(HandoverConsumer requests) {
         served.remove(requests);
         rings = served.toArray(NONE);
     }
@@ -106,14 +106,14 @@ public final class ClientThread implements AgentThread.DutyCycle, HandedRequests
     @Override
     public int round() {
         int done = 0;
-        for (TakenRequests requests : rings) {
+        for (HandoverConsumer requests : rings) {
             if (requests.hasWork() || requests.hasMore()) {
                 done += worker.take(requests);
             }
         }
         done += worker.poll();
         int held = worker.held();
-        for (TakenRequests requests : rings) {
+        for (HandoverConsumer requests : rings) {
             requests.tell(held);
         }
         return done;
@@ -124,7 +124,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandedRequests
         asleep = true;
         try {
             AsymmetricFence.heavy();
-            for (TakenRequests requests : rings) {
+            for (HandoverConsumer requests : rings) {
                 if (requests.hasWork()) {
                     return;
                 }
@@ -146,7 +146,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandedRequests
                     worker.loseAll();
                     failed = true;
                 }
-                for (TakenRequests requests : rings) {
+                for (HandoverConsumer requests : rings) {
                     requests.lose();
                 }
             } catch (Throwable e) {

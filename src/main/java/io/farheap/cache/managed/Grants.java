@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.Allocation;
-import io.farheap.manager.Share;
+import io.farheap.manager.RegionShare;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,8 +35,8 @@ final class Grants {
         put(allocation.reserved());
     }
 
-    void put(List<Share> shares) {
-        for (Share share : shares) {
+    void put(List<RegionShare> shares) {
+        for (RegionShare share : shares) {
             if (!share.grant().isNone()) {
                 grants.put(share.address(), share.grant());
             }

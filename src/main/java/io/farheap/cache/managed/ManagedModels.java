@@ -27,10 +27,10 @@ public final class ManagedModels {
     private ManagedModels() {}
 
     /** Of which load a model is to be. */
-    public record Workload(int recordBytes, int readPercent) {
+    public record ModelWorkload(int recordBytes, int readPercent) {
 
-        static Workload of(ModelSubject subject) {
-            return new Workload(subject.recordBytes(), subject.readPercent());
+        static ModelWorkload of(ModelSubject subject) {
+            return new ModelWorkload(subject.recordBytes(), subject.readPercent());
         }
 
         @Override
@@ -47,7 +47,7 @@ public final class ManagedModels {
      * @return at least one
      * @throws CacheException where no manager answers, or there is none for this
      */
-    public static List<PerformanceModel> ask(List<String> managers, String device, @Nullable Workload workload) {
+    public static List<PerformanceModel> ask(List<String> managers, String device, @Nullable ModelWorkload workload) {
         String opened;
         try (Context context = Devices.open(device)) {
             opened = Tuning.device(context);
@@ -99,7 +99,7 @@ public final class ManagedModels {
      * manager.
      */
     static List<PerformanceModel> choose(
-            List<PerformanceModel> kept, String device, String hardware, @Nullable Workload workload) {
+            List<PerformanceModel> kept, String device, String hardware, @Nullable ModelWorkload workload) {
         List<PerformanceModel> ofDevice = those(kept, subject -> Tuning.isOf(subject, device) && !subject.coded());
         if (ofDevice.isEmpty()) {
             throw new CacheException("the manager keeps no performance model of device " + device
@@ -112,14 +112,14 @@ public final class ManagedModels {
         List<PerformanceModel> here = ofHardware.isEmpty() ? ofDevice : ofHardware;
         List<PerformanceModel> ofLoad = workload == null
                 ? here
-                : those(here, subject -> Workload.of(subject).equals(workload));
+                : those(here, subject -> ModelWorkload.of(subject).equals(workload));
         if (ofLoad.isEmpty()) {
             throw new CacheException("the manager keeps no performance model of device " + device + " for " + workload
                     + ", but for " + workloads(here) + "; measure one with 'farheap model' and put it there with "
                     + PUT + ", or name another load with CacheBuilder.workload");
         }
         if (ofLoad.stream()
-                        .map(model -> Workload.of(model.subject()))
+                        .map(model -> ModelWorkload.of(model.subject()))
                         .distinct()
                         .count()
                 > 1) {
@@ -139,7 +139,7 @@ public final class ManagedModels {
 
     private static String workloads(List<PerformanceModel> models) {
         return models.stream()
-                .map(model -> Workload.of(model.subject()).toString())
+                .map(model -> ModelWorkload.of(model.subject()).toString())
                 .distinct()
                 .sorted()
                 .collect(Collectors.joining("; for "));

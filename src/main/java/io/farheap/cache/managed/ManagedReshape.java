@@ -2,8 +2,8 @@ package io.farheap.cache.managed;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.manager.Allocation;
-import io.farheap.manager.Candidate;
-import io.farheap.manager.Share;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.RegionShare;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.remote.RemoteRegion;
 import java.util.ArrayDeque;
@@ -23,7 +23,7 @@ public final class ManagedReshape {
     private static final int MOST_AT_ONCE = 8;
 
     private final ManagedServers servers;
-    private final Telling telling;
+    private final ManagerReporter telling;
     private final ManagedCache cache;
     private final MigrationOptions how;
     private final Allocation plan;
@@ -40,7 +40,7 @@ public final class ManagedReshape {
      */
     ManagedReshape(
             ManagedServers servers,
-            Telling telling,
+            ManagerReporter telling,
             ManagedCache cache,
             MigrationOptions how,
             Allocation plan,
@@ -58,7 +58,7 @@ public final class ManagedReshape {
     }
 
     /** The configuration with which it is to run. */
-    public Candidate candidate() {
+    public AllocationCandidate candidate() {
         return plan.candidate();
     }
 
@@ -69,7 +69,7 @@ public final class ManagedReshape {
      * @param more gets them, also those that were taken before this fails
      */
     public void take(int missing, List<RemoteRegion> more) {
-        for (Share share : plan.reserved()) {
+        for (RegionShare share : plan.reserved()) {
             if (servers.connect(cache, share.address())) {
                 connected.add(share.address());
             }

@@ -5,12 +5,12 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.Reclaim;
-import io.farheap.manager.Share;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.client.CacheAlerts;
 import io.farheap.manager.client.ManagerConnection;
 import io.farheap.migration.MigrationOptions;
@@ -54,9 +54,9 @@ public final class Management implements CacheAlerts, AutoCloseable {
     private final MigrationOptions how;
     private final Listener listener;
     private final Grants grants;
-    private final Telling telling;
+    private final ManagerReporter telling;
     private final ManagedServers servers;
-    private final Reclaims reclaims;
+    private final ReclaimWorker reclaims;
     private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
 
@@ -70,16 +70,16 @@ public final class Management implements CacheAlerts, AutoCloseable {
         // One byte needs no room that the cache has not: nothing is reserved.
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
         servers = new ManagedServers(grants, name);
-        reclaims = new Reclaims(name, new Moves());
+        reclaims = new ReclaimWorker(name, new ReclaimMoves());
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.allocate(request);
             grants.put(allocation);
-            telling = new Telling(manager, allocation, name, reclaims::isClosed);
+            telling = new ManagerReporter(manager, allocation, name, reclaims::isClosed);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
             if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
-                Closing.after(e, () -> deallocate(request.cacheId()));
+                Closeables.after(e, () -> deallocate(request.cacheId()));
             }
             throw e;
         }
@@ -91,7 +91,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
      * @param tenant to whom the cache belongs; empty for the default one
      * @param lifetime null for ever
      * @param place of this process, as data center, cluster and rack; empty where nobody said
-     * @param candidates configurations that meet the objective; {@link io.farheap.manager.Candidate#ANY} where there is
+     * @param candidates configurations that meet the objective; {@link io.farheap.manager.AllocationCandidate#ANY} where there is
      *     none
      * @param how regions move
      * @param listener told of each reclaim, and when the lifetime is nearly over
@@ -104,7 +104,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
             long capacity,
             @Nullable Duration lifetime,
             String place,
-            List<Candidate> candidates,
+            List<AllocationCandidate> candidates,
             MigrationOptions how,
             Listener listener) {
         try {
@@ -121,7 +121,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
                         tenant);
                 return new Management(manager, request, how, listener);
             } catch (Throwable e) {
-                Closing.after(e, manager);
+                Closeables.after(e, manager);
                 throw e;
             }
         } catch (ControlException e) {
@@ -143,7 +143,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** The configuration that the manager has chosen. */
-    public Candidate candidate() {
+    public AllocationCandidate candidate() {
         return telling.candidate();
     }
 
@@ -154,12 +154,12 @@ public final class Management implements CacheAlerts, AutoCloseable {
 
     /** Of the beginning. */
     public List<String> servers() {
-        return allocation.shares().stream().map(Share::address).toList();
+        return allocation.shares().stream().map(RegionShare::address).toList();
     }
 
     /** How many regions of the beginning each of the {@link #servers} has. */
     public int[] shares() {
-        return allocation.shares().stream().mapToInt(Share::regions).toArray();
+        return allocation.shares().stream().mapToInt(RegionShare::regions).toArray();
     }
 
     /** From now on the cache moves when it is told to, and where it was told meanwhile. */
@@ -220,7 +220,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
         }
     }
 
-    private final class Moves implements Reclaims.Work {
+    private final class ReclaimMoves implements ReclaimWorker.ReclaimHandler {
 
         @Override
         public void tell() {
@@ -262,7 +262,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
         MigrationResult moved = MigrationResult.NONE;
         List<String> connected = new ArrayList<>();
         try {
-            for (Share target : alert.targets()) {
+            for (RegionShare target : alert.targets()) {
                 if (servers.connect(cache, target.address())) {
                     connected.add(target.address());
                 }
@@ -297,7 +297,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** The cache does not become smaller between the look and the move. */
-    private MigrationResult moveShare(ManagedCache cache, String server, Share target) {
+    private MigrationResult moveShare(ManagedCache cache, String server, RegionShare target) {
         return cache.unmoved(() -> {
             List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
             int share = Math.min(regions.size(), target.regions());
@@ -337,7 +337,7 @@ public final class Management implements CacheAlerts, AutoCloseable {
      * @param candidates of another objective; empty for the one that it has
      * @throws io.farheap.control.ControlException as the manager does; BUSY where it is to be asked again
      */
-    public ManagedReshape reallocate(ManagedCache cache, long bytes, List<Candidate> candidates) {
+    public ManagedReshape reallocate(ManagedCache cache, long bytes, List<AllocationCandidate> candidates) {
         requireNotEnded();
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);

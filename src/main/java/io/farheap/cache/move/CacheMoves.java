@@ -3,7 +3,7 @@ package io.farheap.cache.move;
 import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.Pause;
@@ -46,14 +46,14 @@ public final class CacheMoves {
      * @param destinations those to try, the best first, for the next region
      * @param hasty whether it is to end soon, whatever that costs the load
      */
-    private record Way(
+    private record MovePlan(
             @Nullable RemoteServer source,
             Supplier<List<RemoteServer>> destinations,
             MigrationOptions how,
             boolean hasty) {
 
-        static Way to(RemoteServer destination, MigrationOptions how, boolean hasty) {
-            return new Way(null, () -> List.of(destination), how, hasty);
+        static MovePlan to(RemoteServer destination, MigrationOptions how, boolean hasty) {
+            return new MovePlan(null, () -> List.of(destination), how, hasty);
         }
     }
 
@@ -88,7 +88,7 @@ public final class CacheMoves {
     /** Regions off a server that the cache is to leave: {@link #offServer}, or {@link #stay}, has to follow. */
     MigrationResult leave(RemoteServer source, List<Integer> regions, RemoteServer destination, MigrationOptions how) {
         migration.leave(source);
-        return moveAll(regions, Way.to(destination, how, true), _ -> {});
+        return moveAll(regions, MovePlan.to(destination, how, true), _ -> {});
     }
 
     /**
@@ -114,7 +114,7 @@ public final class CacheMoves {
 
     /** @throws CacheException where a region stays, after which those before it have moved */
     MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
-        return moveAll(regions, Way.to(destination, how, how.pause() == Pause.CACHE), _ -> {});
+        return moveAll(regions, MovePlan.to(destination, how, how.pause() == Pause.CACHE), _ -> {});
     }
 
     /**
@@ -131,16 +131,16 @@ public final class CacheMoves {
                 .toList();
         migration.leave(source);
         try {
-            MigrationResult total = moveAll(regions, new Way(source, () -> byRoom(source), how, true), moved);
+            MigrationResult total = moveAll(regions, new MovePlan(source, () -> byRoom(source), how, true), moved);
             migration.left(source);
             return total;
         } catch (Throwable e) {
-            Closing.after(e, migration::stay);
+            Closeables.after(e, migration::stay);
             throw e;
         }
     }
 
-    private MigrationResult moveAll(List<Integer> some, Way way, Consumer<MigrationResult> moved) {
+    private MigrationResult moveAll(List<Integer> some, MovePlan way, Consumer<MigrationResult> moved) {
         List<Integer> regions = some.stream().distinct().toList();
         MigrationResult total = MigrationResult.NONE;
         long started = System.nanoTime();
@@ -148,7 +148,7 @@ public final class CacheMoves {
         if (pause) {
             migration.pause(!way.how().unpausedReads());
         }
-        Deque<MoveAhead> ahead = new ArrayDeque<>();
+        Deque<MovePrefetcher> ahead = new ArrayDeque<>();
         try {
             for (int i = 0; i < regions.size(); i++) {
                 ReadyMove ready = ahead.isEmpty() ? null : ahead.removeFirst().take();
@@ -164,7 +164,7 @@ public final class CacheMoves {
                         throw e;
                     }
                     // Those behind it may have what it needs.
-                    ahead.forEach(MoveAhead::close);
+                    ahead.forEach(MovePrefetcher::close);
                     ahead.clear();
                     one = move(regions.get(i), null, way);
                 }
@@ -175,7 +175,7 @@ public final class CacheMoves {
                 moved.accept(one);
             }
         } finally {
-            ahead.forEach(MoveAhead::close);
+            ahead.forEach(MovePrefetcher::close);
             if (pause) {
                 migration.resume();
                 // Regions that waited were in two places, as servers know them.
@@ -186,11 +186,11 @@ public final class CacheMoves {
         return pause ? total.paused(System.nanoTime() - started) : total;
     }
 
-    private MoveAhead ahead(int region, Way way) {
+    private MovePrefetcher ahead(int region, MovePlan way) {
         List<RemoteServer> first = way.destinations().get();
         return first.isEmpty()
-                ? MoveAhead.NONE
-                : MoveAhead.start(() -> migration.ready(region, way.source(), first.getFirst(), way.how()));
+                ? MovePrefetcher.NONE
+                : MovePrefetcher.start(() -> migration.ready(region, way.source(), first.getFirst(), way.how()));
     }
 
     /**
@@ -198,17 +198,17 @@ public final class CacheMoves {
      *
      * @param ready null where nothing is
      */
-    private MigrationResult move(int region, @Nullable ReadyMove ready, Way way) {
+    private MigrationResult move(int region, @Nullable ReadyMove ready, MovePlan way) {
         try {
             return procedures.moving(region, () -> moveUnused(region, ready, way));
         } catch (ControlException e) {
             // A server that has it does not say that no procedure uses it: nothing has been tried.
-            Closing.after(e, ready);
+            Closeables.after(e, ready);
             throw stays(region, e);
         }
     }
 
-    private MigrationResult moveUnused(int region, @Nullable ReadyMove ready, Way way) {
+    private MigrationResult moveUnused(int region, @Nullable ReadyMove ready, MovePlan way) {
         ControlException refused = null;
         if (ready != null) {
             try {

@@ -7,10 +7,10 @@ import io.farheap.cache.session.DataPath;
 import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.OpenDevice;
 import io.farheap.remote.RemoteServer;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
@@ -93,7 +93,7 @@ public final class CacheServers {
             refuseTwice(all, server);
             return server;
         } catch (Throwable e) {
-            Closing.after(e, server);
+            Closeables.after(e, server);
             throw e;
         }
     }
@@ -120,7 +120,7 @@ public final class CacheServers {
         List<Thread> losing = sessions.stream()
                 .map(session -> Thread.ofVirtual().start(() -> lose(session, server)))
                 .toList();
-        losing.forEach(Joining::join);
+        losing.forEach(ThreadJoiner::join);
         lost.accept(server, cause);
     }
 
@@ -201,7 +201,7 @@ public final class CacheServers {
             }
             return known;
         } catch (Throwable e) {
-            Closing.after(e, path);
+            Closeables.after(e, path);
             throw e;
         }
     }

@@ -23,13 +23,13 @@ import org.jspecify.annotations.Nullable;
 public final class Relocation {
 
     /** The cache, as this knows it. */
-    public interface Owner extends ManagedCache {
+    public interface RelocationHost extends ManagedCache {
 
         /** @throws IllegalStateException it is deleted */
         void checkOpen();
     }
 
-    private final Owner cache;
+    private final RelocationHost cache;
     private final CacheServers servers;
     private final RegionTable table;
     private final CacheMoves moves;
@@ -40,10 +40,10 @@ public final class Relocation {
     /** One migration, or change of servers or of how requests travel, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
 
-    private final MoveNews news = new MoveNews(moving);
+    private final MoveNotifier news = new MoveNotifier(moving);
 
     public Relocation(
-            Owner cache,
+            RelocationHost cache,
             CacheServers servers,
             RegionTable table,
             CacheMoves moves,

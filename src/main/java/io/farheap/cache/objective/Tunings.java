@@ -2,7 +2,7 @@ package io.farheap.cache.objective;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.SloReport;
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.PerformanceModel;
@@ -51,19 +51,19 @@ public final class Tunings {
     }
 
     /** For each distance and number of server threads with which the objective can be met. */
-    public static List<Candidate> candidates(List<Tuning> tunings) {
+    public static List<AllocationCandidate> candidates(List<Tuning> tunings) {
         return tunings.stream()
                 .flatMap(tuning -> tuning.why().candidates().stream()
-                        .map(found -> new Candidate(
+                        .map(found -> new AllocationCandidate(
                                 switches(tuning), found.configuration().serverThreads())))
                 .distinct()
                 .toList();
     }
 
     /** What a manager has chosen of those. */
-    public static Tuning chosen(List<Tuning> tunings, Candidate candidate) {
+    public static Tuning chosen(List<Tuning> tunings, AllocationCandidate candidate) {
         for (Tuning tuning : tunings) {
-            for (io.farheap.slo.Candidate found : tuning.why().candidates()) {
+            for (io.farheap.slo.CandidateConfiguration found : tuning.why().candidates()) {
                 if (switches(tuning) == candidate.switches()
                         && found.configuration().serverThreads() == candidate.serverThreads()) {
                     Explanation why = tuning.why();
@@ -83,6 +83,6 @@ public final class Tunings {
     /** A model of one host says that there is no distance: it is good for any that a process there sees. */
     private static int switches(Tuning tuning) {
         int switches = tuning.model().subject().switches();
-        return switches == 0 ? Candidate.ANY.switches() : switches;
+        return switches == 0 ? AllocationCandidate.ANY.switches() : switches;
     }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** Cuts a session's requests into work requests, and posts them. One thread at a time. */
 public final class PartPoster {
 
-    enum Posting {
+    enum PostProgress {
         /** The whole request is posted. */
         POSTED,
         /** There is no room for the next work request. */
@@ -60,7 +60,7 @@ public final class PartPoster {
     }
 
     /** Posts what is left of a request, cut where regions, their parts and messages end. */
-    Posting post(PostedRequest request) {
+    PostProgress post(PostedRequest request) {
         try {
             return postRest(request);
         } catch (Throwable e) {
@@ -70,7 +70,7 @@ public final class PartPoster {
         }
     }
 
-    private Posting postRest(PostedRequest request) {
+    private PostProgress postRest(PostedRequest request) {
         long length = request.length;
         boolean write = request.write;
         while (request.posted < length) {
@@ -84,20 +84,20 @@ public final class PartPoster {
             if (split != null) {
                 region = split.copy(write, offset);
                 if (region == null) {
-                    return Posting.HELD;
+                    return PostProgress.HELD;
                 }
                 end = split.end(region, offset);
             }
             int bytes = (int) Math.min(Math.min(length - posted, end - offset), maxMessageBytes);
             if (barrier != null && barrier.blocks(at, bytes)) {
-                return Posting.NO_ROOM;
+                return PostProgress.NO_ROOM;
             }
             MemorySegment segment = request.segment;
             Connection connection = routes.connection(region.serverIndex());
             if (connection == null || connection.failed()) {
                 skip(request, bytes, Status.LOST);
             } else if (!queue.hasRoom(connection) || segment != null && bounce.isEmpty()) {
-                return Posting.NO_ROOM;
+                return PostProgress.NO_ROOM;
             } else if (segment == null) {
                 postPart(
                         request,
@@ -112,7 +112,7 @@ public final class PartPoster {
                 postBounced(request, segment, connection, region.address() + offset, region.remoteKey(), bytes);
             }
         }
-        return Posting.POSTED;
+        return PostProgress.POSTED;
     }
 
     /** So much of a request is not posted. */

@@ -462,11 +462,11 @@ public final class SessionEngine implements RequestPath {
                 continue;
             }
             PostedRequest request = requests.get(place);
-            PartPoster.Posting posting = post(request);
-            if (posting == PartPoster.Posting.NO_ROOM) {
+            PartPoster.PostProgress posting = post(request);
+            if (posting == PartPoster.PostProgress.NO_ROOM) {
                 return;
             }
-            if (posting == PartPoster.Posting.HELD) {
+            if (posting == PartPoster.PostProgress.HELD) {
                 order.holdNext();
                 held.add(request);
                 // What it waits for may have come to pass before anybody could see that it waits.
@@ -478,9 +478,9 @@ public final class SessionEngine implements RequestPath {
     }
 
     /** Posts the request whose turn it is. */
-    private PartPoster.Posting post(PostedRequest request) {
+    private PartPoster.PostProgress post(PostedRequest request) {
         return held.count() > 0 && held.overlaps(request.address, request.length, order.next(), false)
-                ? PartPoster.Posting.HELD
+                ? PartPoster.PostProgress.HELD
                 : poster.post(request);
     }
 
@@ -503,7 +503,7 @@ public final class SessionEngine implements RequestPath {
             }
             // Also where this throws: those behind are looked at with the next poll.
             heldMayResume = true;
-            if (poster.post(request) == PartPoster.Posting.NO_ROOM) {
+            if (poster.post(request) == PartPoster.PostProgress.NO_ROOM) {
                 return;
             }
             heldMayResume = false;

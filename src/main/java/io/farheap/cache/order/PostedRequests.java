@@ -3,7 +3,7 @@ package io.farheap.cache.order;
 import java.util.Arrays;
 
 /** The requests of a {@code SessionEngine}. */
-public final class PostedRequests extends Requests {
+public final class PostedRequests extends RequestTable {
 
     private final PostedRequest[] all;
 

@@ -1,6 +1,6 @@
 package io.farheap.cache.order;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -94,6 +94,6 @@ public abstract class RequestBuffer implements AutoCloseable {
     }
 
     public final void free() {
-        Closing.all(memory);
+        Closeables.all(memory);
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.cache.route;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ServerEnd;
@@ -157,7 +157,7 @@ public abstract class SessionLinks<E extends ServerEnd> implements Links, Server
     @Override
     public final void close() {
         gate.claimed(links::shut);
-        Closing.all(beside, links);
+        Closeables.all(beside, links);
     }
 
     @Override

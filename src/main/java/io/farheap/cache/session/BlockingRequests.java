@@ -55,7 +55,7 @@ public final class BlockingRequests extends SessionRequests implements Completio
         this.cache = cache;
     }
 
-    /** As {@link io.farheap.cache.Session#readBlocking(long, Buffer, long, long)}, or writeBlocking. */
+    /** As {@link io.farheap.cache.CacheSession#readBlocking(long, Buffer, long, long)}, or writeBlocking. */
     public void execute(boolean write, long address, RequestBuffer buffer, long offset, long length) {
         int result = tryExecute(write, address, buffer, offset, length, this, ticket + 1);
         if (result == RequestPath.DONE) {
@@ -70,7 +70,7 @@ public final class BlockingRequests extends SessionRequests implements Completio
         await(write, address, length);
     }
 
-    /** As {@link io.farheap.cache.Session#readBlocking(long, MemorySegment)}, or writeBlocking. */
+    /** As {@link io.farheap.cache.CacheSession#readBlocking(long, MemorySegment)}, or writeBlocking. */
     public void execute(boolean write, long address, MemorySegment segment) {
         begin();
         while (!issue(write, address, segment, this, ticket)) {
@@ -79,7 +79,7 @@ public final class BlockingRequests extends SessionRequests implements Completio
         await(write, address, segment.byteSize());
     }
 
-    /** As {@link io.farheap.cache.Session#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}. */
+    /** As {@link io.farheap.cache.CacheSession#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}. */
     public CallResult call(
             RegisteredProcedure procedure,
             long address,
@@ -148,14 +148,14 @@ public final class BlockingRequests extends SessionRequests implements Completio
         }
     }
 
-    /** As {@link io.farheap.cache.Session#drain}. */
+    /** As {@link io.farheap.cache.CacheSession#drain}. */
     public void drain() {
         while (pending() > 0 || owes()) {
             awaitProgress();
         }
     }
 
-    /** As {@link io.farheap.cache.Session#awaitProgress}. */
+    /** As {@link io.farheap.cache.CacheSession#awaitProgress}. */
     public void awaitProgress() {
         awaitProgress(0);
     }
@@ -199,7 +199,7 @@ public final class BlockingRequests extends SessionRequests implements Completio
         cache.loseAll(this);
     }
 
-    /** As {@link io.farheap.cache.Session#close}. */
+    /** As {@link io.farheap.cache.CacheSession#close}. */
     public void close() {
         cache.refuseInCallback();
         if (isClosed()) {

@@ -11,7 +11,7 @@ import io.farheap.cache.route.Links;
 import io.farheap.cache.route.Routes;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.remote.OpenDevice;
 import io.farheap.remote.QueueCompletions;
@@ -69,7 +69,7 @@ public record DataPath(
                     routes, poster, completions, device.maxMessageBytes(), bounce, latency, options.requests());
             Links oneSided = new SessionConnections(
                     gate, poster, routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
-            Runnable free = () -> Closing.all(completions, bounce);
+            Runnable free = () -> Closeables.all(completions, bounce);
             RequestPath requests = engine;
             Links links = oneSided;
             if (how.batched()) {
@@ -85,7 +85,7 @@ public record DataPath(
     @Override
     public void close() {
         try {
-            Closing.all(links, onClose::run);
+            Closeables.all(links, onClose::run);
         } finally {
             if (channel != null) {
                 // Rings have completion queues on it.

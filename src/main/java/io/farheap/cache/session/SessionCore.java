@@ -2,7 +2,7 @@ package io.farheap.cache.session;
 
 import io.farheap.cache.calls.CallAccesses;
 import io.farheap.cache.calls.CallLinks;
-import io.farheap.cache.calls.CallsOfSession;
+import io.farheap.cache.calls.LazySessionCalls;
 import io.farheap.cache.calls.SessionCalls;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.RequestBuffer;
@@ -10,7 +10,7 @@ import io.farheap.cache.order.RequestPath;
 import io.farheap.cache.order.RequestSource;
 import io.farheap.cache.route.Links;
 import io.farheap.latency.OperationLatency;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.region.Capacity;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.RemoteServer;
@@ -55,7 +55,7 @@ public class SessionCore extends SessionThread {
     private final SessionEvents events;
     private final ReentrantLock destroying = new ReentrantLock();
 
-    private final CallsOfSession calls = new CallsOfSession(this::makeCalls);
+    private final LazySessionCalls calls = new LazySessionCalls(this::makeCalls);
 
     private boolean closing;
     private boolean closed;
@@ -119,7 +119,7 @@ public class SessionCore extends SessionThread {
     }
 
     /** Its calls. Inside the gate. */
-    public CallsOfSession calls() {
+    public LazySessionCalls calls() {
         return calls;
     }
 
@@ -479,7 +479,7 @@ public class SessionCore extends SessionThread {
     private void free() {
         wake();
         // Calls after what makes accesses for them.
-        Closing.all(() -> events.forget(events.leave()), dataPath, calls, () -> {
+        Closeables.all(() -> events.forget(events.leave()), dataPath, calls, () -> {
             if (latency != null) {
                 cache.latency().remove(latency);
             }

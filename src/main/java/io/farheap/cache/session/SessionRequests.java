@@ -19,7 +19,7 @@ public class SessionRequests extends SessionCore {
         super(cache, capacity, latency, worker);
     }
 
-    /** As {@link io.farheap.cache.Session#read(long, Buffer, long, long, Completion, long)}, or write. */
+    /** As {@link io.farheap.cache.CacheSession#read(long, Buffer, long, long, Completion, long)}, or write. */
     public boolean issue(
             boolean write,
             long address,
@@ -41,7 +41,7 @@ public class SessionRequests extends SessionCore {
         }
     }
 
-    /** As {@link io.farheap.cache.Session#readAll}, or writeAll. */
+    /** As {@link io.farheap.cache.CacheSession#readAll}, or writeAll. */
     public boolean issueAll(
             boolean write,
             long[] addresses,
@@ -72,7 +72,7 @@ public class SessionRequests extends SessionCore {
         }
     }
 
-    /** As {@link io.farheap.cache.Session#read(long, MemorySegment, Completion, long)}, or write. */
+    /** As {@link io.farheap.cache.CacheSession#read(long, MemorySegment, Completion, long)}, or write. */
     public boolean issue(boolean write, long address, MemorySegment segment, Completion completion, long token) {
         if (!write && segment.isReadOnly()) {
             throw new IllegalArgumentException("the destination segment is read-only");
@@ -127,7 +127,7 @@ public class SessionRequests extends SessionCore {
     }
 
     /**
-     * As {@link io.farheap.cache.Session#call(Procedure, long, long, long, Buffer, long, int, long, int,
+     * As {@link io.farheap.cache.CacheSession#call(Procedure, long, long, long, Buffer, long, int, long, int,
      * CallCompletion, long)}.
      */
     public boolean call(
@@ -200,7 +200,7 @@ public class SessionRequests extends SessionCore {
     }
 
     /**
-     * As {@link io.farheap.cache.Session#callAll(Procedure, long[], int, long, long, Buffer, long, int, long, int,
+     * As {@link io.farheap.cache.CacheSession#callAll(Procedure, long[], int, long, long, Buffer, long, int, long, int,
      * CallCompletion, long)}.
      */
     public boolean callAll(

@@ -3,7 +3,7 @@ package io.farheap.control.grpc;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.HostPort;
-import io.farheap.control.text.Printable;
+import io.farheap.control.text.PrintableText;
 import io.farheap.time.TimeLimit;
 import io.grpc.Context;
 import io.grpc.ManagedChannel;
@@ -32,7 +32,7 @@ public final class CallChannel implements AutoCloseable {
 
     private final String peer;
     private final GrpcChannel channel;
-    private final @Nullable ServerLink shared;
+    private final @Nullable SharedServerChannel shared;
     private final Context.CancellableContext calls = Context.ROOT.withCancellation();
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -52,7 +52,7 @@ public final class CallChannel implements AutoCloseable {
     }
 
     /** @param shared whose user this is until it is closed */
-    CallChannel(String what, HostPort address, ServerLink shared) {
+    CallChannel(String what, HostPort address, SharedServerChannel shared) {
         peer = what + " " + address;
         channel = shared.channel();
         this.shared = shared;
@@ -75,7 +75,7 @@ public final class CallChannel implements AutoCloseable {
 
     /** What it shares with others, or null. */
     @Nullable
-    ServerLink shared() {
+    SharedServerChannel shared() {
         return shared;
     }
 
@@ -120,7 +120,7 @@ public final class CallChannel implements AutoCloseable {
         long sentAt = System.nanoTime();
         Context before = calls.attach();
         try {
-            call.accept(stub.withDeadlineAfter(nanos, TimeUnit.NANOSECONDS), new OneReply<>(failed -> {
+            call.accept(stub.withDeadlineAfter(nanos, TimeUnit.NANOSECONDS), new ReplyObserver<>(failed -> {
                 if (failed == null) {
                     channel.heard();
                     ended.accept(null);
@@ -140,11 +140,11 @@ public final class CallChannel implements AutoCloseable {
 
     private ControlException failure(StatusRuntimeException e, long deadlineNanos, long sentAt) {
         boolean abandoned = calls.isCancelled();
-        Code code = abandoned ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
+        Code code = abandoned ? Code.CANCELLED : GrpcStatusCodes.code(e.getStatus().getCode());
         String description = e.getStatus().getDescription();
         String reason = description == null
                 ? e.getStatus().getCode().name()
-                : Printable.escaped(description, MAX_REASON_LENGTH);
+                : PrintableText.escaped(description, MAX_REASON_LENGTH);
         String message =
                 switch (code) {
                     case UNAVAILABLE -> {

@@ -2,7 +2,6 @@ package io.farheap.control.grpc;
 
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
@@ -13,8 +12,9 @@ import io.farheap.control.ServerStatus;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.lease.LeaseKeeper;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.HostPort;
@@ -58,7 +58,7 @@ import org.jspecify.annotations.Nullable;
  * because it is repeated anyway, for {@link #preparePull} and {@link #prepareRebuild} {@value #PREPARE_MILLIS} ms, for
  * {@link #pull} {@value #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon}
  * ends all of them. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at once,
- * and each such call makes the client try to connect again. {@link Replies} says which answers make sense; any other
+ * and each such call makes the client try to connect again. {@link ReplyReader} says which answers make sense; any other
  * ends in code BAD_REPLY.
  *
  * <p>Thread-safe. It has a connection and one I/O thread of its own ({@link #connect(String)}), or shares both with the
@@ -124,7 +124,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public static ControlClient share(String address) {
         HostPort server = HostPort.parse(address);
         ProtobufRuntime.require();
-        ServerLink link = ServerLink.join(WHAT, server, THREAD_NAME, MAX_REPLY_BYTES);
+        SharedServerChannel link = SharedServerChannel.join(WHAT, server, THREAD_NAME, MAX_REPLY_BYTES);
         return new ControlClient(server, new CallChannel(WHAT, server, link));
     }
 
@@ -142,7 +142,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public ServerDescription hello(int protocolVersion) {
         HelloRequest request =
                 HelloRequest.newBuilder().setProtocolVersion(protocolVersion).build();
-        return call(CALL_MILLIS, within -> within.hello(request), reply -> Replies.description(reply, protocolVersion));
+        return call(CALL_MILLIS, within -> within.hello(request), reply -> ReplyReader.description(reply, protocolVersion));
     }
 
     @Override
@@ -152,7 +152,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .setCacheId(cacheId)
                 .setGrant(ByteString.copyFrom(grant.bytes()))
                 .build();
-        return call(CALL_MILLIS, within -> within.openLease(request), Replies::lease);
+        return call(CALL_MILLIS, within -> within.openLease(request), ReplyReader::lease);
     }
 
     @Override
@@ -183,7 +183,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      * @param lease just opened here
      */
     public LeaseKeeper keep(Lease lease, LeaseListener listener) {
-        ServerLink link = channel.shared();
+        SharedServerChannel link = channel.shared();
         return link == null
                 ? new LeaseKeeper(this, lease, listener)
                 : new LeaseKeeper(link.keeper(), this::beginRenewal, lease, listener);
@@ -207,19 +207,19 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Connected connect(long leaseId, Endpoint client) {
+    public ConnectedQueuePair connect(long leaseId, Endpoint client) {
         ConnectRequest request = ConnectRequest.newBuilder()
                 .setLeaseId(leaseId)
-                .setClient(Wire.message(client))
+                .setClient(ControlMessages.message(client))
                 .build();
-        return call(CALL_MILLIS, within -> within.connect(request), Replies::connected);
+        return call(CALL_MILLIS, within -> within.connect(request), ReplyReader::connected);
     }
 
     @Override
     public ConnectedRing connectRing(long leaseId, RingRequest ring) {
         ConnectRingRequest request = ConnectRingRequest.newBuilder()
                 .setLeaseId(leaseId)
-                .setClient(Wire.message(ring.client()))
+                .setClient(ControlMessages.message(ring.client()))
                 .setQueueDepth(ring.queueDepth())
                 .setBatch(ring.batch())
                 .setRecordBytes(ring.recordBytes())
@@ -228,7 +228,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .setResponseAddress(ring.responseAddress())
                 .setResponseRkey(ring.responseKey())
                 .build();
-        return call(CALL_MILLIS, within -> within.connectRing(request), Replies::connected);
+        return call(CALL_MILLIS, within -> within.connectRing(request), ReplyReader::connected);
     }
 
     @Override
@@ -250,7 +250,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         return call(
                 allocateMillis(regions),
                 within -> within.allocate(request),
-                reply -> Replies.grants(reply, regions, server));
+                reply -> ReplyReader.grants(reply, regions, server));
     }
 
     private long allocateMillis(int regions) {
@@ -283,16 +283,16 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .setLeaseId(leaseId)
                 .setRegionId(regionId)
                 .build();
-        return call(CALL_MILLIS, within -> within.export(request), Replies::ticket);
+        return call(CALL_MILLIS, within -> within.export(request), ReplyReader::ticket);
     }
 
     @Override
     public PullSource openPull(byte[] token, Endpoint puller) {
         OpenPullRequest request = OpenPullRequest.newBuilder()
                 .setToken(ByteString.copyFrom(token))
-                .setPuller(Wire.message(puller))
+                .setPuller(ControlMessages.message(puller))
                 .build();
-        return call(CALL_MILLIS, within -> within.openPull(request), reply -> Replies.source(reply, server));
+        return call(CALL_MILLIS, within -> within.openPull(request), reply -> ReplyReader.source(reply, server));
     }
 
     @Override
@@ -303,24 +303,24 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         PreparePullRequest request = PreparePullRequest.newBuilder()
                 .setPull(pullRequest(leaseId, regionId, sourceAddress, token))
-                .setPace(Wire.message(pace))
+                .setPace(ControlMessages.message(pace))
                 .build();
-        return call(PREPARE_MILLIS, within -> within.preparePull(request), Replies::mark);
+        return call(PREPARE_MILLIS, within -> within.preparePull(request), ReplyReader::mark);
     }
 
     @Override
-    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
-        PrepareRebuildRequest request = Rebuilds.request(leaseId, regionId, plan, pace);
-        return call(PREPARE_MILLIS, within -> within.prepareRebuild(request), Replies::mark);
+    public WatermarkEndpoint prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+        PrepareRebuildRequest request = RebuildMessages.request(leaseId, regionId, plan, pace);
+        return call(PREPARE_MILLIS, within -> within.prepareRebuild(request), ReplyReader::mark);
     }
 
     @Override
     public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
         PullRequest request = pullRequest(leaseId, regionId, sourceAddress, token);
-        return call(PULL_MILLIS, within -> within.pull(request), reply -> Replies.pulled(reply, server));
+        return call(PULL_MILLIS, within -> within.pull(request), reply -> ReplyReader.pulled(reply, server));
     }
 
     @Override
@@ -331,7 +331,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                     .setRegionId(use.regionId())
                     .setAccesses(use.accesses()));
         }
-        return call(CALL_MILLIS, within -> within.reportUse(request.build()), reply -> Replies.wanted(reply, server));
+        return call(CALL_MILLIS, within -> within.reportUse(request.build()), reply -> ReplyReader.wanted(reply, server));
     }
 
     @Override
@@ -339,7 +339,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         return call(
                 CALL_MILLIS,
                 within -> within.describe(Empty.getDefaultInstance()),
-                reply -> Replies.status(reply, PROTOCOL_VERSION));
+                reply -> ReplyReader.status(reply, PROTOCOL_VERSION));
     }
 
     /** Calls of the same connection, which end as this client's other ones. */
@@ -372,7 +372,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     private <R, T> T call(long millis, Function<ControlBlockingStub, R> call, Function<R, T> check) {
-        return Replies.checked(channel.peer(), call(CallChannel.nanos(millis), call), check);
+        return ReplyReader.checked(channel.peer(), call(CallChannel.nanos(millis), call), check);
     }
 
     private <R> R call(long nanos, Function<ControlBlockingStub, R> call) {

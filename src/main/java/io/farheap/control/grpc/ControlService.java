@@ -3,14 +3,14 @@ package io.farheap.control.grpc;
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.RegionUse;
 import io.farheap.control.SignedGrant;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.control.server.CallKind;
 import io.farheap.control.server.CallThreads;
-import io.farheap.control.text.Printable;
+import io.farheap.control.text.PrintableText;
 import io.farheap.control.wire.AbandonRequest;
 import io.farheap.control.wire.AllocateReply;
 import io.farheap.control.wire.AllocateRequest;
@@ -69,7 +69,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 null,
                 reply,
                 () -> plane.hello(request.getProtocolVersion()),
-                ServerStatusWire::hello,
+                ServerStatusMessages::hello,
                 null);
     }
 
@@ -112,10 +112,10 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 CallKind.GRANT,
                 request.getLeaseId(),
                 reply,
-                () -> plane.connect(request.getLeaseId(), Wire.endpoint(request.getClient())),
+                () -> plane.connect(request.getLeaseId(), ControlMessages.endpoint(request.getClient())),
                 connected -> ConnectReply.newBuilder()
                         .setConnectionId(connected.connectionId())
-                        .setServer(Wire.message(connected.server()))
+                        .setServer(ControlMessages.message(connected.server()))
                         .build(),
                 connected -> plane.disconnect(request.getLeaseId(), connected.connectionId()));
     }
@@ -129,7 +129,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 () -> plane.connectRing(
                         request.getLeaseId(),
                         new RingRequest(
-                                Wire.endpoint(request.getClient()),
+                                ControlMessages.endpoint(request.getClient()),
                                 request.getQueueDepth(),
                                 request.getBatch(),
                                 request.getRecordBytes(),
@@ -139,7 +139,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                                 request.getResponseRkey())),
                 connected -> ConnectRingReply.newBuilder()
                         .setConnectionId(connected.connectionId())
-                        .setServer(Wire.message(connected.server()))
+                        .setServer(ControlMessages.message(connected.server()))
                         .setRingAddress(connected.ringAddress())
                         .setRingRkey(connected.ringKey())
                         .build(),
@@ -165,7 +165,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 reply,
                 () -> plane.allocate(lease, request.getRegions(), allocation),
                 granted -> AllocateReply.newBuilder()
-                        .addAllRegions(granted.stream().map(Wire::message).toList())
+                        .addAllRegions(granted.stream().map(ControlMessages::message).toList())
                         .build(),
                 granted -> {
                     if (allocation != ControlPlane.ANY_ALLOCATION) {
@@ -214,10 +214,10 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 CallKind.GRANT,
                 null,
                 reply,
-                () -> plane.openPull(request.getToken().toByteArray(), Wire.endpoint(request.getPuller())),
+                () -> plane.openPull(request.getToken().toByteArray(), ControlMessages.endpoint(request.getPuller())),
                 source -> OpenPullReply.newBuilder()
                         .setPullId(source.pullId())
-                        .setSource(Wire.message(source.source()))
+                        .setSource(ControlMessages.message(source.source()))
                         .setRemoteAddress(source.remoteAddress())
                         .setRkey(source.rkey())
                         .setLength(source.length())
@@ -242,7 +242,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                         pull.getRegionId(),
                         pull.getSourceAddress(),
                         pull.getToken().toByteArray(),
-                        Wire.pace(request.getPace())),
+                        ControlMessages.pace(request.getPace())),
                 ControlService::prepared,
                 null);
     }
@@ -256,14 +256,14 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 () -> plane.prepareRebuild(
                         request.getLeaseId(),
                         request.getRegionId(),
-                        Rebuilds.plan(request),
-                        Wire.pace(request.getPace())),
+                        RebuildMessages.plan(request),
+                        ControlMessages.pace(request.getPace())),
                 ControlService::prepared,
                 null);
     }
 
-    private static PreparePullReply prepared(Mark server) {
-        return PreparePullReply.newBuilder().setServer(Wire.message(server)).build();
+    private static PreparePullReply prepared(WatermarkEndpoint server) {
+        return PreparePullReply.newBuilder().setServer(ControlMessages.message(server)).build();
     }
 
     @Override
@@ -295,7 +295,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     private static String clientName(OpenLeaseRequest request) {
         try {
-            return Printable.require("a client name", request.getClientName(), ControlPlane.MAX_NAME_LENGTH);
+            return PrintableText.require("a client name", request.getClientName(), ControlPlane.MAX_NAME_LENGTH);
         } catch (IllegalArgumentException e) {
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         }
@@ -321,7 +321,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void describe(Empty request, StreamObserver<DescribeReply> reply) {
-        answer(CallKind.GRANT, null, reply, plane::describe, ServerStatusWire::message, null);
+        answer(CallKind.GRANT, null, reply, plane::describe, ServerStatusMessages::message, null);
     }
 
     private void answer(CallKind kind, @Nullable Long lease, StreamObserver<Empty> reply, Runnable call) {
@@ -348,6 +348,6 @@ final class ControlService extends ControlGrpc.ControlImplBase {
             Supplier<R> call,
             Function<R, T> message,
             @Nullable Consumer<R> takeBack) {
-        new Answer<>(threads, kind, lease, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
+        new CancellableCall<>(threads, kind, lease, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
     }
 }

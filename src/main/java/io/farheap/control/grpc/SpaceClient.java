@@ -43,30 +43,30 @@ final class SpaceClient implements SpacePlane {
     public SpaceGrant create(long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId) {
         CreateSpaceRequest request = CreateSpaceRequest.newBuilder()
                 .setLeaseId(leaseId)
-                .setKey(Wire.message(key))
+                .setKey(ControlMessages.message(key))
                 .setRegions(regions)
                 .setMillis(millis)
                 .setDescription(ByteString.copyFrom(descriptor))
                 .setCreationId(creationId)
                 .build();
-        return call(regions, within -> within.create(request), reply -> SpaceReplies.space(reply, regions, server));
+        return call(regions, within -> within.create(request), reply -> SpaceReplyReader.space(reply, regions, server));
     }
 
     @Override
     public SpaceGrant open(long leaseId, SpaceKey key) {
         OpenSpaceRequest request = OpenSpaceRequest.newBuilder()
                 .setLeaseId(leaseId)
-                .setKey(Wire.message(key))
+                .setKey(ControlMessages.message(key))
                 .build();
         return call(
-                server.totalRegions(), within -> within.open(request), reply -> SpaceReplies.space(reply, 0, server));
+                server.totalRegions(), within -> within.open(request), reply -> SpaceReplyReader.space(reply, 0, server));
     }
 
     @Override
     public SpaceGrowth grow(long leaseId, SpaceKey key, int regions, long growthId) {
         GrowSpaceRequest request = GrowSpaceRequest.newBuilder()
                 .setLeaseId(leaseId)
-                .setKey(Wire.message(key))
+                .setKey(ControlMessages.message(key))
                 .setRegions(regions)
                 .setGrowthId(growthId)
                 .build();
@@ -74,17 +74,17 @@ final class SpaceClient implements SpacePlane {
         return call(
                 server.totalRegions(),
                 within -> within.grow(request),
-                reply -> SpaceReplies.growth(reply, regions, server));
+                reply -> SpaceReplyReader.growth(reply, regions, server));
     }
 
     @Override
     public long extend(long leaseId, SpaceKey key, long millis) {
         ExtendSpaceRequest request = ExtendSpaceRequest.newBuilder()
                 .setLeaseId(leaseId)
-                .setKey(Wire.message(key))
+                .setKey(ControlMessages.message(key))
                 .setMillis(millis)
                 .build();
-        return call(0, within -> within.extend(request), SpaceReplies::extended);
+        return call(0, within -> within.extend(request), SpaceReplyReader::extended);
     }
 
     @Override
@@ -100,7 +100,7 @@ final class SpaceClient implements SpacePlane {
     public void drop(long leaseId, SpaceKey key, long spaceId) {
         DropSpaceRequest request = DropSpaceRequest.newBuilder()
                 .setLeaseId(leaseId)
-                .setKey(Wire.message(key))
+                .setKey(ControlMessages.message(key))
                 .setSpaceId(spaceId)
                 .build();
         call(0, within -> within.drop(request), Function.<Empty>identity());
@@ -110,7 +110,7 @@ final class SpaceClient implements SpacePlane {
     public List<SpaceInfo> list(long leaseId) {
         ListSpacesRequest request =
                 ListSpacesRequest.newBuilder().setLeaseId(leaseId).build();
-        return call(0, within -> within.list(request), reply -> SpaceReplies.list(reply, server));
+        return call(0, within -> within.list(request), reply -> SpaceReplyReader.list(reply, server));
     }
 
     /** @param regions how many the server may have to register for it */
@@ -127,6 +127,6 @@ final class SpaceClient implements SpacePlane {
             }
             throw e;
         }
-        return Replies.checked(channel.peer(), reply, check);
+        return ReplyReader.checked(channel.peer(), reply, check);
     }
 }

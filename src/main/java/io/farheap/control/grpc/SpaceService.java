@@ -46,7 +46,7 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 reply,
                 () -> plane.create(
                         request.getLeaseId(),
-                        Wire.key(request.getKey()),
+                        ControlMessages.key(request.getKey()),
                         request.getRegions(),
                         request.getMillis(),
                         request.getDescription().toByteArray(),
@@ -60,7 +60,7 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 CallKind.GRANT,
                 request.getLeaseId(),
                 reply,
-                () -> plane.open(request.getLeaseId(), Wire.key(request.getKey())),
+                () -> plane.open(request.getLeaseId(), ControlMessages.key(request.getKey())),
                 SpaceService::message);
     }
 
@@ -71,11 +71,11 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 request.getLeaseId(),
                 reply,
                 () -> plane.grow(
-                        request.getLeaseId(), Wire.key(request.getKey()), request.getRegions(), request.getGrowthId()),
+                        request.getLeaseId(), ControlMessages.key(request.getKey()), request.getRegions(), request.getGrowthId()),
                 growth -> GrowSpaceReply.newBuilder()
                         .setFirst(growth.first())
                         .addAllRegions(
-                                growth.regions().stream().map(Wire::message).toList())
+                                growth.regions().stream().map(ControlMessages::message).toList())
                         .build());
     }
 
@@ -85,7 +85,7 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 CallKind.GRANT,
                 request.getLeaseId(),
                 reply,
-                () -> plane.extend(request.getLeaseId(), Wire.key(request.getKey()), request.getMillis()),
+                () -> plane.extend(request.getLeaseId(), ControlMessages.key(request.getKey()), request.getMillis()),
                 left -> ExtendSpaceReply.newBuilder().setMillisLeft(left).build());
     }
 
@@ -109,7 +109,7 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 request.getLeaseId(),
                 reply,
                 () -> {
-                    plane.drop(request.getLeaseId(), Wire.key(request.getKey()), request.getSpaceId());
+                    plane.drop(request.getLeaseId(), ControlMessages.key(request.getKey()), request.getSpaceId());
                     return Empty.getDefaultInstance();
                 },
                 Function.identity());
@@ -133,7 +133,7 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 .setOpeningId(space.openingId())
                 .setDescription(ByteString.copyFrom(space.descriptor()))
                 .setMillisLeft(space.millisLeft())
-                .addAllRegions(space.regions().stream().map(Wire::message).toList())
+                .addAllRegions(space.regions().stream().map(ControlMessages::message).toList())
                 .build();
     }
 
@@ -148,6 +148,6 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
 
     private <R, T> void answer(
             CallKind kind, long lease, StreamObserver<T> reply, Supplier<R> call, Function<R, T> message) {
-        new Answer<>(threads, kind, lease, (ServerCallStreamObserver<T>) reply, call, message, null).begin();
+        new CancellableCall<>(threads, kind, lease, (ServerCallStreamObserver<T>) reply, call, message, null).begin();
     }
 }

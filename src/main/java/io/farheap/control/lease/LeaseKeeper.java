@@ -20,9 +20,9 @@ public final class LeaseKeeper implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(LeaseKeeper.class.getName());
     private static final long STOP_MILLIS = 2_000;
 
-    private final KeeperThread thread;
+    private final LeaseRenewalThread thread;
     private final boolean alone;
-    private final KeptLease kept;
+    private final RenewedLease kept;
 
     /**
      * Starts renewing, on a thread of its own.
@@ -30,15 +30,15 @@ public final class LeaseKeeper implements AutoCloseable {
      * @param lease just opened on {@code plane}
      */
     public LeaseKeeper(ControlPlane plane, Lease lease, LeaseListener listener) {
-        this(new KeeperThread(), true, new KeptLease(Renewals.blocking(plane), lease, listener, LOG));
+        this(new LeaseRenewalThread(), true, new RenewedLease(LeaseRenewer.blocking(plane), lease, listener, LOG));
     }
 
     /** Starts renewing, on a thread that may have other leases: so {@code renewals} must not wait for anything. */
-    public LeaseKeeper(KeeperThread thread, Renewals renewals, Lease lease, LeaseListener listener) {
-        this(thread, false, new KeptLease(renewals, lease, listener, LOG));
+    public LeaseKeeper(LeaseRenewalThread thread, LeaseRenewer renewals, Lease lease, LeaseListener listener) {
+        this(thread, false, new RenewedLease(renewals, lease, listener, LOG));
     }
 
-    private LeaseKeeper(KeeperThread thread, boolean alone, KeptLease kept) {
+    private LeaseKeeper(LeaseRenewalThread thread, boolean alone, RenewedLease kept) {
         this.thread = thread;
         this.alone = alone;
         this.kept = kept;

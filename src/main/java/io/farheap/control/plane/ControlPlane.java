@@ -1,7 +1,6 @@
 package io.farheap.control.plane;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
@@ -12,6 +11,7 @@ import io.farheap.control.ServerStatus;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.verbs.Endpoint;
 import java.util.List;
 
@@ -109,7 +109,7 @@ public interface ControlPlane {
      *
      * @throws ControlException LEASE_EXPIRED; INVALID_ARGUMENT where the device refuses the endpoint
      */
-    Connected connect(long leaseId, Endpoint client);
+    ConnectedQueuePair connect(long leaseId, Endpoint client);
 
     /**
      * Creates a pair of message rings: a queue pair in the lease's protection domain, connected to the client's, and
@@ -200,7 +200,7 @@ public interface ControlPlane {
      * @return where the client tells the server what it may copy
      * @throws ControlException as {@link #pull}; INVALID_ARGUMENT where the pace makes no sense
      */
-    Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace);
+    WatermarkEndpoint preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace);
 
     /**
      * As {@link #preparePull}, for a region that has a split of an erasure code: the server reads other splits of other
@@ -210,7 +210,7 @@ public interface ControlPlane {
      * @return where the client tells the server what it may make
      * @throws ControlException as {@link #pull}; INVALID_ARGUMENT where the plan or the pace makes no sense
      */
-    Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace);
+    WatermarkEndpoint prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace);
 
     /**
      * Copies a region of another server into one of this server's with one-sided reads, and returns when all of it has

@@ -7,31 +7,31 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A server's call threads: a {@link CallLine} for each {@link CallKind}. Thread-safe. */
+/** A server's call threads: a {@link CallThreadPool} for each {@link CallKind}. Thread-safe. */
 public final class CallThreads {
 
-    private final Map<CallKind, CallLine> lines = new EnumMap<>(CallKind.class);
+    private final Map<CallKind, CallThreadPool> lines = new EnumMap<>(CallKind.class);
 
     public CallThreads() {
         for (CallKind kind : CallKind.values()) {
-            lines.put(kind, new CallLine(kind));
+            lines.put(kind, new CallThreadPool(kind));
         }
     }
 
-    /** As {@link CallLine#submit}. */
+    /** As {@link CallThreadPool#submit}. */
     public @Nullable String submit(CallKind kind, Caller caller, @Nullable Long lease, Runnable task) {
         return Objects.requireNonNull(lines.get(kind)).submit(caller, lease, task);
     }
 
-    /** As {@link CallLine#stop}. */
+    /** As {@link CallThreadPool#stop}. */
     public void stop() {
-        lines.values().forEach(CallLine::stop);
+        lines.values().forEach(CallThreadPool::stop);
     }
 
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
         long deadline = System.nanoTime() + unit.toNanos(timeout);
         boolean ended = true;
-        for (CallLine line : lines.values()) {
+        for (CallThreadPool line : lines.values()) {
             ended &= line.awaitTermination(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         }
         return ended;

@@ -4,7 +4,7 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.space.Reach;
+import io.farheap.kv.space.ReachableRegions;
 import io.farheap.kv.space.SpaceMemory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -63,21 +63,21 @@ public final class BlockAllocator {
 
     private final Mailbox mailbox;
     private final SpaceMemory space;
-    private final Reach reach;
+    private final ReachableRegions reach;
     private final int unitsKept;
     /** Of all classes together, what is not cut yet too, but spare segments of the class that is used up fastest. */
     private final int mostUnitsHeld;
 
     private long held;
     private long freeUnits;
-    private final SetAside aside = new SetAside();
+    private final QuarantinedBlocks aside = new QuarantinedBlocks();
     /** What {@link #letGoOfEmptying} has looked at, and whether there was no room on the way for all. */
     private long[] emptyingSeen = {};
 
     private boolean owes;
 
     /** @param mailbox that surplus goes to, and what lies on a server that is to leave the map */
-    public BlockAllocator(Mailbox mailbox, SpaceMemory space, Reach reach) {
+    public BlockAllocator(Mailbox mailbox, SpaceMemory space, ReachableRegions reach) {
         long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
         asksAhead = units * BlockFormat.UNIT_BYTES

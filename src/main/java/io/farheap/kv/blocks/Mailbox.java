@@ -28,8 +28,8 @@ public final class Mailbox {
     /** Where others are asked for so often in succession, the class is not what is used up fastest any more. */
     private static final int OTHERS = 4;
 
-    private final Bell keeper;
-    private final Eras eras;
+    private final KeeperWakeup keeper;
+    private final RequestEpochs eras;
 
     private volatile int blocks;
     private int sizeClass;
@@ -73,7 +73,7 @@ public final class Mailbox {
     private volatile long backFirst;
 
     /** @param learnedWords of a message to the controller */
-    public Mailbox(Bell keeper, Eras eras, int learnedWords) {
+    public Mailbox(KeeperWakeup keeper, RequestEpochs eras, int learnedWords) {
         this.eras = eras;
         this.keeper = keeper;
         learned = new long[learnedWords];

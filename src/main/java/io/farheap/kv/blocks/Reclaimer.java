@@ -1,14 +1,14 @@
 package io.farheap.kv.blocks;
 
 import io.farheap.kv.format.BlockFormat;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -16,7 +16,7 @@ import java.util.Arrays;
 
 /**
  * Takes over what the session's compare-and-swaps have taken out of the table. A block is free at once; of an object
- * with {@linkplain Pieces pieces} the index is read first, one after the other. One thread, but for {@link #held}.
+ * with {@linkplain ValuePieces pieces} the index is read first, one after the other. One thread, but for {@link #held}.
  */
 public final class Reclaimer {
 
@@ -31,10 +31,10 @@ public final class Reclaimer {
         }
     }
 
-    private final Posts posts;
+    private final RequestPoster posts;
     private final SpaceMemory space;
     private final BlockAllocator allocator;
-    private final Counts counts;
+    private final MapSessionCounts counts;
     private final RegisteredBuffer memory;
     /** A ring of words of indexes, which other threads look at. */
     private long[] queue = new long[16];
@@ -45,7 +45,7 @@ public final class Reclaimer {
     private boolean stalled;
 
     /** @param memory for an index */
-    public Reclaimer(Posts posts, SpaceMemory space, BlockAllocator allocator, Counts counts, RegisteredBuffer memory) {
+    public Reclaimer(RequestPoster posts, SpaceMemory space, BlockAllocator allocator, MapSessionCounts counts, RegisteredBuffer memory) {
         this.posts = posts;
         this.space = space;
         this.allocator = allocator;
@@ -75,7 +75,7 @@ public final class Reclaimer {
     public void reclaim(long word) {
         if (!space.holdsBlock(word)) {
             // Of a server that has left, or of nothing that there is.
-            counts.add(Counts.UNLINKED);
+            counts.add(MapSessionCounts.UNLINKED);
             return;
         }
         if (!SlotWord.isIndex(word)) {
@@ -98,10 +98,10 @@ public final class Reclaimer {
     private void next() {
         while (count > 0 && !stalled) {
             switch (posts.readIndex(queue[first], memory)) {
-                case Posting.OK -> {
+                case PostResult.OK -> {
                     return;
                 }
-                case Posting.DONE -> free();
+                case PostResult.DONE -> free();
                 default -> failed();
             }
         }
@@ -129,16 +129,16 @@ public final class Reclaimer {
         long word = queue[first];
         long index = memory.segment().address();
         if (BlockFormat.isWhole(NativeMemory.ALL, index, word)) {
-            int pieces = Pieces.countOf(index);
+            int pieces = ValuePieces.countOf(index);
             for (int i = 0; i < pieces; i++) {
-                long piece = Pieces.piece(index, i);
+                long piece = ValuePieces.piece(index, i);
                 if (space.holdsBlock(piece)) {
                     allocator.reclaim(piece);
                 }
             }
         } else {
             // The services find its pieces, which nothing names.
-            counts.add(Counts.UNLINKED);
+            counts.add(MapSessionCounts.UNLINKED);
         }
         allocator.reclaim(word);
         remove();
@@ -147,7 +147,7 @@ public final class Reclaimer {
     private void lose() {
         if (space.hasLeft(queue[first])) {
             // The services find its pieces, which nothing names.
-            counts.add(Counts.UNLINKED);
+            counts.add(MapSessionCounts.UNLINKED);
         } else {
             allocator.keepUnknown(queue[first]);
         }

@@ -3,16 +3,16 @@ package io.farheap.kv.elastic;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.MapCalls;
-import io.farheap.kv.keeper.KeeperTasks;
-import io.farheap.kv.keeper.ServiceLine;
+import io.farheap.kv.keeper.MapKeeperTasks;
+import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.session.MapRequests;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -36,9 +36,9 @@ public final class SegmentEmptier implements AutoCloseable {
 
     private final RemoteMemory remote;
     private final SpaceMemory space;
-    private final KeeperTasks keeper;
+    private final MapKeeperTasks keeper;
     private final Supplier<MapRequests> sessions;
-    private final BlockingQueue<ServiceLine> asked = new ArrayBlockingQueue<>(MOST_SERVERS);
+    private final BlockingQueue<MapServiceClient> asked = new ArrayBlockingQueue<>(MOST_SERVERS);
     private final KvHandler handler = this::ended;
     private @Nullable Thread thread;
     private volatile boolean closed;
@@ -50,7 +50,7 @@ public final class SegmentEmptier implements AutoCloseable {
     private final BitSet gone = new BitSet();
 
     /** @param sessions opens one, which the emptier closes */
-    public SegmentEmptier(RemoteMemory remote, SpaceMemory space, KeeperTasks keeper, Supplier<MapRequests> sessions) {
+    public SegmentEmptier(RemoteMemory remote, SpaceMemory space, MapKeeperTasks keeper, Supplier<MapRequests> sessions) {
         this.remote = remote;
         this.space = space;
         this.keeper = keeper;
@@ -58,7 +58,7 @@ public final class SegmentEmptier implements AutoCloseable {
     }
 
     /** A server has chosen this process. The keeper's thread. */
-    public void ask(ServiceLine line) {
+    public void ask(MapServiceClient line) {
         synchronized (this) {
             if (closed) {
                 return;
@@ -92,7 +92,7 @@ public final class SegmentEmptier implements AutoCloseable {
         }
     }
 
-    private void empty(ServiceLine line, MapRequests session, SegmentScan scan) {
+    private void empty(MapServiceClient line, MapRequests session, SegmentScan scan) {
         try {
             while (!closed && askWhich(line)) {
                 // Class by class: where one has no free block left, another may have.
@@ -124,7 +124,7 @@ public final class SegmentEmptier implements AutoCloseable {
     }
 
     /** @return whether there are some */
-    private boolean askWhich(ServiceLine line) {
+    private boolean askWhich(MapServiceClient line) {
         return keeper.ask(() -> {
             if (!line.call(MapCalls.EMPTY, 1)) {
                 return false;
@@ -143,15 +143,15 @@ public final class SegmentEmptier implements AutoCloseable {
     private void empty(MapRequests session, SegmentScan scan) {
         session.hopeAnew();
         gone.clear();
-        all(session, Operations.COMPACT, scan.whole);
-        all(session, Operations.EVICT, scan.whole);
+        all(session, RequestColumns.COMPACT, scan.whole);
+        all(session, RequestColumns.EVICT, scan.whole);
         // What is below a slot that may have its key cannot be evicted.
-        all(session, Operations.MOVE, scan.whole);
+        all(session, RequestColumns.MOVE, scan.whole);
         gone.clear();
         for (int i = 0; i < scan.pieced.size() && !closed; i++) {
             restore(session, scan.pieced.get(i), i);
         }
-        all(session, Operations.EVICT, scan.inPieces);
+        all(session, RequestColumns.EVICT, scan.inPieces);
     }
 
     /** All that has not gone yet, what was used last first. */
@@ -169,7 +169,7 @@ public final class SegmentEmptier implements AutoCloseable {
     /** An object in pieces is stored again as it is, with the expiry that it has then; its version is another. */
     private void restore(MapRequests session, byte[] key, int number) {
         try {
-            Versioned found = session.getVersioned(key);
+            VersionedValue found = session.getVersioned(key);
             if (found != null && session.restore(key, found.value(), found.version())) {
                 gone.set(number);
             }
@@ -195,7 +195,7 @@ public final class SegmentEmptier implements AutoCloseable {
         }
         if (present != null) {
             present.interrupt();
-            Joining.join(present);
+            ThreadJoiner.join(present);
         }
     }
 }

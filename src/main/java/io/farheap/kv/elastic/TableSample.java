@@ -2,9 +2,9 @@ package io.farheap.kv.elastic;
 
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.BlockFormat;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableChunks;
 import io.farheap.kv.space.TableReader;
@@ -61,7 +61,7 @@ final class TableSample {
         for (int slot = 0; slot < slots; slot++) {
             long word = table.word(slot);
             if (SlotWord.isLive(word)) {
-                int objectUnits = Pieces.objectUnits(word);
+                int objectUnits = ValuePieces.objectUnits(word);
                 add(table.usedLast(slot), objectUnits);
                 added += objectUnits;
             }

@@ -6,17 +6,17 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.kv.blocks.Mailbox;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.policy.FrequencyCounterCache;
 import io.farheap.kv.policy.HistoryIds;
 import io.farheap.kv.policy.Metadata;
 import io.farheap.kv.policy.Replacement;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +26,7 @@ import java.util.Arrays;
  * Between a session's slots and its {@link Replacement}, which decides (Ditto, section 4.3). Frequencies are added up
  * before they go to the table ({@link FrequencyCounterCache}, section 4.2.2). One thread.
  */
-public final class AdaptiveRecords implements AccessRecords, Victims {
+public final class AdaptiveRecords implements AccessRecords, VictimSelector {
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final long NEVER_EXPIRES = 0;
@@ -45,12 +45,12 @@ public final class AdaptiveRecords implements AccessRecords, Victims {
     /** A region's number stands above an offset in it. */
     private static final int REGION_SHIFT = 40;
 
-    private final Posts posts;
+    private final RequestPoster posts;
     private final SpaceMemory space;
     private final AccessClock clock;
     private final Replacement replacement;
     private final FrequencyCounterCache frequencies;
-    private final Counts counts;
+    private final MapSessionCounts counts;
     private final int extensionWords;
     private final Metadata metadata = new Metadata();
     /** Those of a bucket's live slots, a bit each. */
@@ -60,7 +60,7 @@ public final class AdaptiveRecords implements AccessRecords, Victims {
     private int accesses;
 
     public AdaptiveRecords(
-            Posts posts, SpaceMemory space, AccessClock clock, CachePolicy policy, Counts counts, long seed) {
+            RequestPoster posts, SpaceMemory space, AccessClock clock, EvictionSettings policy, MapSessionCounts counts, long seed) {
         this.posts = posts;
         this.counts = counts;
         this.space = space;
@@ -237,7 +237,7 @@ public final class AdaptiveRecords implements AccessRecords, Victims {
         boolean leaving = !atOnce && space.anyLeaving();
         boolean cutOff = !atOnce && !posts.reach().all();
         replacement.begin();
-        int headsLeft = heads == 0 ? Integer.MAX_VALUE : Operations.SAMPLE_HEADS;
+        int headsLeft = heads == 0 ? Integer.MAX_VALUE : RequestColumns.SAMPLE_HEADS;
         long head = heads;
         for (int number = 0; number < buckets; number++) {
             long bucket = sample + (long) number * SpaceShape.BUCKET_BYTES;
@@ -245,7 +245,7 @@ public final class AdaptiveRecords implements AccessRecords, Victims {
             for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
                 int slot = Integer.numberOfTrailingZeros(evictable);
                 long word = Bucket.word(bucket, slot);
-                if (Pieces.objectUnits(word) >= least
+                if (ValuePieces.objectUnits(word) >= least
                         && !(leaving && space.isLeaving(word))
                         && !(cutOff && !posts.reach().block(word))) {
                     read(bucket + Slot.offset(slot), now, seconds);
@@ -290,7 +290,7 @@ public final class AdaptiveRecords implements AccessRecords, Victims {
         metadata.insertTime(ALL.get(JAVA_LONG, at + Slot.INSERTED))
                 .lastAccess(ALL.get(JAVA_LONG, at + Slot.ACCESSED))
                 .frequency(frequency(at))
-                .size(Pieces.objectUnits(ALL.get(JAVA_LONG, at)))
+                .size(ValuePieces.objectUnits(ALL.get(JAVA_LONG, at)))
                 .expiry(expiry != NEVER_EXPIRES && expiry < seconds ? now : NEVER_EXPIRES)
                 .now(now);
     }

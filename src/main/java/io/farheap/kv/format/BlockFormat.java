@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  *          changed by compare-and-swap alone, outside the checksum
  *  8  u16  bytes of the key, 1 to 1,024
  * 10  u8   bytes of the policies' extension, a multiple of 8
- * 11  u8   kind: 0 an object; 1 an object's index, and 2 one of its {@linkplain Pieces pieces}
+ * 11  u8   kind: 0 an object; 1 an object's index, and 2 one of its {@linkplain ValuePieces pieces}
  * 12  u32  bytes of the value
  * 16  u64  version, which no other block of the space has
  * 24  u64  hash of the key

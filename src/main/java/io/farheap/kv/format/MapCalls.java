@@ -1,6 +1,6 @@
 package io.farheap.kv.format;
 
-import io.farheap.kv.contract.Account;
+import io.farheap.kv.contract.BlockAudit;
 
 /**
  * Calls between clients' keepers and a map's services. Arguments and replies are words of 8 bytes, little-endian. The
@@ -64,7 +64,7 @@ public final class MapCalls {
     public static final int LEARN = FIRST_CALL + 7;
     /**
      * [space, 0]: every block is to be accounted for. Reply: [status, ticket]. [space, ticket]: Reply: [status, whether
-     * it is done, then as {@link Account}, n, words of blocks with two owners].
+     * it is done, then as {@link BlockAudit}, n, words of blocks with two owners].
      */
     public static final int AUDIT = FIRST_CALL + 8;
     /** [space]: the process has given all back. */
@@ -81,7 +81,7 @@ public final class MapCalls {
      */
     public static final int GROWING = FIRST_CALL + 11;
     /**
-     * [space, server, first, count, bytes, address...]: a {@link Layout.Growth} of who is {@link #GROWING}; with the
+     * [space, server, first, count, bytes, address...]: a {@link RegionDirectory.Growth} of who is {@link #GROWING}; with the
      * address of a server that joins by it, of so many bytes in UTF-8, else with 0 bytes.
      */
     public static final int GROWN = FIRST_CALL + 12;

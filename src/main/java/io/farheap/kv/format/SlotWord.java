@@ -6,7 +6,7 @@ package io.farheap.kv.format;
  * <pre>
  * bits  0..7    size: 0 empty, or claimed where the rest is not 0; 1 to 254 a block's length in units of 64 bytes; 255 a history entry.
  *               No block has an odd length above 16: that is one less, or with 17 254, and the block is the index of an object with
- *               {@linkplain Pieces pieces}
+ *               {@linkplain ValuePieces pieces}
  *       8..15   fingerprint of the key's hash
  *      16..49   the block's place in the space, in units of 64 bytes  } a history entry has its
  *      50..63   the block's incarnation                               } 48-bit number here

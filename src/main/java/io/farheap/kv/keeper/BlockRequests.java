@@ -88,7 +88,7 @@ final class BlockRequests {
         List<MapServer> present = servers.all();
         for (int tried = 0; tried < present.size(); tried++) {
             nextServer = (nextServer + 1) % present.size();
-            ServiceLine line = present.get(nextServer).line();
+            MapServiceClient line = present.get(nextServer).line();
             if (!line.unanswered()
                     && line.changing(2, sizeClass)
                             .changing(3, blocksAtOnce(sizeClass))
@@ -122,7 +122,7 @@ final class BlockRequests {
      *
      * @return false where none does
      */
-    boolean takenLate(ServiceLine line) {
+    boolean takenLate(MapServiceClient line) {
         if (isNothing(line.reply(1))) {
             return false;
         }

@@ -7,7 +7,7 @@ import io.farheap.remote.RemoteSpace;
  *
  * @param number among the map's
  */
-public record MapServer(int number, RemoteSpace space, ServiceLine line) {
+public record MapServer(int number, RemoteSpace space, MapServiceClient line) {
 
     /** HOST:PORT, as the map has it. */
     public String address() {

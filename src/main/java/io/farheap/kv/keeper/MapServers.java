@@ -6,11 +6,11 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -87,10 +87,10 @@ public final class MapServers implements AutoCloseable {
      *
      * @throws MapException where it serves no calls, or does not answer
      */
-    ServiceLine open(RemoteSpace space, int number) {
-        ServiceLine line;
+    MapServiceClient open(RemoteSpace space, int number) {
+        MapServiceClient line;
         try {
-            line = new ServiceLine(remote, space, number);
+            line = new MapServiceClient(remote, space, number);
         } catch (ControlException e) {
             throw new MapException(
                     space.server() + " serves no calls, which a map needs to get memory: " + e.getMessage());
@@ -109,7 +109,7 @@ public final class MapServers implements AutoCloseable {
      *
      * @param map of which the server says that it is a part
      */
-    ServiceLine reach(String address, int number, MapDescriptor map) {
+    MapServiceClient reach(String address, int number, MapDescriptor map) {
         RemoteServer server = remote.servers().stream()
                 .filter(each -> each.address().equals(address) && each.lost() == null && !left.contains(each))
                 .findFirst()
@@ -122,7 +122,7 @@ public final class MapServers implements AutoCloseable {
                 throw new MapException(space + " is of another map than that of this name on "
                         + first().space().server() + ", which it has joined");
             }
-            ServiceLine line = stack.add(open(space, number));
+            MapServiceClient line = stack.add(open(space, number));
             remote.connectQueues(server);
             stack.keep();
             return line;
@@ -164,7 +164,7 @@ public final class MapServers implements AutoCloseable {
     /** Ends the calls; the spaces are the memory's. */
     @Override
     public void close() {
-        leaving.forEach(Joining::join);
-        Closing.all(present.stream().map(MapServer::line).toList());
+        leaving.forEach(ThreadJoiner::join);
+        Closeables.all(present.stream().map(MapServer::line).toList());
     }
 }

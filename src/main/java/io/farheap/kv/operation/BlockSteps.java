@@ -3,14 +3,14 @@ package io.farheap.kv.operation;
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AccessRecords;
-import io.farheap.kv.eviction.Room;
+import io.farheap.kv.eviction.SampledEviction;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.KeyHash;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
@@ -18,24 +18,24 @@ import java.lang.foreign.MemorySegment;
  * The first steps of a request that stores: room for its block, and for the pieces of its value, their WRITEs, and, in
  * one list with that of the block, the READ of the key's bucket. Nothing is taken while that cannot be reached.
  */
-public abstract class BlockSteps implements Steps {
+public abstract class BlockSteps implements RequestSteps {
 
-    private static final int ROOM = Operations.OWN_STEPS;
-    private static final int BUCKET = Operations.OWN_STEPS + 1;
-    private static final int PIECE_ROOM = Operations.OWN_STEPS + 2;
-    private static final int PIECES = Operations.OWN_STEPS + 3;
+    private static final int ROOM = RequestColumns.OWN_STEPS;
+    private static final int BUCKET = RequestColumns.OWN_STEPS + 1;
+    private static final int PIECE_ROOM = RequestColumns.OWN_STEPS + 2;
+    private static final int PIECES = RequestColumns.OWN_STEPS + 3;
     /** Waits for a connection to the server of its key's bucket, without a block. */
-    private static final int START = Operations.OWN_STEPS + 4;
+    private static final int START = RequestColumns.OWN_STEPS + 4;
 
-    static final int BLOCK_STEPS = Operations.OWN_STEPS + 5;
+    static final int BLOCK_STEPS = RequestColumns.OWN_STEPS + 5;
 
     static final MemorySegment ALL = NativeMemory.ALL;
 
-    final Operations operations;
-    final Posts posts;
-    public final Ending ending;
-    final Doubts doubts;
-    final Room room;
+    final RequestColumns operations;
+    final RequestPoster posts;
+    public final RequestSink ending;
+    final FailedRequestBlocks doubts;
+    final SampledEviction room;
     final BlockAllocator allocator;
     final ValueWriter writer;
     final AccessRecords records;
@@ -49,7 +49,7 @@ public abstract class BlockSteps implements Steps {
     private final long version;
     private long sets;
 
-    BlockSteps(SetParts parts) {
+    BlockSteps(SetContext parts) {
         operations = parts.operations();
         posts = parts.posts();
         ending = parts.ending();
@@ -73,9 +73,9 @@ public abstract class BlockSteps implements Steps {
     /** Says what a request stores; its key is in its block already, and its value there or at the writer of pieces. */
     public void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
         boolean index = writer.isOf(place);
-        int bytes = index ? Pieces.indexBytes(Pieces.count(extensionBytes, valueBytes)) : valueBytes;
+        int bytes = index ? ValuePieces.indexBytes(ValuePieces.count(extensionBytes, valueBytes)) : valueBytes;
         units[place] = index
-                ? Pieces.indexUnits(extensionBytes, keyBytes, valueBytes)
+                ? ValuePieces.indexUnits(extensionBytes, keyBytes, valueBytes)
                 : BlockFormat.units(extensionBytes, keyBytes, valueBytes);
         used[place] = BlockFormat.valueAt(extensionBytes, keyBytes) + bytes;
         expirySeconds[place] = BlockFormat.seconds(expiryMillis);
@@ -177,7 +177,7 @@ public abstract class BlockSteps implements Steps {
         operations.step[place] = BUCKET;
         posts.beginList();
         posts.readBucket(place);
-        if (operations.kind[place] != Operations.INCREMENT) {
+        if (operations.kind[place] != RequestColumns.INCREMENT) {
             posts.writeBlock(place, used[place]);
         }
         posts.endList();

@@ -5,11 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.space.Counts;
 import io.farheap.kv.space.MapClock;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
 
 /**
  * What stores an object and looks first at the one that is there: add, replace, compare-and-set, increment; and sets.
@@ -50,7 +50,7 @@ public final class ChangeSteps extends SetSteps {
     /** The word of a block that was not what the request looked for, if it was whole. */
     private final long[] suspect;
 
-    public ChangeSteps(SetParts parts) {
+    public ChangeSteps(SetContext parts) {
         super(parts);
         clock = parts.clock();
         claimed = new int[operations.count];
@@ -64,7 +64,7 @@ public final class ChangeSteps extends SetSteps {
         claimed[place] = Bucket.NONE;
         rivals[place] = SlotWord.EMPTY;
         suspect[place] = SlotWord.EMPTY;
-        if (operations.kind[place] != Operations.SET) {
+        if (operations.kind[place] != RequestColumns.SET) {
             BlockFormat.setConditional(ALL, operations.blockCopy(place));
         }
         super.begin(place);
@@ -87,22 +87,22 @@ public final class ChangeSteps extends SetSteps {
 
     @Override
     void found(int place) {
-        if (operations.kind[place] == Operations.SET) {
+        if (operations.kind[place] == RequestColumns.SET) {
             update(place);
             return;
         }
         operations.step[place] = OLD;
-        int bytes = operations.kind[place] == Operations.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
-        if (!posts.readStart(place, operations.word[place], Operations.headAt(place), bytes)) {
+        int bytes = operations.kind[place] == RequestColumns.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
+        if (!posts.readStart(place, operations.word[place], RequestColumns.headAt(place), bytes)) {
             broken(place);
         }
     }
 
     @Override
     void absent(int place) {
-        if (operations.kind[place] == Operations.SET) {
+        if (operations.kind[place] == RequestColumns.SET) {
             insert(place);
-        } else if (operations.kind[place] != Operations.ADD) {
+        } else if (operations.kind[place] != RequestColumns.ADD) {
             refuse(place, KvStatus.ABSENT);
         } else if (claimed[place] == Bucket.NONE) {
             claim(place);
@@ -122,7 +122,7 @@ public final class ChangeSteps extends SetSteps {
         if (!operations.headIsOfWord(place)) {
             // Used again: the slot has changed.
             brokenIfItStaysSo(place);
-        } else if (!Keys.equal(head, operations.key[place], operations.keyBytes[place])) {
+        } else if (!PaddedKeys.equal(head, operations.key[place], operations.keyBytes[place])) {
             // The slot's hash is that of its former object, for good where its session died before it wrote it.
             if (wasWhole(place)) {
                 look(place, operations.slot[place] + 1);
@@ -134,16 +134,16 @@ public final class ChangeSteps extends SetSteps {
             expired(place);
         } else {
             switch (operations.kind[place]) {
-                case Operations.ADD -> refuse(place, KvStatus.EXISTS);
-                case Operations.REPLACE -> update(place);
-                case Operations.COMPARE_AND_SET -> {
+                case RequestColumns.ADD -> refuse(place, KvStatus.EXISTS);
+                case RequestColumns.REPLACE -> update(place);
+                case RequestColumns.COMPARE_AND_SET -> {
                     if (BlockFormat.version(ALL, head) == operations.argument[place]) {
                         update(place);
                     } else {
                         refuse(place, KvStatus.CHANGED);
                     }
                 }
-                case Operations.RESTORE -> {
+                case RequestColumns.RESTORE -> {
                     if (BlockFormat.version(ALL, head) == operations.argument[place]) {
                         keepExpiry(place, BlockFormat.expiryMillis(ALL, head));
                     } else {
@@ -166,7 +166,7 @@ public final class ChangeSteps extends SetSteps {
 
     @Override
     void tookOut(int place) {
-        if (operations.kind[place] == Operations.SET || operations.kind[place] == Operations.ADD) {
+        if (operations.kind[place] == RequestColumns.SET || operations.kind[place] == RequestColumns.ADD) {
             lookAnew(place);
         } else {
             refuse(place, KvStatus.ABSENT);
@@ -174,7 +174,7 @@ public final class ChangeSteps extends SetSteps {
     }
 
     private void expired(int place) {
-        if (operations.kind[place] == Operations.ADD) {
+        if (operations.kind[place] == RequestColumns.ADD) {
             update(place);
         } else {
             takeOut(place);
@@ -255,7 +255,7 @@ public final class ChangeSteps extends SetSteps {
         if (posts.found(place) == operations.word[place]) {
             reclaimCrowdedOut(place);
         } else {
-            counts.add(Counts.SWAPS_LOST);
+            counts.add(MapSessionCounts.SWAPS_LOST);
             claimed[place] = Bucket.NONE;
         }
         look(place, 0);
@@ -348,7 +348,7 @@ public final class ChangeSteps extends SetSteps {
             settle(place);
             return;
         }
-        counts.add(Counts.SWAPS_LOST);
+        counts.add(MapSessionCounts.SWAPS_LOST);
         look(place, 0);
     }
 }

@@ -4,55 +4,55 @@ import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
-import io.farheap.kv.space.Counts;
 import io.farheap.kv.space.MapClock;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
 
 /**
  * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
- * slots of the key the highest goes first, as {@link Settling} needs it, and the lowest, which is the key's, decides
+ * slots of the key the highest goes first, as {@link DuplicateRemoval} needs it, and the lowest, which is the key's, decides
  * what is answered: of two deletes that share the slots between them, one has taken the object out. The blocks, which
  * are read before, say which slots are the key's, and whether its time was over, so that nothing was deleted. A slot
  * whose block cannot be read is emptied too, and counts as the key's with nothing in it: another process may be able to
  * read it.
  */
-public final class DeleteSteps implements Steps {
+public final class DeleteSteps implements RequestSteps {
 
-    private static final int BUCKET = Operations.OWN_STEPS;
+    private static final int BUCKET = RequestColumns.OWN_STEPS;
     /** Looks for the lowest slot of the key, where there are several that may have it. */
-    private static final int LOWEST = Operations.OWN_STEPS + 1;
+    private static final int LOWEST = RequestColumns.OWN_STEPS + 1;
     /** Looks for the highest. */
-    private static final int PROBE = Operations.OWN_STEPS + 2;
+    private static final int PROBE = RequestColumns.OWN_STEPS + 2;
 
-    private static final int SWAP = Operations.OWN_STEPS + 3;
+    private static final int SWAP = RequestColumns.OWN_STEPS + 3;
     /** Looks whether its compare-and-swap has emptied the slot, which is not known. */
-    private static final int RESOLVE = Operations.OWN_STEPS + 4;
+    private static final int RESOLVE = RequestColumns.OWN_STEPS + 4;
 
-    private final Operations operations;
-    private final Posts posts;
-    private final Ending ending;
-    private final Doubts doubts;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
+    private final RequestSink ending;
+    private final FailedRequestBlocks doubts;
     private final Reclaimer reclaimer;
     private final MapClock clock;
-    private final Counts counts;
+    private final MapSessionCounts counts;
     /** The slot whose removal is the delete. */
     private final int[] lowest;
     /** Whether the slot that it empties names what cannot be read. */
     private final boolean[] broken;
 
     public DeleteSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
-            Doubts doubts,
+            RequestColumns operations,
+            RequestPoster posts,
+            RequestSink ending,
+            FailedRequestBlocks doubts,
             Reclaimer reclaimer,
             MapClock clock,
-            Counts counts) {
+            MapSessionCounts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
@@ -119,7 +119,7 @@ public final class DeleteSteps implements Steps {
             } else {
                 readBucket(place);
             }
-        } else if (Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+        } else if (PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             look(place, SpaceShape.BUCKET_SLOTS);
         } else {
             lookForLowest(place, Bucket.find(operations.bucket(place), operations.hash[place], lowest[place] + 1));
@@ -147,7 +147,7 @@ public final class DeleteSteps implements Steps {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
         boolean whole = BlockFormat.isWhole(NativeMemory.ALL, block, word);
-        if (whole && Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+        if (whole && PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             swap(place, false);
         } else if (whole) {
             look(place, operations.slot[place]);
@@ -166,14 +166,14 @@ public final class DeleteSteps implements Steps {
 
     private void swapped(int place) {
         if (posts.found(place) != operations.word[place]) {
-            counts.add(Counts.SWAPS_LOST);
+            counts.add(MapSessionCounts.SWAPS_LOST);
             readBucket(place);
             return;
         }
         boolean deletes = false;
         if (broken[place]) {
             // Its block, if it is one, is the services' to find.
-            counts.add(Counts.UNLINKED);
+            counts.add(MapSessionCounts.UNLINKED);
         } else {
             reclaimer.reclaim(operations.word[place]);
             deletes = !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));

@@ -4,12 +4,12 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AccessRecords;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.space.Counts;
 import io.farheap.kv.space.MapClock;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
@@ -19,39 +19,39 @@ import java.lang.foreign.MemorySegment;
  * has changed, and the bucket is read anew. An object whose time is over is taken out before it is said to be absent:
  * so nothing that found it earlier brings it back.
  */
-public final class GetSteps implements Steps {
+public final class GetSteps implements RequestSteps {
 
-    private static final int BUCKET = Operations.OWN_STEPS;
-    private static final int BLOCK = Operations.OWN_STEPS + 1;
+    private static final int BUCKET = RequestColumns.OWN_STEPS;
+    private static final int BLOCK = RequestColumns.OWN_STEPS + 1;
     /** Takes out an object whose time is over, or a slot that names what cannot be read. */
-    private static final int TAKE_OUT = Operations.OWN_STEPS + 2;
+    private static final int TAKE_OUT = RequestColumns.OWN_STEPS + 2;
     /** Waits for its turn to read the pieces of a value. */
-    private static final int TURN = Operations.OWN_STEPS + 3;
+    private static final int TURN = RequestColumns.OWN_STEPS + 3;
 
-    private static final int PIECES = Operations.OWN_STEPS + 4;
+    private static final int PIECES = RequestColumns.OWN_STEPS + 4;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
 
-    private final Operations operations;
-    private final Posts posts;
-    private final Ending ending;
-    private final Doubts doubts;
-    private final TakeOut takeOut;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
+    private final RequestSink ending;
+    private final FailedRequestBlocks doubts;
+    private final StaleObjectRemoval takeOut;
     private final ValueReader reader;
     private final AccessRecords records;
     private final MapClock clock;
-    private final Counts counts;
+    private final MapSessionCounts counts;
 
     public GetSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
-            Doubts doubts,
-            TakeOut takeOut,
+            RequestColumns operations,
+            RequestPoster posts,
+            RequestSink ending,
+            FailedRequestBlocks doubts,
+            StaleObjectRemoval takeOut,
             ValueReader reader,
             AccessRecords records,
             MapClock clock,
-            Counts counts) {
+            MapSessionCounts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
@@ -109,7 +109,7 @@ public final class GetSteps implements Steps {
         int slot = operations.slot[place];
         if (!BlockFormat.isWhole(ALL, block, word)) {
             readAgain(place);
-        } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+        } else if (!PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             readBlockOf(place, slot + 1);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
             operations.step[place] = TAKE_OUT;
@@ -126,7 +126,7 @@ public final class GetSteps implements Steps {
         if (operations.staysBroken(place, operations.word[place])) {
             unlink(place);
         } else {
-            counts.add(Counts.READ_AGAIN);
+            counts.add(MapSessionCounts.READ_AGAIN);
             readBucket(place);
         }
     }
@@ -171,8 +171,8 @@ public final class GetSteps implements Steps {
 
     private void takenOut(int place) {
         switch (takeOut.advance(place)) {
-            case TakeOut.DONE -> ending.end(place, KvStatus.ABSENT);
-            case TakeOut.CHANGED -> readBucket(place);
+            case StaleObjectRemoval.DONE -> ending.end(place, KvStatus.ABSENT);
+            case StaleObjectRemoval.CHANGED -> readBucket(place);
             default -> {}
         }
     }

@@ -3,15 +3,15 @@ package io.farheap.kv.operation;
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.kv.eviction.Room;
-import io.farheap.kv.eviction.Twins;
+import io.farheap.kv.eviction.FingerprintMatches;
+import io.farheap.kv.eviction.SampledEviction;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -25,39 +25,39 @@ import java.lang.foreign.MemorySegment;
  * bucket and there is no such slot. What has come to a higher slot since then is of an insertion that had not ended,
  * which looks at the bucket again.
  */
-public final class MoveSteps implements Steps {
+public final class MoveSteps implements RequestSteps {
 
-    private static final int BLOCK = Operations.OWN_STEPS;
-    private static final int ROOM = Operations.OWN_STEPS + 1;
-    private static final int WRITTEN = Operations.OWN_STEPS + 2;
-    private static final int MOVED = Operations.OWN_STEPS + 3;
-    private static final int BUCKET = Operations.OWN_STEPS + 4;
-    private static final int EVICTED = Operations.OWN_STEPS + 5;
-    private static final int BLOCK_AGAIN = Operations.OWN_STEPS + 6;
-    private static final int TWINS = Operations.OWN_STEPS + 7;
+    private static final int BLOCK = RequestColumns.OWN_STEPS;
+    private static final int ROOM = RequestColumns.OWN_STEPS + 1;
+    private static final int WRITTEN = RequestColumns.OWN_STEPS + 2;
+    private static final int MOVED = RequestColumns.OWN_STEPS + 3;
+    private static final int BUCKET = RequestColumns.OWN_STEPS + 4;
+    private static final int EVICTED = RequestColumns.OWN_STEPS + 5;
+    private static final int BLOCK_AGAIN = RequestColumns.OWN_STEPS + 6;
+    private static final int TWINS = RequestColumns.OWN_STEPS + 7;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final int SLOT_BITS = 4;
     private static final int BUCKET_BITS = Integer.SIZE;
 
-    private final Operations operations;
-    private final Posts posts;
-    private final Ending ending;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
+    private final RequestSink ending;
     private final SpaceMemory space;
-    private final Room room;
+    private final SampledEviction room;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
-    /** What the slot had when it was found; whoever makes room has {@link Operations#word} meanwhile. */
+    /** What the slot had when it was found; whoever makes room has {@link RequestColumns#word} meanwhile. */
     private final long[] words;
 
-    private final Twins twins;
+    private final FingerprintMatches twins;
 
     public MoveSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
+            RequestColumns operations,
+            RequestPoster posts,
+            RequestSink ending,
             SpaceMemory space,
-            Room room,
+            SampledEviction room,
             BlockAllocator allocator,
             Reclaimer reclaimer) {
         this.operations = operations;
@@ -68,7 +68,7 @@ public final class MoveSteps implements Steps {
         this.allocator = allocator;
         this.reclaimer = reclaimer;
         words = new long[operations.count];
-        twins = new Twins(operations);
+        twins = new FingerprintMatches(operations);
     }
 
     /** A slot of the table, as requests are given it. */
@@ -92,12 +92,12 @@ public final class MoveSteps implements Steps {
     public void begin(int place) {
         words[place] = operations.word[place];
         operations.block[place] = BlockAllocator.NONE;
-        if (operations.kind[place] == Operations.EVICT) {
+        if (operations.kind[place] == RequestColumns.EVICT) {
             operations.step[place] = BUCKET;
             posts.readSample(place, region(place), bucket(place), 1, 0);
             return;
         }
-        if (operations.kind[place] == Operations.EVICT_ALONE || operations.kind[place] == Operations.MAKE_ROOM) {
+        if (operations.kind[place] == RequestColumns.EVICT_ALONE || operations.kind[place] == RequestColumns.MAKE_ROOM) {
             operations.step[place] = EVICTED;
             swap(place, SlotWord.EMPTY);
             return;
@@ -137,7 +137,7 @@ public final class MoveSteps implements Steps {
             ending.end(place, KvStatus.CHANGED);
             return;
         }
-        boolean compacts = operations.kind[place] == Operations.COMPACT;
+        boolean compacts = operations.kind[place] == RequestColumns.COMPACT;
         int sizeClass = SizeClasses.of(SlotWord.units(words[place]));
         long block = compacts ? allocator.take(sizeClass, sizeClass) : allocator.take(sizeClass);
         if (block != BlockAllocator.NONE) {

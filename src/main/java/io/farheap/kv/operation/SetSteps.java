@@ -4,16 +4,16 @@ import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.policy.Metadata;
-import io.farheap.kv.space.Counts;
-import io.farheap.kv.space.Operations;
+import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.RequestColumns;
 
 /**
  * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the compare-and-swap
  * that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once more, for
- * {@link Settling}.
+ * {@link DuplicateRemoval}.
  *
  * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
  * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
@@ -41,24 +41,24 @@ abstract class SetSteps extends BlockSteps {
     /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
     private static final int CLAIM_EVERY = 16;
 
-    private final Probe probe;
-    private final Settling settling;
+    private final ProbeBuffer probe;
+    private final DuplicateRemoval settling;
     final Reclaimer reclaimer;
-    private final TakeOut takeOut;
-    final Counts counts;
+    private final StaleObjectRemoval takeOut;
+    final MapSessionCounts counts;
     /** Whether the request's slot is taken for the key's by its hash alone. */
     private final boolean[] byHash;
 
     private int fullBuckets;
 
-    SetSteps(SetParts parts) {
+    SetSteps(SetContext parts) {
         super(parts);
         probe = parts.probe();
         reclaimer = parts.reclaimer();
         takeOut = parts.takeOut();
         counts = parts.counts();
         byHash = new boolean[operations.count];
-        settling = new Settling(operations, posts, ending, probe, reclaimer, counts);
+        settling = new DuplicateRemoval(operations, posts, ending, probe, reclaimer, counts);
     }
 
     @Override
@@ -121,8 +121,8 @@ abstract class SetSteps extends BlockSteps {
 
     private void takeOutMore(int place) {
         switch (takeOut.advance(place)) {
-            case TakeOut.DONE -> tookOut(place);
-            case TakeOut.CHANGED -> lookAnew(place);
+            case StaleObjectRemoval.DONE -> tookOut(place);
+            case StaleObjectRemoval.CHANGED -> lookAnew(place);
             default -> {}
         }
     }
@@ -151,12 +151,12 @@ abstract class SetSteps extends BlockSteps {
 
     /** Whether nothing that was read before the swap says that the slot is the key's. */
     private boolean isUnproven(int place) {
-        return byHash[place] && operations.kind[place] == Operations.SET;
+        return byHash[place] && operations.kind[place] == RequestColumns.SET;
     }
 
     private boolean headIsOfKey(int place) {
         return operations.headIsOfWord(place)
-                && Keys.equal(operations.head(place), operations.key[place], operations.keyBytes[place]);
+                && PaddedKeys.equal(operations.head(place), operations.key[place], operations.keyBytes[place]);
     }
 
     /** The slot's hash is another's, or other slots have its fingerprint: its block says whose it is. */
@@ -174,7 +174,7 @@ abstract class SetSteps extends BlockSteps {
 
     private void probed(int place) {
         boolean whole = probe.whole(operations.word[place]);
-        boolean mine = whole && Keys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
+        boolean mine = whole && PaddedKeys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
         probe.give();
         if (mine) {
             found(place);
@@ -204,8 +204,8 @@ abstract class SetSteps extends BlockSteps {
             updated(place);
             return;
         }
-        counts.add(Counts.SWAPS_LOST);
-        operations.step[place] = operations.kind[place] == Operations.SET ? SWAP_LOST : LOOK;
+        counts.add(MapSessionCounts.SWAPS_LOST);
+        operations.step[place] = operations.kind[place] == RequestColumns.SET ? SWAP_LOST : LOOK;
         posts.readBucket(place);
     }
 
@@ -278,7 +278,7 @@ abstract class SetSteps extends BlockSteps {
 
     private void inserted(int place) {
         if (posts.found(place) != operations.word[place]) {
-            counts.add(Counts.SWAPS_LOST);
+            counts.add(MapSessionCounts.SWAPS_LOST);
             lookAnew(place);
             return;
         }
@@ -306,7 +306,7 @@ abstract class SetSteps extends BlockSteps {
 
     final void reclaimCrowdedOut(int place) {
         if (SlotWord.isLive(operations.word[place])) {
-            counts.add(Counts.CROWDED_OUT);
+            counts.add(MapSessionCounts.CROWDED_OUT);
             reclaimer.reclaim(operations.word[place]);
         }
     }

@@ -3,7 +3,7 @@ package io.farheap.kv.operation;
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockFormat;
-import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.space.MapClock;
@@ -21,7 +21,7 @@ public final class TouchSteps extends SetSteps {
 
     private final MapClock clock;
 
-    public TouchSteps(SetParts parts) {
+    public TouchSteps(SetContext parts) {
         super(parts);
         clock = parts.clock();
     }
@@ -100,7 +100,7 @@ public final class TouchSteps extends SetSteps {
         int units = SlotWord.units(word);
         if (!BlockFormat.isWhole(ALL, block, word)) {
             brokenIfItStaysSo(place);
-        } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+        } else if (!PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             look(place, operations.slot[place] + 1);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
             takeOut(place);

@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.space.GrowingMemory;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@linkplain Pieces pieces} of a value that was found, until it has been handed over. One request of a session has
+ * The {@linkplain ValuePieces pieces} of a value that was found, until it has been handed over. One request of a session has
  * it at a time: the oldest that has not ended, so that nothing that is handed over first ever waits for what comes
  * later. One thread.
  */
@@ -30,8 +30,8 @@ public final class ValueReader implements AutoCloseable {
 
     private static final MemorySegment ALL = NativeMemory.ALL;
 
-    private final Operations operations;
-    private final Posts posts;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
     public final GrowingMemory memory;
     private final boolean[] waits;
     private int waiting;
@@ -42,7 +42,7 @@ public final class ValueReader implements AutoCloseable {
     /** Of the value. */
     private int bytes;
 
-    public ValueReader(RemoteMemory remote, Operations operations, Posts posts) {
+    public ValueReader(RemoteMemory remote, RequestColumns operations, RequestPoster posts) {
         this.operations = operations;
         this.posts = posts;
         this.memory = new GrowingMemory(remote);
@@ -90,9 +90,9 @@ public final class ValueReader implements AutoCloseable {
      */
     int begin() {
         long index = operations.blockCopy(place);
-        count = Pieces.countOf(index);
-        long valueBytes = count == 0 ? 0 : Pieces.valueBytes(index);
-        if (valueBytes < 1 || valueBytes > Pieces.MOST_VALUE_BYTES) {
+        count = ValuePieces.countOf(index);
+        long valueBytes = count == 0 ? 0 : ValuePieces.valueBytes(index);
+        if (valueBytes < 1 || valueBytes > ValuePieces.MOST_VALUE_BYTES) {
             return NO_INDEX;
         }
         bytes = (int) valueBytes;
@@ -106,7 +106,7 @@ public final class ValueReader implements AutoCloseable {
     }
 
     private static long at(int number) {
-        return (long) number * Operations.MOST_BLOCK_BYTES;
+        return (long) number * RequestColumns.MOST_BLOCK_BYTES;
     }
 
     /**
@@ -126,7 +126,7 @@ public final class ValueReader implements AutoCloseable {
             long at = at(read);
             // What cannot be read is of no incarnation that there is.
             ALL.set(JAVA_LONG, into.segment().address() + at, 0);
-            posts.readBlock(place, Pieces.piece(index, read), into, at);
+            posts.readBlock(place, ValuePieces.piece(index, read), into, at);
         }
         posts.endList();
         return true;
@@ -146,11 +146,11 @@ public final class ValueReader implements AutoCloseable {
         long joined = 0;
         for (int i = 0; i < count; i++) {
             long block = from.segment().address() + at(i);
-            if (!Pieces.isPiece(block, Pieces.piece(index, i), index, i)) {
+            if (!ValuePieces.isPiece(block, ValuePieces.piece(index, i), index, i)) {
                 return false;
             }
             int length = BlockFormat.valueBytes(ALL, block);
-            long value = at(i) + Pieces.valueAt(BlockFormat.extensionBytes(ALL, block));
+            long value = at(i) + ValuePieces.valueAt(BlockFormat.extensionBytes(ALL, block));
             // To the left of where the next piece begins.
             MemorySegment.copy(from.segment(), value, from.segment(), joined, length);
             joined += length;

@@ -3,12 +3,12 @@ package io.farheap.kv.operation;
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.blocks.HeldBlocks;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.space.GrowingMemory;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.MappedFaults;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -19,7 +19,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@linkplain Pieces pieces} of a value that is being stored, from the request's issue to its end. One request of a
+ * The {@linkplain ValuePieces pieces} of a value that is being stored, from the request's issue to its end. One request of a
  * session has it at a time. One thread, but for {@link #held}.
  */
 public final class ValueWriter implements AutoCloseable {
@@ -38,12 +38,12 @@ public final class ValueWriter implements AutoCloseable {
         }
     }
 
-    private final Operations operations;
-    private final Posts posts;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
     private final BlockAllocator allocator;
     public final GrowingMemory memory;
     private final int extensionBytes;
-    /** Pieces as they will be, {@link Operations#MOST_BLOCK_BYTES} apart. */
+    /** Pieces as they will be, {@link RequestColumns#MOST_BLOCK_BYTES} apart. */
     private @Nullable RegisteredBuffer blocks;
 
     private int place = Bucket.NONE;
@@ -55,7 +55,7 @@ public final class ValueWriter implements AutoCloseable {
     private long[] pieces = new long[0];
 
     public ValueWriter(
-            RemoteMemory remote, Operations operations, Posts posts, BlockAllocator allocator, int extensionBytes) {
+            RemoteMemory remote, RequestColumns operations, RequestPoster posts, BlockAllocator allocator, int extensionBytes) {
         this.operations = operations;
         this.posts = posts;
         this.allocator = allocator;
@@ -77,18 +77,18 @@ public final class ValueWriter implements AutoCloseable {
      * @return false if this process has no memory for it; the writer is as before then
      */
     public boolean begin(int request, MemorySegment value, long from, int valueBytes) {
-        int pieceCount = Pieces.count(extensionBytes, valueBytes);
-        RegisteredBuffer into = memory.atLeast((long) pieceCount * Operations.MOST_BLOCK_BYTES);
+        int pieceCount = ValuePieces.count(extensionBytes, valueBytes);
+        RegisteredBuffer into = memory.atLeast((long) pieceCount * RequestColumns.MOST_BLOCK_BYTES);
         if (into == null) {
             return false;
         }
         for (int i = 0; i < pieceCount; i++) {
             MemorySegment.copy(
                     value,
-                    from + Pieces.startOf(extensionBytes, i),
+                    from + ValuePieces.startOf(extensionBytes, i),
                     into.segment(),
-                    at(i) + Pieces.valueAt(extensionBytes),
-                    Pieces.bytesOf(extensionBytes, valueBytes, i));
+                    at(i) + ValuePieces.valueAt(extensionBytes),
+                    ValuePieces.bytesOf(extensionBytes, valueBytes, i));
         }
         MappedFaults.raise(value);
         if (pieces.length < pieceCount) {
@@ -104,7 +104,7 @@ public final class ValueWriter implements AutoCloseable {
     }
 
     private static long at(int number) {
-        return (long) number * Operations.MOST_BLOCK_BYTES;
+        return (long) number * RequestColumns.MOST_BLOCK_BYTES;
     }
 
     /** The bytes of the value. */
@@ -142,7 +142,7 @@ public final class ValueWriter implements AutoCloseable {
 
     /** The class of the block that is needed next. */
     int nextClass() {
-        return SizeClasses.of(Pieces.unitsOf(extensionBytes, Pieces.bytesOf(extensionBytes, bytes, taken)));
+        return SizeClasses.of(ValuePieces.unitsOf(extensionBytes, ValuePieces.bytesOf(extensionBytes, bytes, taken)));
     }
 
     /** The block is the next piece's. */
@@ -165,14 +165,14 @@ public final class ValueWriter implements AutoCloseable {
         posts.beginList();
         for (; written < end; written++) {
             long word = pieces[written];
-            int length = Pieces.bytesOf(extensionBytes, bytes, written);
-            Pieces.seal(
+            int length = ValuePieces.bytesOf(extensionBytes, bytes, written);
+            ValuePieces.seal(
                     from.segment().address() + at(written),
                     operations.blockCopy(place),
                     written,
                     length,
                     SlotWord.incarnation(word));
-            posts.writePiece(place, word, from, at(written), Pieces.valueAt(extensionBytes) + length);
+            posts.writePiece(place, word, from, at(written), ValuePieces.valueAt(extensionBytes) + length);
         }
         posts.endList();
         return true;
@@ -181,9 +181,9 @@ public final class ValueWriter implements AutoCloseable {
     /** Says in the request's own block, an index, where the value is. */
     void fillIndex() {
         long index = operations.blockCopy(place);
-        Pieces.setValueBytes(index, bytes);
+        ValuePieces.setValueBytes(index, bytes);
         for (int i = 0; i < count; i++) {
-            Pieces.setPiece(index, i, pieces[i]);
+            ValuePieces.setPiece(index, i, pieces[i]);
         }
     }
 

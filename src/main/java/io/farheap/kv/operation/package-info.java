@@ -1,7 +1,7 @@
 /**
  * What each kind of request does, step by step: get, set, add, replace, compare-and-set, increment, touch, delete,
  * move. It stands on {@code eviction}, {@code blocks} and {@code space}; begin with
- * {@link io.farheap.kv.operation.Steps}, then {@link io.farheap.kv.operation.GetSteps}.
+ * {@link io.farheap.kv.operation.RequestSteps}, then {@link io.farheap.kv.operation.GetSteps}.
  */
 @NullMarked
 package io.farheap.kv.operation;

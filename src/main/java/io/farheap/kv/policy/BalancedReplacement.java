@@ -109,8 +109,8 @@ final class BalancedReplacement implements Replacement {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.INSERT_TIME, Information.LAST_ACCESS, Information.FREQUENCY);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.INSERT_TIME, AccessInformation.LAST_ACCESS, AccessInformation.FREQUENCY);
     }
 
     @Override

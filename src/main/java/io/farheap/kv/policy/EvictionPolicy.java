@@ -13,7 +13,7 @@ public interface EvictionPolicy {
     double priority(Metadata object);
 
     /** What {@link #priority} and {@link #update} read. */
-    Set<Information> needs();
+    Set<AccessInformation> needs();
 
     /** How many words of {@link Metadata#extension} the policy keeps with each object. */
     default int extensionWords() {

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  */
 final class ExpertReplacement implements Replacement {
 
-    private final Set<Information> needs;
+    private final Set<AccessInformation> needs;
     private final Sample sample;
     private final LearnedWeights weights;
     private final SplittableRandom random;
@@ -24,13 +24,13 @@ final class ExpertReplacement implements Replacement {
         weights = new LearnedWeights(policies.size(), objects);
         random = new SplittableRandom(seed);
         needs = policies.stream().flatMap(policy -> policy.needs().stream()).collect(Collectors.toUnmodifiableSet());
-        writes = (needs.contains(Information.LAST_ACCESS) ? WRITE_TIME : 0)
-                | (needs.contains(Information.FREQUENCY) ? COUNT : 0)
+        writes = (needs.contains(AccessInformation.LAST_ACCESS) ? WRITE_TIME : 0)
+                | (needs.contains(AccessInformation.FREQUENCY) ? COUNT : 0)
                 | (sample.extensionWords() > 0 ? WRITE_EXTENSION : 0);
     }
 
     @Override
-    public Set<Information> needs() {
+    public Set<AccessInformation> needs() {
         return needs;
     }
 

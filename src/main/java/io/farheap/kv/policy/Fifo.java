@@ -11,7 +11,7 @@ final class Fifo implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.INSERT_TIME);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.INSERT_TIME);
     }
 }

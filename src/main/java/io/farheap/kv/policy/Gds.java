@@ -2,8 +2,8 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** GreedyDual-Size (Cao and Irani, USITS '97): the cheapest a unit goes, aged ({@link Aging}). */
-final class Gds extends Aging {
+/** GreedyDual-Size (Cao and Irani, USITS '97): the cheapest a unit goes, aged ({@link AgingPolicy}). */
+final class Gds extends AgingPolicy {
 
     @Override
     double worth(Metadata object) {
@@ -11,7 +11,7 @@ final class Gds extends Aging {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.SIZE, Information.COST, Information.EXTENSION);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.SIZE, AccessInformation.COST, AccessInformation.EXTENSION);
     }
 }

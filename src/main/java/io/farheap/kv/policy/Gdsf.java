@@ -2,8 +2,8 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** GreedyDual-Size with frequency (Cherkasova, 1998), aged ({@link Aging}). */
-final class Gdsf extends Aging {
+/** GreedyDual-Size with frequency (Cherkasova, 1998), aged ({@link AgingPolicy}). */
+final class Gdsf extends AgingPolicy {
 
     @Override
     double worth(Metadata object) {
@@ -11,7 +11,7 @@ final class Gdsf extends Aging {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.FREQUENCY, Information.SIZE, Information.COST, Information.EXTENSION);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.FREQUENCY, AccessInformation.SIZE, AccessInformation.COST, AccessInformation.EXTENSION);
     }
 }

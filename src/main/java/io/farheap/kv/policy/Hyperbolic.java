@@ -12,7 +12,7 @@ final class Hyperbolic implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.FREQUENCY, Information.INSERT_TIME, Information.SIZE);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.FREQUENCY, AccessInformation.INSERT_TIME, AccessInformation.SIZE);
     }
 }

@@ -14,7 +14,7 @@ final class Lfu implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.FREQUENCY);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.FREQUENCY);
     }
 }

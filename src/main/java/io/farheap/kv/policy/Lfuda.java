@@ -2,8 +2,8 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** LFU with dynamic aging (Arlitt, 2000; {@link Aging}). */
-final class Lfuda extends Aging {
+/** LFU with dynamic aging (Arlitt, 2000; {@link AgingPolicy}). */
+final class Lfuda extends AgingPolicy {
 
     @Override
     double worth(Metadata object) {
@@ -11,7 +11,7 @@ final class Lfuda extends Aging {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.FREQUENCY, Information.EXTENSION);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.FREQUENCY, AccessInformation.EXTENSION);
     }
 }

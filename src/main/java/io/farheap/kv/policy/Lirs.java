@@ -35,7 +35,7 @@ final class Lirs implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.FREQUENCY, Information.LAST_ACCESS, Information.EXTENSION);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.FREQUENCY, AccessInformation.LAST_ACCESS, AccessInformation.EXTENSION);
     }
 }

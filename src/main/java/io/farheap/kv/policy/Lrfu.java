@@ -38,7 +38,7 @@ final class Lrfu implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.FREQUENCY, Information.EXTENSION);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.FREQUENCY, AccessInformation.EXTENSION);
     }
 }

@@ -40,7 +40,7 @@ final class LruK implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.INSERT_TIME, Information.EXTENSION);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.INSERT_TIME, AccessInformation.EXTENSION);
     }
 }

@@ -11,7 +11,7 @@ final class Mru implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.LAST_ACCESS);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.LAST_ACCESS);
     }
 }

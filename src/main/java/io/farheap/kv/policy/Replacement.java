@@ -21,7 +21,7 @@ public interface Replacement {
     int WRITE_EXTENSION = 8;
 
     /** What has to be read of a slot or its object before {@link #accessed} and {@link #offer}. */
-    Set<Information> needs();
+    Set<AccessInformation> needs();
 
     /** Words of {@link Metadata#extension} that are kept with each object. */
     int extensionWords();

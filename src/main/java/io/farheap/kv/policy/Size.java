@@ -11,7 +11,7 @@ final class Size implements EvictionPolicy {
     }
 
     @Override
-    public Set<Information> needs() {
-        return Set.of(Information.SIZE);
+    public Set<AccessInformation> needs() {
+        return Set.of(AccessInformation.SIZE);
     }
 }

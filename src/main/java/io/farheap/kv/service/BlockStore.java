@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Segments that become others.</b> Where a class has nothing left, segments of which all blocks are in the pool
  * are retired: nobody gets their blocks any more. Somebody may still hold a word of a block of theirs, read it, or
  * write its extension late, so a segment is handed out anew, of any class and with incarnations from the first on, only
- * when every request in flight has begun after it was retired ({@link #settle}). Others are {@linkplain Emptying
+ * when every request in flight has begun after it was retired ({@link #settle}). Others are {@linkplain SegmentRebalancer
  * emptied} for that.
  */
-final class BlockStore implements Emptying.Store {
+final class BlockStore implements SegmentRebalancer.SegmentStore {
 
     /** Where segments are small, so many go together at most. */
     private static final int MOST_TOGETHER = 16;
@@ -44,7 +44,7 @@ final class BlockStore implements Emptying.Store {
     /** One in so many of all units that is free is plenty. */
     private static final int PLENTY_SHARE = 8;
 
-    private record Retired(int region, int segment, long epoch) {}
+    private record RetiredSegment(int region, int segment, long epoch) {}
 
     private final MapDescriptor map;
     private final SpaceShape shape;
@@ -56,9 +56,9 @@ final class BlockStore implements Emptying.Store {
     /** By class: segments with blocks in the pool; the region above 32 bits. */
     private final LongFifo[] pools = new LongFifo[SizeClasses.COUNT];
 
-    private final Deque<Retired> retired = new ArrayDeque<>();
-    private final Deque<Retired> settled = new ArrayDeque<>();
-    private final Emptying emptying;
+    private final Deque<RetiredSegment> retired = new ArrayDeque<>();
+    private final Deque<RetiredSegment> settled = new ArrayDeque<>();
+    private final SegmentRebalancer emptying;
     /** By class: segments; and free blocks, those of segments that are being emptied aside. */
     private final long[] segmentsOf = new long[SizeClasses.COUNT];
 
@@ -82,7 +82,7 @@ final class BlockStore implements Emptying.Store {
     BlockStore(MapDescriptor map, LongSupplier nanoTime) {
         this.map = map;
         this.shape = map.shape();
-        emptying = new Emptying(this, nanoTime);
+        emptying = new SegmentRebalancer(this, nanoTime);
         for (int i = 0; i < map.firstRegions(); i++) {
             regions.add(new RegionBlocks(i, i * map.servers() + map.server(), shape));
         }
@@ -167,7 +167,7 @@ final class BlockStore implements Emptying.Store {
     }
 
     /** The segments that are being emptied. */
-    Emptying emptying() {
+    SegmentRebalancer emptying() {
         return emptying;
     }
 
@@ -190,7 +190,7 @@ final class BlockStore implements Emptying.Store {
      * @param memory of the regions
      * @return its words
      */
-    int take(Wanted wanted, IntFunction<MemorySegment> memory, long[] reply) {
+    int take(TakeRequest wanted, IntFunction<MemorySegment> memory, long[] reply) {
         int sizeClass = wanted.sizeClass();
         if (leaving) {
             return nothing(MapCalls.NOTHING, reply);
@@ -231,7 +231,7 @@ final class BlockStore implements Emptying.Store {
     }
 
     /** A segment's blocks are those of a class: in the pool, since others may want some of them, too. */
-    private void reuse(Retired again, int sizeClass, IntFunction<MemorySegment> memory) {
+    private void reuse(RetiredSegment again, int sizeClass, IntFunction<MemorySegment> memory) {
         RegionBlocks region = regions.get(again.region);
         region.reuse(again.segment, sizeClass, memory.apply(again.region));
         segmentsOf[sizeClass]++;
@@ -343,7 +343,7 @@ final class BlockStore implements Emptying.Store {
         pooled -= region.usable(segment);
         worn -= region.blocks(segment) - region.usable(segment);
         region.retire(segment);
-        retired.add(new Retired(number, segment, epoch));
+        retired.add(new RetiredSegment(number, segment, epoch));
     }
 
     /** A segment's free blocks are handed out no more. */

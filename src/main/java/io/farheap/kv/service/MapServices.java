@@ -3,7 +3,7 @@ package io.farheap.kv.service;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
-import io.farheap.kv.format.Texts;
+import io.farheap.kv.format.TextWords;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;
@@ -77,7 +77,7 @@ public final class MapServices implements ServerService, SpaceListener {
     /** Segments and blocks, and whose they are. */
     private void installMemory(RpcHandlers handlers, ServedSpaces spaces) {
         register(handlers, spaces, MapCalls.TAKE, (state, space, lease, in, reply) -> {
-            read(in, 8, arguments.get(), 1 + Wanted.WORDS);
+            read(in, 8, arguments.get(), 1 + TakeRequest.WORDS);
             return state.take(lease, arguments.get(), space, reply);
         });
         register(handlers, spaces, MapCalls.GIVE, (state, space, lease, in, reply) -> {
@@ -173,7 +173,7 @@ public final class MapServices implements ServerService, SpaceListener {
         }
         long[] words = arguments.get();
         read(in, at + 8, words, Math.ceilDiv((int) bytes, Long.BYTES));
-        return Texts.bytes(words, 0, (int) bytes);
+        return TextWords.bytes(words, 0, (int) bytes);
     }
 
     /** A small number; one that is none is -1. */

@@ -1,10 +1,10 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.contract.Account;
-import io.farheap.kv.format.Layout;
+import io.farheap.kv.contract.BlockAudit;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
-import io.farheap.kv.format.Texts;
+import io.farheap.kv.format.RegionDirectory;
+import io.farheap.kv.format.TextWords;
 import io.farheap.kv.policy.Controller;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.server.contract.ServedSpace;
@@ -28,7 +28,7 @@ final class MapState {
 
     private final MapDescriptor map;
     private final BlockStore blocks;
-    private final Members members;
+    private final MapMembers members;
     private final Sweep sweep;
     private final Controller controller;
     private final long[] learned;
@@ -44,7 +44,7 @@ final class MapState {
     private long awaitedUntil;
 
     /** What the map has grown by, and how much of that all processes have; the first server's. */
-    private Layout layout;
+    private RegionDirectory layout;
 
     private long growthsOfAll;
     /** Where servers are that have joined, by their numbers; the first server's. */
@@ -60,7 +60,7 @@ final class MapState {
     private long emptier;
 
     private long emptierDeadline;
-    private Account account = Account.NONE;
+    private BlockAudit account = BlockAudit.NONE;
     private long accountedRound;
     private final long[] twice = new long[MapCalls.MOST_TWICE];
     private int twiceCount;
@@ -71,9 +71,9 @@ final class MapState {
         this.nanoTime = nanoTime;
         awaitedUntil = nanoTime.getAsLong();
         zeroNanos = nanoTime.getAsLong() - 1_000_000 * Math.max(0, wallMillis - map.createdMillis());
-        layout = Layout.of(map);
+        layout = RegionDirectory.of(map);
         blocks = new BlockStore(map, nanoTime);
-        members = new Members(map.server(), map.servers());
+        members = new MapMembers(map.server(), map.servers());
         sweep = new Sweep(blocks, members);
         controller = Replacements.controller(map.policy());
         learned = new long[controller.words()];
@@ -87,7 +87,7 @@ final class MapState {
         if (members.find(lease) == null) {
             // One that has not heard that the server leaves, or what is being emptied, counts as one that knows
             // nothing.
-            Member member = members.add(lease, process);
+            MapMember member = members.add(lease, process);
             member.epoch = blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
             member.heardAt = nanoTime.getAsLong();
         }
@@ -112,7 +112,7 @@ final class MapState {
      * @return words of the reply
      */
     synchronized int beat(long lease, long[] words, long[] reply) {
-        Member member = members.find(lease);
+        MapMember member = members.find(lease);
         if (member == null) {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
@@ -164,7 +164,7 @@ final class MapState {
     }
 
     /** Whether the caller is to empty segments from now on. While blocks are accounted for, they rest. */
-    private boolean mayEmpty(Member member) {
+    private boolean mayEmpty(MapMember member) {
         long now = nanoTime.getAsLong();
         if (!blocks.emptying().isDue() || audit || sweep.running() || emptier != 0 && now - emptierDeadline < 0) {
             return false;
@@ -194,7 +194,7 @@ final class MapState {
     }
 
     /** Whether the caller is to collect from now on. */
-    private boolean mayCollect(Member member) {
+    private boolean mayCollect(MapMember member) {
         long now = nanoTime.getAsLong();
         boolean needed = dirty || audit || sweep.running();
         if (!needed || members.doubted() || sweep.running() && now - collectorDeadline < 0) {
@@ -213,13 +213,13 @@ final class MapState {
      * @return words of the reply
      */
     synchronized int take(long lease, long[] words, ServedSpace space, long[] reply) {
-        Member member = members.find(lease);
+        MapMember member = members.find(lease);
         if (member == null) {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
         member.heardAt = nanoTime.getAsLong();
         if (member.lastNumber != words[0]) {
-            Wanted wanted = Wanted.of(words, 1);
+            TakeRequest wanted = TakeRequest.of(words, 1);
             if (wanted == null) {
                 return status(reply, MapCalls.WRONG);
             }
@@ -245,14 +245,14 @@ final class MapState {
         return blocks.waits() && members.anySilent(nanoTime.getAsLong(), blocks.epoch());
     }
 
-    private static int again(Member member, long[] reply) {
+    private static int again(MapMember member, long[] reply) {
         System.arraycopy(member.lastReply, 0, reply, 0, member.lastReplyWords);
         return member.lastReplyWords;
     }
 
     /** @return words of the reply */
     synchronized int give(long lease, long number, long[] words, int n, long[] reply) {
-        Member member = members.find(lease);
+        MapMember member = members.find(lease);
         if (member == null) {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
@@ -270,7 +270,7 @@ final class MapState {
     }
 
     synchronized long hold(long lease, long round, long phase, boolean last, long[] words, int n) {
-        Member member = members.find(lease);
+        MapMember member = members.find(lease);
         if (member == null) {
             return MapCalls.NOT_REGISTERED;
         }
@@ -332,13 +332,13 @@ final class MapState {
         }
         reply[1] = 1;
         put(account, reply, 2);
-        reply[2 + Account.WORDS] = twiceCount;
-        System.arraycopy(twice, 0, reply, 3 + Account.WORDS, twiceCount);
-        return 3 + Account.WORDS + twiceCount;
+        reply[2 + BlockAudit.WORDS] = twiceCount;
+        System.arraycopy(twice, 0, reply, 3 + BlockAudit.WORDS, twiceCount);
+        return 3 + BlockAudit.WORDS + twiceCount;
     }
 
-    /** As {@link Account#of} reads it. */
-    private static void put(Account account, long[] into, int at) {
+    /** As {@link BlockAudit#of} reads it. */
+    private static void put(BlockAudit account, long[] into, int at) {
         into[at] = account.blocks();
         into[at + 1] = account.pooled();
         into[at + 2] = account.worn();
@@ -380,7 +380,7 @@ final class MapState {
      * @param regionsHere of the space on this server
      */
     synchronized long grown(long lease, int server, int first, int count, byte[] address, int regionsHere) {
-        Layout.Growth growth = new Layout.Growth(server, first, count);
+        RegionDirectory.Growth growth = new RegionDirectory.Growth(server, first, count);
         boolean known = layout.has(growth);
         boolean joins = !known && server == layout.servers();
         if (map.server() != 0
@@ -412,7 +412,7 @@ final class MapState {
         }
         reply[0] = MapCalls.OK;
         reply[1] = address.length;
-        return 2 + Texts.words(address, reply, 2);
+        return 2 + TextWords.words(address, reply, 2);
     }
 
     /** @return words of the reply */
@@ -443,7 +443,7 @@ final class MapState {
         reply[1] = layout.growths();
         reply[2] = n;
         for (int i = 0; i < n; i++) {
-            Layout.Growth growth = layout.growth(from + i);
+            RegionDirectory.Growth growth = layout.growth(from + i);
             reply[3 + 3 * i] = growth.server();
             reply[4 + 3 * i] = growth.first();
             reply[5 + 3 * i] = growth.count();

@@ -1,6 +1,6 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.contract.Account;
+import io.farheap.kv.contract.BlockAudit;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SlotWord;
@@ -66,7 +66,7 @@ final class Sweep {
     private static final long INCARNATION_MASK = SlotWord.INCARNATIONS - 1;
 
     private final BlockStore blocks;
-    private final Members members;
+    private final MapMembers members;
 
     private int phase = IDLE;
     private long round;
@@ -91,7 +91,7 @@ final class Sweep {
     private final long[] twice = new long[MapCalls.MOST_TWICE];
     private int twiceCount;
 
-    Sweep(BlockStore blocks, Members members) {
+    Sweep(BlockStore blocks, MapMembers members) {
         this.blocks = blocks;
         this.members = members;
     }
@@ -140,7 +140,7 @@ final class Sweep {
     }
 
     /** Whether a process is to say what it holds. */
-    boolean wants(Member member) {
+    boolean wants(MapMember member) {
         return isHold(phase) && !(member.reportedRound == round && member.reportedPhase == phase);
     }
 
@@ -157,7 +157,7 @@ final class Sweep {
      *
      * @return false where the report is of a phase that is over
      */
-    boolean hold(Member member, long ofRound, long ofPhase, boolean last) {
+    boolean hold(MapMember member, long ofRound, long ofPhase, boolean last) {
         if (ofRound != round || ofPhase != phase || !isHold(phase)) {
             return false;
         }
@@ -317,8 +317,8 @@ final class Sweep {
     }
 
     /** After the end of a round. */
-    Account account(long pooled, long worn) {
-        return new Account(total, pooled, worn, held, named, lost, wrong);
+    BlockAudit account(long pooled, long worn) {
+        return new BlockAudit(total, pooled, worn, held, named, lost, wrong);
     }
 
     int twice(long[] into, int at) {

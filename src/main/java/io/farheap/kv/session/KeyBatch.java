@@ -2,7 +2,7 @@ package io.farheap.kv.session;
 
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.format.Keys;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.memory.MappedFaults;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -86,7 +86,7 @@ public final class KeyBatch {
 
     private void checkNext(MemorySegment key, boolean store) {
         checkIdle();
-        Keys.check(key.byteSize());
+        PaddedKeys.check(key.byteSize());
         if (count > 0 && stores != store) {
             throw new IllegalArgumentException("key " + count + " of a batch comes " + (store ? "with" : "without")
                     + " a value, unlike those before it; make one batch to get and another to set");

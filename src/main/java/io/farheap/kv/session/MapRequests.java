@@ -9,37 +9,37 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AccessClock;
 import io.farheap.kv.eviction.AdaptiveRecords;
-import io.farheap.kv.eviction.CachePolicy;
-import io.farheap.kv.eviction.Room;
-import io.farheap.kv.format.Keys;
-import io.farheap.kv.format.Pieces;
+import io.farheap.kv.eviction.EvictionSettings;
+import io.farheap.kv.eviction.SampledEviction;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SizeClasses;
-import io.farheap.kv.keeper.Keeper;
+import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.operation.ChangeSteps;
 import io.farheap.kv.operation.DeleteSteps;
-import io.farheap.kv.operation.Doubts;
-import io.farheap.kv.operation.Ending;
+import io.farheap.kv.operation.FailedRequestBlocks;
 import io.farheap.kv.operation.GetSteps;
-import io.farheap.kv.operation.KindSteps;
 import io.farheap.kv.operation.MoveSteps;
-import io.farheap.kv.operation.Probe;
-import io.farheap.kv.operation.RequestEnding;
-import io.farheap.kv.operation.SetParts;
-import io.farheap.kv.operation.TakeOut;
+import io.farheap.kv.operation.ProbeBuffer;
+import io.farheap.kv.operation.RequestCompleter;
+import io.farheap.kv.operation.RequestSink;
+import io.farheap.kv.operation.SetContext;
+import io.farheap.kv.operation.StaleObjectRemoval;
+import io.farheap.kv.operation.StepTable;
 import io.farheap.kv.operation.TouchSteps;
 import io.farheap.kv.operation.ValueReader;
 import io.farheap.kv.operation.ValueWriter;
-import io.farheap.kv.space.Counts;
 import io.farheap.kv.space.DeepQueue;
 import io.farheap.kv.space.GrowingMemory;
 import io.farheap.kv.space.KeptBuffer;
 import io.farheap.kv.space.MapClock;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
+import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.Reconnects;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.VerbCounts;
 import io.farheap.thread.OwnerThread;
@@ -52,7 +52,7 @@ import java.util.List;
  * {@link Pipeline} takes them from there. It is also what objects are moved by. One thread at a time: the first that
  * uses it, until that has released it or has ended.
  */
-public final class MapRequests extends BlockingSession implements AutoCloseable {
+public final class MapRequests extends BlockingMapSession implements AutoCloseable {
 
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
@@ -67,19 +67,19 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
     private final KeptBuffer probeMemory;
     private final KeptBuffer hintMemory;
     private final KeptBuffer indexMemory;
-    private final Operations operations;
-    private final Posts posts;
-    private final Counts counts = new Counts();
-    private final Keeper keeper;
-    private final Tally tally;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
+    private final MapSessionCounts counts = new MapSessionCounts();
+    private final MapKeeper keeper;
+    private final MapCountTotals tally;
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
     private final ValueWriter writer;
     private final ValueReader reader;
     private final UnfencedBlocks unfenced = new UnfencedBlocks();
-    private final Doubts doubts;
-    private final Room room;
+    private final FailedRequestBlocks doubts;
+    private final SampledEviction room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
     private final OwnerThread owner = new OwnerThread("session");
@@ -96,28 +96,28 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
             RemoteMemory remote,
             SpaceMemory space,
             MapClock clock,
-            CachePolicy policy,
+            EvictionSettings policy,
             int requests,
             long number,
-            Keeper keeper,
-            Tally tally) {
+            MapKeeper keeper,
+            MapCountTotals tally) {
         this.tally = tally;
         this.keeper = keeper;
         try (CloseStack stack = new CloseStack()) {
-            int depth = requests * Posts.mostOfAStep(policy.extensionWords())
-                    + Posts.HINTS
+            int depth = requests * RequestPoster.mostOfAStep(policy.extensionWords())
+                    + RequestPoster.HINTS
                     + ValueReader.WINDOW
                     + ValueWriter.WINDOW
                     + 1;
             queue = stack.add(new DeepQueue(remote, depth, space));
-            memory = stack.add(new KeptBuffer(remote, Operations.memoryBytes(requests)));
-            probeMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
-            hintMemory = stack.add(new KeptBuffer(remote, (long) Posts.HINTS * Posts.HINT_BYTES));
-            indexMemory = stack.add(new KeptBuffer(remote, Operations.MOST_BLOCK_BYTES));
+            memory = stack.add(new KeptBuffer(remote, RequestColumns.memoryBytes(requests)));
+            probeMemory = stack.add(new KeptBuffer(remote, RequestColumns.MOST_BLOCK_BYTES));
+            hintMemory = stack.add(new KeptBuffer(remote, (long) RequestPoster.HINTS * RequestPoster.HINT_BYTES));
+            indexMemory = stack.add(new KeptBuffer(remote, RequestColumns.MOST_BLOCK_BYTES));
             stack.keep();
         }
-        operations = new Operations(requests, memory.buffer());
-        posts = new Posts(queue, space, operations, memory.buffer(), hintMemory.buffer());
+        operations = new RequestColumns(requests, memory.buffer());
+        posts = new RequestPoster(queue, space, operations, memory.buffer(), hintMemory.buffer());
         AccessClock accessClock = new AccessClock(clock, space.shape().objects());
         records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
         mailbox = keeper.mailbox(records.learnedWords());
@@ -125,8 +125,8 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
         writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
         reader = new ValueReader(remote, operations, posts);
-        doubts = new Doubts(operations, posts, allocator, writer, unfenced);
-        room = new Room(
+        doubts = new FailedRequestBlocks(operations, posts, allocator, writer, unfenced);
+        room = new SampledEviction(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
         pipeline = new Pipeline(
                 queue,
@@ -149,12 +149,12 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
     }
 
     /** What each kind of request does, step by step; all but the pipeline is there. */
-    private KindSteps steps(SpaceMemory space, MapClock clock, long number) {
-        Probe probe = new Probe(probeMemory.buffer());
-        TakeOut takeOut = new TakeOut(operations, posts, reclaimer, counts);
-        Ending ending = new RequestEnding(operations, doubts, writer, reader, counts);
+    private StepTable steps(SpaceMemory space, MapClock clock, long number) {
+        ProbeBuffer probe = new ProbeBuffer(probeMemory.buffer());
+        StaleObjectRemoval takeOut = new StaleObjectRemoval(operations, posts, reclaimer, counts);
+        RequestSink ending = new RequestCompleter(operations, doubts, writer, reader, counts);
         GetSteps gets = new GetSteps(operations, posts, ending, doubts, takeOut, reader, records, clock, counts);
-        SetParts parts = new SetParts(
+        SetContext parts = new SetContext(
                 operations,
                 posts,
                 ending,
@@ -173,18 +173,18 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
         TouchSteps touches = new TouchSteps(parts);
         DeleteSteps deletes = new DeleteSteps(operations, posts, ending, doubts, reclaimer, clock, counts);
         MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
-        return new KindSteps(gets, changes, touches, deletes, moves);
+        return new StepTable(gets, changes, touches, deletes, moves);
     }
 
     /** @return false where too many requests are in flight */
     @Override
     public boolean get(MemorySegment key, long tag) {
-        return begin(Operations.GET, key, 0, tag);
+        return begin(RequestColumns.GET, key, 0, tag);
     }
 
     @Override
     public boolean delete(MemorySegment key, long tag) {
-        return begin(Operations.DELETE, key, 0, tag);
+        return begin(RequestColumns.DELETE, key, 0, tag);
     }
 
     /** @return false where another batch is under way */
@@ -206,19 +206,19 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
 
     private boolean begin(int kind, MemorySegment key, long argument, long tag) {
         checkOpen();
-        return pipeline.begin(kind, key, Keys.check(key.byteSize()), argument, tag);
+        return pipeline.begin(kind, key, PaddedKeys.check(key.byteSize()), argument, tag);
     }
 
     @Override
     public boolean increment(MemorySegment key, long delta, long tag) {
-        return store(Operations.INCREMENT, key, NUMBER, NEVER, delta, tag);
+        return store(RequestColumns.INCREMENT, key, NUMBER, NEVER, delta, tag);
     }
 
     @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
         checkOpen();
         checkLife(lifeMillis);
-        return begin(Operations.TOUCH, key, pipeline.expiry(lifeMillis), tag);
+        return begin(RequestColumns.TOUCH, key, pipeline.expiry(lifeMillis), tag);
     }
 
     /**
@@ -226,8 +226,8 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
      * as {@link KvStatus#CHANGED} where the slot has changed, and an eviction as {@link KvStatus#EXISTS} where a higher
      * slot may have its key.
      *
-     * @param kind {@link Operations#MOVE} or {@link Operations#COMPACT}, of an object without pieces, or
-     *     {@link Operations#EVICT}, {@link Operations#EVICT_ALONE} or {@link Operations#MAKE_ROOM}
+     * @param kind {@link RequestColumns#MOVE} or {@link RequestColumns#COMPACT}, of an object without pieces, or
+     *     {@link RequestColumns#EVICT}, {@link RequestColumns#EVICT_ALONE} or {@link RequestColumns#MAKE_ROOM}
      * @param slot as {@link MoveSteps#slot} has it
      * @param word of the slot
      * @return false where too many requests are in flight
@@ -276,7 +276,7 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
     @Override
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
-        int keyBytes = Keys.check(key.byteSize());
+        int keyBytes = PaddedKeys.check(key.byteSize());
         int valueBytes = checkValue(value.byteSize());
         checkLife(lifeMillis);
         return pipeline.store(kind, key, keyBytes, value, valueBytes, lifeMillis, argument, tag);
@@ -316,9 +316,9 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
     }
 
     private static int checkValue(long bytes) {
-        if (bytes > Pieces.MOST_VALUE_BYTES) {
+        if (bytes > ValuePieces.MOST_VALUE_BYTES) {
             throw new IllegalArgumentException("a value of " + bytes + " bytes; it has at most "
-                    + Pieces.MOST_VALUE_BYTES + ": store it under several keys");
+                    + ValuePieces.MOST_VALUE_BYTES + ": store it under several keys");
         }
         return (int) bytes;
     }
@@ -354,7 +354,7 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
         return queue.posted();
     }
 
-    public Counts counts() {
+    public MapSessionCounts counts() {
         return counts;
     }
 
@@ -362,7 +362,7 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
         return queue.reconnects();
     }
 
-    public Operations operations() {
+    public RequestColumns operations() {
         return operations;
     }
 
@@ -414,7 +414,7 @@ public final class MapRequests extends BlockingSession implements AutoCloseable 
         } finally {
             closed = true;
             tally.closed(counts);
-            Closing.all(
+            Closeables.all(
                     queue,
                     memory,
                     probeMemory,

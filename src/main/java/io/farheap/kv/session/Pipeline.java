@@ -6,23 +6,23 @@ import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AdaptiveRecords;
-import io.farheap.kv.eviction.RoomWaits;
+import io.farheap.kv.eviction.EvictionWaits;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.KeyHash;
-import io.farheap.kv.format.Keys;
-import io.farheap.kv.format.Pieces;
+import io.farheap.kv.format.PaddedKeys;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.operation.ChangeSteps;
-import io.farheap.kv.operation.Doubts;
-import io.farheap.kv.operation.KindSteps;
-import io.farheap.kv.operation.Steps;
+import io.farheap.kv.operation.FailedRequestBlocks;
+import io.farheap.kv.operation.RequestSteps;
+import io.farheap.kv.operation.StepTable;
 import io.farheap.kv.operation.ValueReader;
 import io.farheap.kv.operation.ValueWriter;
 import io.farheap.kv.space.DeepQueue;
 import io.farheap.kv.space.MapClock;
-import io.farheap.kv.space.Operations;
-import io.farheap.kv.space.Posts;
 import io.farheap.kv.space.Reconnects;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.CompletionHandler;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session's requests, from where they are made to where they are handed over: each has a place in the order of the
- * requests, waits there while an earlier one is on its key, goes on by the {@link Steps} of its kind, and is handed
+ * requests, waits there while an earlier one is on its key, goes on by the {@link RequestSteps} of its kind, and is handed
  * over when all before it have been. A batch's requests come in as there is room. The session's thread.
  */
 final class Pipeline {
@@ -48,16 +48,16 @@ final class Pipeline {
 
     private final DeepQueue queue;
     private final RegisteredBuffer memory;
-    private final Operations operations;
-    private final Posts posts;
-    private final KindSteps steps;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
+    private final StepTable steps;
     private final ChangeSteps changes;
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
-    private final Doubts doubts;
+    private final FailedRequestBlocks doubts;
     private final Reconnects reconnects;
-    private final RoomWaits roomWaits;
+    private final EvictionWaits roomWaits;
     private final ValueReader reader;
     private final ValueWriter writer;
     private final AdaptiveRecords records;
@@ -84,14 +84,14 @@ final class Pipeline {
     Pipeline(
             DeepQueue queue,
             RegisteredBuffer memory,
-            Operations operations,
-            Posts posts,
-            KindSteps steps,
+            RequestColumns operations,
+            RequestPoster posts,
+            StepTable steps,
             Mailbox mailbox,
             BlockAllocator allocator,
             Reclaimer reclaimer,
-            Doubts doubts,
-            RoomWaits roomWaits,
+            FailedRequestBlocks doubts,
+            EvictionWaits roomWaits,
             ValueReader reader,
             ValueWriter writer,
             AdaptiveRecords records,
@@ -152,7 +152,7 @@ final class Pipeline {
         if (!of.stores()) {
             prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
             of.issued++;
-            add(place, Operations.GET, 0, true);
+            add(place, RequestColumns.GET, 0, true);
             return;
         }
         boolean prepared = prepareStore(
@@ -166,7 +166,7 @@ final class Pipeline {
                 of.lifeMillis);
         operations.argument[place] = 0;
         of.issued++;
-        add(place, Operations.SET, 0, prepared);
+        add(place, RequestColumns.SET, 0, prepared);
     }
 
     /** @return false where too many requests are in flight */
@@ -184,7 +184,7 @@ final class Pipeline {
 
     private void prepareKey(int place, MemorySegment key, long from, int keyBytes) {
         long at = operations.keyMemory(place);
-        Keys.store(key, from, keyBytes, at);
+        PaddedKeys.store(key, from, keyBytes, at);
         hash(place, at, keyBytes);
     }
 
@@ -235,7 +235,7 @@ final class Pipeline {
             int valueBytes,
             long lifeMillis) {
         long at = operations.blockCopy(place) + changes.keyAt();
-        Keys.store(key, keyFrom, keyBytes, at);
+        PaddedKeys.store(key, keyFrom, keyBytes, at);
         hash(place, at, keyBytes);
         if (!inPieces(keyBytes, valueBytes)) {
             MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
@@ -248,7 +248,7 @@ final class Pipeline {
     }
 
     private boolean inPieces(int keyBytes, int valueBytes) {
-        return Pieces.needed(changes.extensionBytes, keyBytes, valueBytes);
+        return ValuePieces.needed(changes.extensionBytes, keyBytes, valueBytes);
     }
 
     /** Whether the value is in pieces, and another one is being stored. */
@@ -263,7 +263,7 @@ final class Pipeline {
 
     /** When an object ends that lives for so long from now on. */
     long expiry(long lifeMillis) {
-        return lifeMillis == BlockingSession.NEVER ? BlockingSession.NEVER : Math.max(1, clock.millis() + lifeMillis);
+        return lifeMillis == BlockingMapSession.NEVER ? BlockingMapSession.NEVER : Math.max(1, clock.millis() + lifeMillis);
     }
 
     private void hash(int place, long key, int keyBytes) {
@@ -283,7 +283,7 @@ final class Pipeline {
         if (!prepared) {
             changes.ending.end(place, KvStatus.NO_MEMORY);
         } else if (wait) {
-            operations.step[place] = Operations.HELD;
+            operations.step[place] = RequestColumns.HELD;
             held++;
         } else {
             start(place);
@@ -295,8 +295,8 @@ final class Pipeline {
         int other = operations.first();
         for (int i = 0; i < older; i++) {
             if (operations.hash[other] == operations.hash[place]
-                    && operations.step[other] != Operations.DONE
-                    && (operations.kind[other] != Operations.GET || operations.kind[place] != Operations.GET)) {
+                    && operations.step[other] != RequestColumns.DONE
+                    && (operations.kind[other] != RequestColumns.GET || operations.kind[place] != RequestColumns.GET)) {
                 return true;
             }
             other = operations.after(other);
@@ -312,7 +312,7 @@ final class Pipeline {
 
     /** Goes on while nothing is to be waited for. */
     private void settle(int place) {
-        while (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
+        while (operations.step[place] != RequestColumns.DONE && operations.pending[place] == 0) {
             if (operations.lost[place]) {
                 operations.lost[place] = false;
                 reconnects.failed(place);
@@ -327,9 +327,9 @@ final class Pipeline {
     }
 
     /** It waits while connections are made again, if there is hope for that. */
-    private void stallOrAbandon(int place, Steps kind) {
+    private void stallOrAbandon(int place, RequestSteps kind) {
         if (kind.goesOn()
-                && !operations.hasTrouble(place, Operations.REFUSED)
+                && !operations.hasTrouble(place, RequestColumns.REFUSED)
                 && operations.failures[place]++ < MOST_FAILURES
                 && reconnects.hopeful()) {
             operations.pending[place]++;
@@ -363,11 +363,11 @@ final class Pipeline {
         if (outcome != Outcome.DONE && !Reconnects.isOf(tag)) {
             failed(tag, outcome);
         }
-        if (tag < Posts.HEAD_TAG) {
-            operations.ended((int) (tag & Posts.PLACE_MASK), outcome != Outcome.DONE);
-        } else if (tag < Posts.INDEX_TAG) {
-            posts.readReplacedEnded((int) (tag - Posts.HEAD_TAG), outcome == Outcome.DONE);
-        } else if (tag == Posts.INDEX_TAG) {
+        if (tag < RequestPoster.HEAD_TAG) {
+            operations.ended((int) (tag & RequestPoster.PLACE_MASK), outcome != Outcome.DONE);
+        } else if (tag < RequestPoster.INDEX_TAG) {
+            posts.readReplacedEnded((int) (tag - RequestPoster.HEAD_TAG), outcome == Outcome.DONE);
+        } else if (tag == RequestPoster.INDEX_TAG) {
             reclaimer.completed(outcome);
         } else if (Reconnects.isOf(tag)) {
             reconnects.ended(tag, outcome);
@@ -378,15 +378,15 @@ final class Pipeline {
 
     private void failed(long tag, int outcome) {
         reconnects.broke();
-        if (tag >= Posts.HEAD_TAG) {
+        if (tag >= RequestPoster.HEAD_TAG) {
             return;
         }
-        int place = (int) (tag & Posts.PLACE_MASK);
+        int place = (int) (tag & RequestPoster.PLACE_MASK);
         if (outcome == Outcome.REFUSED) {
-            operations.troubles(place, Operations.REFUSED);
+            operations.troubles(place, RequestColumns.REFUSED);
         } else if (outcome == Outcome.UNKNOWN) {
-            operations.troubles(place, (tag & Posts.WRITE_TAG) != 0 ? Operations.WRITE_UNKNOWN : 0);
-            operations.troubles(place, (tag & Posts.SWAP_TAG) != 0 ? Operations.SWAP_UNKNOWN : 0);
+            operations.troubles(place, (tag & RequestPoster.WRITE_TAG) != 0 ? RequestColumns.WRITE_UNKNOWN : 0);
+            operations.troubles(place, (tag & RequestPoster.SWAP_TAG) != 0 ? RequestColumns.SWAP_UNKNOWN : 0);
         }
     }
 
@@ -407,7 +407,7 @@ final class Pipeline {
         }
         records.exchange(mailbox);
         int handed = 0;
-        while (operations.inUse() > 0 && operations.step[operations.first()] == Operations.DONE) {
+        while (operations.inUse() > 0 && operations.step[operations.first()] == RequestColumns.DONE) {
             if (held > 0) {
                 startHeld();
             }
@@ -474,13 +474,13 @@ final class Pipeline {
         long at = 0;
         int bytes = 0;
         int kind = operations.kind[place];
-        boolean done = status == KvStatus.DONE && kind != Operations.DELETE && kind < Operations.TOUCH;
+        boolean done = status == KvStatus.DONE && kind != RequestColumns.DELETE && kind < RequestColumns.TOUCH;
         long block = operations.blockCopy(place);
         version = done ? BlockFormat.version(ALL, block) : 0;
-        if (done && (kind == Operations.GET || kind == Operations.INCREMENT)) {
+        if (done && (kind == RequestColumns.GET || kind == RequestColumns.INCREMENT)) {
             int keyBytes = BlockFormat.keyBytes(ALL, block);
             bytes = BlockFormat.valueBytes(ALL, block);
-            at = Operations.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
+            at = RequestColumns.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
         }
         MemorySegment value = memory.segment();
         if (reader.isOf(place)) {
@@ -507,7 +507,7 @@ final class Pipeline {
     private void startHeld() {
         int place = operations.first();
         for (int older = 0; older < operations.inUse(); older++) {
-            if (operations.step[place] == Operations.HELD && !mustWait(place, older)) {
+            if (operations.step[place] == RequestColumns.HELD && !mustWait(place, older)) {
                 held--;
                 start(place);
             }

@@ -2,7 +2,7 @@ package io.farheap.kv.space;
 
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -62,49 +62,49 @@ public final class DeepQueue implements AutoCloseable {
         tags = new long[room];
     }
 
-    /** As {@link RemoteQueue#read}, but never {@link Posting#FULL} within the depth. */
+    /** As {@link RemoteQueue#read}, but never {@link PostResult#FULL} within the depth. */
     int read(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
-        int posting = waiting() ? Posting.FULL : queue.read(region, offset, buffer, at, bytes, tag);
-        return posting != Posting.FULL
+        int posting = waiting() ? PostResult.FULL : queue.read(region, offset, buffer, at, bytes, tag);
+        return posting != PostResult.FULL
                 ? told(posting, region, tag)
                 : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
-    /** As {@link RemoteQueue#write}, but never {@link Posting#FULL} within the depth. */
+    /** As {@link RemoteQueue#write}, but never {@link PostResult#FULL} within the depth. */
     int write(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
-        int posting = waiting() ? Posting.FULL : queue.write(region, offset, buffer, at, bytes, tag);
-        return posting != Posting.FULL
+        int posting = waiting() ? PostResult.FULL : queue.write(region, offset, buffer, at, bytes, tag);
+        return posting != PostResult.FULL
                 ? told(posting, region, tag)
                 : later(WRITE, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
-    /** As {@link RemoteQueue#execute} of a READ, but never {@link Posting#FULL} within the depth. */
+    /** As {@link RemoteQueue#execute} of a READ, but never {@link PostResult#FULL} within the depth. */
     int executeRead(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
-        int posting = waiting() ? Posting.FULL : queue.execute(false, region, offset, buffer, at, bytes, tag);
-        return posting != Posting.FULL
+        int posting = waiting() ? PostResult.FULL : queue.execute(false, region, offset, buffer, at, bytes, tag);
+        return posting != PostResult.FULL
                 ? told(posting, region, tag)
                 : later(READ, region, offset, buffer, at, bytes, 0, 0, tag);
     }
 
-    /** As {@link RemoteQueue#compareAndSwap}, but never {@link Posting#FULL} within the depth. */
+    /** As {@link RemoteQueue#compareAndSwap}, but never {@link PostResult#FULL} within the depth. */
     int compareAndSwap(
             RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
-        int posting = waiting() ? Posting.FULL : queue.compareAndSwap(region, offset, expected, value, old, at, tag);
-        return posting != Posting.FULL
+        int posting = waiting() ? PostResult.FULL : queue.compareAndSwap(region, offset, expected, value, old, at, tag);
+        return posting != PostResult.FULL
                 ? told(posting, region, tag)
                 : later(SWAP, region, offset, old, at, Long.BYTES, expected, value, tag);
     }
 
-    /** As {@link RemoteQueue#fetchAndAdd}, but never {@link Posting#FULL} within the depth. */
+    /** As {@link RemoteQueue#fetchAndAdd}, but never {@link PostResult#FULL} within the depth. */
     int fetchAndAdd(RemoteRegion region, long offset, long delta, RegisteredBuffer old, long at, long tag) {
-        int posting = waiting() ? Posting.FULL : queue.fetchAndAdd(region, offset, delta, old, at, tag);
-        return posting != Posting.FULL
+        int posting = waiting() ? PostResult.FULL : queue.fetchAndAdd(region, offset, delta, old, at, tag);
+        return posting != PostResult.FULL
                 ? told(posting, region, tag)
                 : later(ADD, region, offset, old, at, Long.BYTES, delta, 0, tag);
     }
 
     private int told(int posting, RemoteRegion region, long tag) {
-        if (posting == Posting.LOST) {
+        if (posting == PostResult.LOST) {
             reconnects.refused(region.server());
         } else if (reconnects.unproven()) {
             reconnects.posted(region.server(), tag);
@@ -123,7 +123,7 @@ public final class DeepQueue implements AutoCloseable {
             long value,
             long tag) {
         if (tail - head > mask) {
-            return Posting.FULL;
+            return PostResult.FULL;
         }
         if (reconnects.unproven()) {
             reconnects.posted(region.server(), tag);
@@ -138,7 +138,7 @@ public final class DeepQueue implements AutoCloseable {
         comparesOrAdds[i] = compareOrAdd;
         values[i] = value;
         tags[i] = tag;
-        return Posting.OK;
+        return PostResult.OK;
     }
 
     /** As {@link RemoteQueue#enter}. */
@@ -176,13 +176,13 @@ public final class DeepQueue implements AutoCloseable {
         while (waiting()) {
             int i = (int) head & mask;
             int posting = post(i);
-            if (posting == Posting.FULL) {
+            if (posting == PostResult.FULL) {
                 break;
             }
             regions[i] = null;
             buffers[i] = null;
             head++;
-            if (posting != Posting.OK) {
+            if (posting != PostResult.OK) {
                 handed++;
                 handler.completed(tags[i], Outcome.NOT_POSTED);
             }

@@ -1,6 +1,6 @@
 package io.farheap.kv.space;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.posix.PosixException;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -53,7 +53,7 @@ public final class GrowingMemory implements AutoCloseable {
     /** Gives back what has become too small; not inside the gate of the queue that has used it. */
     public void tidy() {
         if (!outgrown.isEmpty()) {
-            Closing.all(outgrown);
+            Closeables.all(outgrown);
             outgrown.clear();
         }
     }

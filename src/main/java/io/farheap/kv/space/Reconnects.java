@@ -1,7 +1,7 @@
 package io.farheap.kv.space;
 
 import io.farheap.control.ControlException;
-import io.farheap.kv.format.Layout;
+import io.farheap.kv.format.RegionDirectory;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
@@ -27,7 +27,7 @@ public final class Reconnects {
     private static final long GOOD_NANOS = 1_000_000_000;
 
     /** The connection to one server. */
-    private static final class Line {
+    private static final class ConnectionState {
 
         private final RemoteServer server;
         private boolean down;
@@ -46,7 +46,7 @@ public final class Reconnects {
         private long retryAt;
         private long backoff = FIRST_BACKOFF_NANOS;
 
-        Line(RemoteServer server) {
+        ConnectionState(RemoteServer server) {
             this.server = server;
         }
 
@@ -92,13 +92,13 @@ public final class Reconnects {
     /** Says which servers the session may post to. */
     private final SpaceMemory space;
 
-    private final List<Line> lines = new ArrayList<>();
+    private final List<ConnectionState> lines = new ArrayList<>();
     /** Lines that are down. */
     private int down;
     /** Whether there is a server whose lease is lost. It may leave the map, as the layout says then. */
     private boolean gone;
 
-    private Layout layout;
+    private RegionDirectory layout;
     /** Something has failed since the connections were last looked at. */
     private boolean failed;
 
@@ -118,7 +118,7 @@ public final class Reconnects {
 
     /** A posting to a server was refused, for want of a connection. */
     void refused(RemoteServer server) {
-        Line line = find(server);
+        ConnectionState line = find(server);
         if (server.lost() == null) {
             failed |= line == null || !line.down;
             return;
@@ -150,7 +150,7 @@ public final class Reconnects {
         if (failed) {
             return true;
         }
-        for (Line line : lines) {
+        for (ConnectionState line : lines) {
             if (line.down && !line.unreachable) {
                 return true;
             }
@@ -166,7 +166,7 @@ public final class Reconnects {
     /** Begins what is to be done. Not inside the queue's poll. */
     public void mend() {
         long now = System.nanoTime();
-        Layout present = space.layout();
+        RegionDirectory present = space.layout();
         if (failed || layout != present) {
             failed = false;
             gone = false;
@@ -178,7 +178,7 @@ public final class Reconnects {
         }
         down = 0;
         for (int i = 0; i < lines.size(); i++) {
-            Line line = lines.get(i);
+            ConnectionState line = lines.get(i);
             // A server whose lease is lost is not connected again, and lets nothing land that was posted under it.
             if (line.down && line.server.lost() != null) {
                 gone = gone || serves(line.server);
@@ -193,7 +193,7 @@ public final class Reconnects {
         }
     }
 
-    private void reconnect(Line line, long tag) {
+    private void reconnect(ConnectionState line, long tag) {
         if (!serves(line.server)) {
             line.givenUp();
             return;
@@ -205,7 +205,7 @@ public final class Reconnects {
 
     /** Of servers that have left the map nothing is to be proven any more. */
     private void giveUpLeft() {
-        for (Line line : lines) {
+        for (ConnectionState line : lines) {
             if (line.inVain > 0 && !serves(line.server)) {
                 line.inVain = 0;
             }
@@ -226,15 +226,15 @@ public final class Reconnects {
 
     /** While a connection is unproven: a request has posted something to a server. */
     void posted(RemoteServer server, long tag) {
-        Line line = tag < Posts.INDEX_TAG ? find(server) : null;
+        ConnectionState line = tag < RequestPoster.INDEX_TAG ? find(server) : null;
         if (line != null) {
-            line.tried.set((int) (tag & Posts.PLACE_MASK));
+            line.tried.set((int) (tag & RequestPoster.PLACE_MASK));
         }
     }
 
     /** A request's step has failed, so it says of no connection that it works. */
     public void failed(int place) {
-        for (Line line : lines) {
+        for (ConnectionState line : lines) {
             line.tried.clear(place);
         }
     }
@@ -242,7 +242,7 @@ public final class Reconnects {
     /** A request has made progress, over the connections that its step has posted on. */
     public void worked(int place) {
         unproven = false;
-        for (Line line : lines) {
+        for (ConnectionState line : lines) {
             if (line.tried.get(place) && !line.down && queue.connected(line.server)) {
                 line.inVain = 0;
             }
@@ -253,7 +253,7 @@ public final class Reconnects {
 
     /** How often in succession the connection to a server has failed before any request made progress over it. */
     public int inVain(RemoteServer server) {
-        Line line = find(server);
+        ConnectionState line = find(server);
         return line == null ? 0 : line.inVain;
     }
 
@@ -288,7 +288,7 @@ public final class Reconnects {
         if (queue.connected(server)) {
             return;
         }
-        Line line = find(server);
+        ConnectionState line = find(server);
         if (server.lost() != null) {
             gone = true;
             if (line != null) {
@@ -297,7 +297,7 @@ public final class Reconnects {
             return;
         }
         if (line == null) {
-            line = new Line(server);
+            line = new ConnectionState(server);
             lines.add(line);
         }
         if (!line.down) {
@@ -306,8 +306,8 @@ public final class Reconnects {
         }
     }
 
-    private @Nullable Line find(RemoteServer server) {
-        for (Line line : lines) {
+    private @Nullable ConnectionState find(RemoteServer server) {
+        for (ConnectionState line : lines) {
             if (line.server == server) {
                 return line;
             }

@@ -2,7 +2,7 @@ package io.farheap.kv.space;
 
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.KeyHash;
-import io.farheap.kv.format.Layout;
+import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.remote.RemoteRegion;
@@ -40,7 +40,7 @@ public final class SpaceMemory {
 
     private static final byte LEFT = 2;
 
-    private volatile Layout layout;
+    private volatile RegionDirectory layout;
     /** By server: where segments begin that are being emptied. The keeper's. */
     private final Map<Integer, long[]> emptyingOf = new HashMap<>();
     /** Those of all servers, sorted. */
@@ -53,7 +53,7 @@ public final class SpaceMemory {
     private final long segmentUnits;
 
     /** @param spaces of each server, by its number among the map's */
-    public SpaceMemory(SpaceShape shape, KeyHash keyHash, Layout layout, IntFunction<RemoteSpace> spaces) {
+    public SpaceMemory(SpaceShape shape, KeyHash keyHash, RegionDirectory layout, IntFunction<RemoteSpace> spaces) {
         this.shape = shape;
         this.keyHash = keyHash;
         this.layout = layout;
@@ -64,7 +64,7 @@ public final class SpaceMemory {
         this.segmentUnits = shape.segmentBytes() / BlockFormat.UNIT_BYTES;
     }
 
-    private RemoteRegion[] regions(RemoteRegion[] known, Layout layout, IntFunction<RemoteSpace> spaces) {
+    private RemoteRegion[] regions(RemoteRegion[] known, RegionDirectory layout, IntFunction<RemoteSpace> spaces) {
         RemoteRegion[] all = Arrays.copyOf(known, layout.regions());
         for (int number = known.length; number < all.length; number++) {
             int server = layout.serverOf(number);
@@ -77,7 +77,7 @@ public final class SpaceMemory {
     }
 
     /** The map has grown, and its spaces have the regions here; or servers have left it. */
-    public void grow(Layout grown, IntFunction<RemoteSpace> spaces) {
+    public void grow(RegionDirectory grown, IntFunction<RemoteSpace> spaces) {
         byte[] more = Arrays.copyOf(states, grown.regions());
         for (int number = 0; number < more.length; number++) {
             int server = grown.serverOf(number);
@@ -176,7 +176,7 @@ public final class SpaceMemory {
         return states[number] != LEFT;
     }
 
-    public Layout layout() {
+    public RegionDirectory layout() {
         return layout;
     }
 

@@ -6,15 +6,15 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
-import io.farheap.kv.format.Pieces;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.ValuePieces;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -33,7 +33,7 @@ public final class TableReader implements AutoCloseable {
     public static final int MOST_BUCKETS = 96;
 
     private static final long INDEX_AT = (long) MOST_BUCKETS * SpaceShape.BUCKET_BYTES;
-    private static final long WORD_AT = INDEX_AT + Operations.MOST_BLOCK_BYTES;
+    private static final long WORD_AT = INDEX_AT + RequestColumns.MOST_BLOCK_BYTES;
     private static final long SEGMENT_AT = WORD_AT + Long.BYTES;
 
     private final SpaceMemory space;
@@ -99,7 +99,7 @@ public final class TableReader implements AutoCloseable {
             return 0;
         }
         read(space.regionOf(place), space.offsetOf(place), INDEX_AT, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
-        return BlockFormat.isWhole(NativeMemory.ALL, index(), word) ? Pieces.countOf(index()) : 0;
+        return BlockFormat.isWhole(NativeMemory.ALL, index(), word) ? ValuePieces.countOf(index()) : 0;
     }
 
     /** Reads one bucket; then {@link #word} has its slots. */
@@ -137,7 +137,7 @@ public final class TableReader implements AutoCloseable {
 
     /** The word of a piece of the index that was read last. */
     public long piece(int number) {
-        return Pieces.piece(index(), number);
+        return ValuePieces.piece(index(), number);
     }
 
     private void read(RemoteRegion region, long offset, long to, int bytes) {
@@ -171,10 +171,10 @@ public final class TableReader implements AutoCloseable {
 
     /** Waits for what has just been posted. @return whether it was done */
     private boolean done(int posting) {
-        if (posting == Posting.DONE) {
+        if (posting == PostResult.DONE) {
             return true;
         }
-        if (posting != Posting.OK) {
+        if (posting != PostResult.OK) {
             return false;
         }
         underWay = true;
@@ -210,6 +210,6 @@ public final class TableReader implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(queue, kept);
+        Closeables.all(queue, kept);
     }
 }

@@ -2,7 +2,7 @@ package io.farheap.manager.client;
 
 import io.farheap.control.ManagerKey;
 import io.farheap.manager.CacheManager;
-import io.farheap.manager.Orders;
+import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.grpc.ManagerClient;
 import java.util.List;
@@ -73,7 +73,7 @@ public final class ServerRegistration implements AutoCloseable {
                     manager = ManagerClient.connectFirst(managers);
                     manager.onKey(keys);
                 }
-                Orders orders = manager.report(reports.get());
+                ReportReply orders = manager.report(reports.get());
                 told = false;
                 if (!orders.ended().isEmpty()) {
                     ended.accept(orders.ended());

@@ -7,14 +7,14 @@ import io.farheap.control.ManagerKey;
 import io.farheap.control.grpc.CallChannel;
 import io.farheap.control.plane.HostPort;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
-import io.farheap.manager.Orders;
 import io.farheap.manager.Quota;
+import io.farheap.manager.RegionShare;
+import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.wire.Alert;
@@ -67,7 +67,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
 
     private int unheard;
     /** As the last answer to a report says. */
-    private volatile Orders orders = Orders.NONE;
+    private volatile ReportReply orders = ReportReply.NONE;
 
     private volatile Consumer<ManagerKey> keys = _ -> {};
 
@@ -132,7 +132,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     @Override
-    public Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates) {
+    public Allocation reallocate(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         ReallocateCache request = ReallocateCache.newBuilder()
                 .setCacheId(cacheId)
                 .setCapacity(capacity)
@@ -154,7 +154,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
 
     @Override
     public Allocation moved(
-            long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+            long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares) {
         MovedRegions.Builder request = MovedRegions.newBuilder()
                 .setCacheId(cacheId)
                 .setGeneration(generation)
@@ -338,7 +338,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
      * where it did not arrive.
      */
     @Override
-    public synchronized Orders report(ServerReport report) {
+    public synchronized ReportReply report(ServerReport report) {
         if (reportsEnded != null) {
             ControlException why = reportsEnded;
             reportsEnded = null;
@@ -376,7 +376,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         @Override
         public void onNext(ReportReceipt receipt) {
             heard();
-            orders = new Orders(receipt.getLeave(), new HashSet<>(receipt.getEndedList()));
+            orders = new ReportReply(receipt.getLeave(), new HashSet<>(receipt.getEndedList()));
             keys.accept(sensible(
                     () -> ManagerKey.of(receipt.getEpoch(), receipt.getKey().toByteArray(), receipt.getMillis())));
         }

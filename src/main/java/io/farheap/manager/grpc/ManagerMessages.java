@@ -3,13 +3,13 @@ package io.farheap.manager.grpc;
 import com.google.protobuf.ByteString;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.Quota;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.wire.AllocateCache;
@@ -64,22 +64,22 @@ public final class ManagerMessages {
                 request.getTenant());
     }
 
-    static Configuration write(Candidate candidate) {
+    static Configuration write(AllocationCandidate candidate) {
         return Configuration.newBuilder()
                 .setSwitches(candidate.switches())
                 .setServerThreads(candidate.serverThreads())
                 .build();
     }
 
-    public static Candidate read(Configuration candidate) {
-        return new Candidate(candidate.getSwitches(), candidate.getServerThreads());
+    public static AllocationCandidate read(Configuration candidate) {
+        return new AllocationCandidate(candidate.getSwitches(), candidate.getServerThreads());
     }
 
-    public static List<Candidate> readCandidates(List<Configuration> candidates) {
+    public static List<AllocationCandidate> readCandidates(List<Configuration> candidates) {
         return candidates.stream().map(ManagerMessages::read).toList();
     }
 
-    public static List<ServerShare> write(List<Share> shares) {
+    public static List<ServerShare> write(List<RegionShare> shares) {
         return shares.stream()
                 .map(share -> ServerShare.newBuilder()
                         .setAddress(share.address())
@@ -89,9 +89,9 @@ public final class ManagerMessages {
                 .toList();
     }
 
-    public static List<Share> read(List<ServerShare> shares) {
+    public static List<RegionShare> read(List<ServerShare> shares) {
         return shares.stream()
-                .map(share -> new Share(
+                .map(share -> new RegionShare(
                         share.getAddress(),
                         share.getRegions(),
                         SignedGrant.of(share.getGrant().toByteArray())))

@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
-import io.farheap.posix.ShortSleeps;
+import io.farheap.posix.TimerSlack;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.time.TimeLimit;
@@ -19,7 +19,7 @@ final class ExtentMigration {
 
     private static final long STALL_NANOS = TimeLimit.of(10_000_000_000L);
 
-    private record Held(long end, long since) {}
+    private record HeldRange(long end, long since) {}
 
     private final SplitRegion split;
     private final RemoteRegion old;
@@ -29,7 +29,7 @@ final class ExtentMigration {
     /** Null where all is held at once. */
     private final @Nullable CopyWindow window;
     /** Windows whose writes wait, the oldest first. */
-    private final ArrayDeque<Held> waiting = new ArrayDeque<>();
+    private final ArrayDeque<HeldRange> waiting = new ArrayDeque<>();
 
     private long longestPause;
     private final PollPacer pacer;
@@ -61,7 +61,7 @@ final class ExtentMigration {
      * @throws ControlException where that fails; the marks say how far it has come
      */
     void run() {
-        try (ShortSleeps _ = new ShortSleeps()) {
+        try (TimerSlack _ = new TimerSlack()) {
             move();
         }
     }
@@ -108,7 +108,7 @@ final class ExtentMigration {
         long held = Math.min(wanted, end);
         boolean more = held > split.held();
         if (more) {
-            waiting.addLast(new Held(held, System.nanoTime()));
+            waiting.addLast(new HeldRange(held, System.nanoTime()));
             split.held(held);
         }
         participants.publish();

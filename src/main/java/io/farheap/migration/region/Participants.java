@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.thread.Uninterruptibles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -98,7 +98,7 @@ final class Participants {
         if (looks < SPINS) {
             Thread.onSpinWait();
         } else {
-            Uninterrupted.parkNanos(
+            Uninterruptibles.parkNanos(
                     Participants.class, Math.min(PAUSE_NANOS * (looks - SPINS + 1), LONGEST_PAUSE_NANOS));
         }
     }

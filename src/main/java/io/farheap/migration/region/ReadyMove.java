@@ -1,7 +1,7 @@
 package io.farheap.migration.region;
 
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -144,6 +144,6 @@ public final class ReadyMove implements AutoCloseable {
     public void close() {
         PacedPull waiting = pull;
         pull = null;
-        Closing.all(waiting);
+        Closeables.all(waiting);
     }
 }

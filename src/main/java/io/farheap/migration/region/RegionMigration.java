@@ -1,7 +1,7 @@
 package io.farheap.migration.region;
 
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.remote.PacedPull;
@@ -50,7 +50,7 @@ public final class RegionMigration {
     private final Context context;
     private final RegionTable table;
     private final Participants participants;
-    private final Finishing finishing = new Finishing();
+    private final CleanupTasks finishing = new CleanupTasks();
     /** A server that is being left: the copies there that nobody needs go with its lease, all at once. */
     private @Nullable RemoteServer leaving;
 
@@ -241,7 +241,7 @@ public final class RegionMigration {
             finishing.add(pull::close);
             return new MigrationResult(0, end - start, copied, 0, migration.longestPauseNanos());
         } catch (Throwable e) {
-            Closing.after(e, pull);
+            Closeables.after(e, pull);
             throw e;
         }
     }

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import java.lang.foreign.Arena;
@@ -21,10 +21,10 @@ final class CallAnswers {
     private final MemorySegment answer = Arena.ofAuto().allocate(CallFormat.RECORD_BYTES, Long.BYTES);
 
     /** @return bytes of the reply; its first is a status */
-    int reply(Running call, Reply out) {
-        Context context = call.context;
+    int reply(RunningCall call, Reply out) {
+        CallContext context = call.context;
         int result = context.resultBytes();
-        if (call.left == Context.RETURNED && CallFormat.REPLY_BYTES + result <= out.capacity()) {
+        if (call.left == CallContext.RETURNED && CallFormat.REPLY_BYTES + result <= out.capacity()) {
             status = CallStatus.DONE;
             out.setInt(0, CallStatus.DONE);
             out.setInt(4, context.code());
@@ -41,7 +41,7 @@ final class CallAnswers {
     }
 
     /** The same for one that was put off. */
-    void reply(Running call, PendingCall out) {
+    void reply(RunningCall call, PendingCall out) {
         int length = write(call.context, call.left);
         if (length > out.capacity()) {
             length = header(CallStatus.RESULT_FULL, 0, 0);
@@ -54,14 +54,14 @@ final class CallAnswers {
         return status;
     }
 
-    private int write(Context context, int left) {
-        if (left == Context.RETURNED) {
+    private int write(CallContext context, int left) {
+        if (left == CallContext.RETURNED) {
             int result = context.resultBytes();
             header(CallStatus.DONE, context.code(), 0);
             MemorySegment.copy(NativeMemory.ALL, context.resultAddress(), answer, CallFormat.REPLY_BYTES, result);
             return CallFormat.REPLY_BYTES + result;
         }
-        if (left == Context.ACCESS) {
+        if (left == CallContext.ACCESS) {
             int bytes = context.saveBytes();
             if (bytes > CallFormat.RECORD_BYTES - CallFormat.REPLY_BYTES) {
                 return header(CallStatus.RESULT_FULL, 0, 0);

@@ -19,11 +19,11 @@ final class LeaseProcedures {
     private final String client;
     private final LongSupplier clock;
 
-    private final AtomicReferenceArray<@Nullable Registered> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
+    private final AtomicReferenceArray<@Nullable ServedProcedure> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
     private final LongAdder nanos = new LongAdder();
     private final Upload upload = new Upload();
-    private volatile LeaseMap map = LeaseMap.EMPTY;
+    private volatile LeaseRegionTable map = LeaseRegionTable.EMPTY;
     private volatile boolean ended;
     /** Guarded by this. */
     private double tokens = REGISTRATIONS_A_SECOND;
@@ -46,13 +46,13 @@ final class LeaseProcedures {
 
     /** @param id any number */
     @Nullable
-    Registered find(int id) {
-        Registered found = procedures.get(CallFormat.slot(id));
+    ServedProcedure find(int id) {
+        ServedProcedure found = procedures.get(CallFormat.slot(id));
         return found != null && found.id == id ? found : null;
     }
 
     /** Replaces what was in its slot. */
-    void add(Registered procedure) {
+    void add(ServedProcedure procedure) {
         procedures.set(CallFormat.slot(procedure.id), procedure);
         if (ended) {
             end();
@@ -60,7 +60,7 @@ final class LeaseProcedures {
     }
 
     void remove(int id) {
-        Registered found = find(id);
+        ServedProcedure found = find(id);
         if (found != null) {
             procedures.compareAndSet(CallFormat.slot(id), found, null);
         }
@@ -70,11 +70,11 @@ final class LeaseProcedures {
         return upload;
     }
 
-    LeaseMap map() {
+    LeaseRegionTable map() {
         return map;
     }
 
-    void map(LeaseMap next) {
+    void map(LeaseRegionTable next) {
         map = next;
     }
 
@@ -121,7 +121,7 @@ final class LeaseProcedures {
     /** Whatever it had can be collected. */
     void end() {
         ended = true;
-        map = LeaseMap.EMPTY;
+        map = LeaseRegionTable.EMPTY;
         for (int i = 0; i < procedures.length(); i++) {
             procedures.set(i, null);
         }

@@ -13,12 +13,12 @@ import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
+import io.farheap.server.contract.CallInterleaving;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.server.contract.ServerService;
 import io.farheap.server.contract.ServerWork;
-import io.farheap.server.contract.TurnTaking;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -35,7 +35,7 @@ import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of {@link CallFormat} on one memory server, checked: any process with a lease may send any bytes. */
-public final class ProcedureServices implements ServerService, ThreadCalls.Peers {
+public final class ProcedureServices implements ServerService, ThreadCalls.ServerThreadGroup {
 
     private static final System.Logger LOG = System.getLogger(ProcedureServices.class.getName());
     private static final int MOST_REGIONS = ServerOptions.MAX_REGIONS;
@@ -48,7 +48,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
 
     private final Map<Long, LeaseProcedures> leases = new ConcurrentHashMap<>();
     /** Replaced with the lock held. */
-    private final SpareContexts spares = new SpareContexts();
+    private final CallContextPool spares = new CallContextPool();
 
     private volatile ThreadCalls[] threads = {};
 
@@ -63,7 +63,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
 
     private boolean closed;
     private ServedCode mode = ServedCode.OFF;
-    private TurnTaking turns = TurnTaking.MEASURED;
+    private CallInterleaving turns = CallInterleaving.MEASURED;
     private Runnable startThreads = () -> {};
     private final LongAdder registered = new LongAdder();
     /** Registrations that were not admitted, for whatever reason but that the server serves none such. */
@@ -203,7 +203,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
                 why = translation.name() + " changes the cache, and was to be registered as one that only reads";
             } else {
                 begin();
-                lease.add(new Registered(id, translation));
+                lease.add(new ServedProcedure(id, translation));
                 outcome = CallFormat.REGISTERED;
                 registered.increment();
             }
@@ -303,7 +303,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         if (regions == null) {
             return Integer.BYTES;
         }
-        LeaseMap next = new LeaseMap(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
+        LeaseRegionTable next = new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
         next.refresh(held);
         lease.map(next);
         own().replaced(out.later());
@@ -331,11 +331,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     }
 
     @Override
-    public @Nullable Running steal(ThreadCalls thief) {
+    public @Nullable RunningCall steal(ThreadCalls thief) {
         for (ThreadCalls other : threads) {
             // The last that waits is its own thread's, unless that has ended.
             if (other != thief && other.queue().size() > (other.hasEnded() ? 0 : 1)) {
-                Running stolen = other.queue().take();
+                RunningCall stolen = other.queue().take();
                 if (stolen != null) {
                     return stolen;
                 }

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunQueue {
 
-    private static final class Line {
+    private static final class LeaseQueue {
 
-        final ArrayDeque<Running> waiting = new ArrayDeque<>();
+        final ArrayDeque<RunningCall> waiting = new ArrayDeque<>();
         /** Nanoseconds, with a start that makes it comparable with the others'. */
         long used;
 
@@ -23,9 +23,9 @@ final class RunQueue {
     }
 
     /** Of all leases that have had calls here lately. */
-    private final IdentityHashMap<LeaseProcedures, Line> lines = new IdentityHashMap<>();
+    private final IdentityHashMap<LeaseProcedures, LeaseQueue> lines = new IdentityHashMap<>();
     /** Those with calls. */
-    private final List<Line> active = new ArrayList<>();
+    private final List<LeaseQueue> active = new ArrayList<>();
     /** What the line had used that a call was taken from last: no line that has calls has used less. */
     private long virtualTime;
     /** Written with the lock held; a look at it without tells whether to take the lock. */
@@ -36,10 +36,10 @@ final class RunQueue {
         return size;
     }
 
-    synchronized void add(Running call, LeaseProcedures lease) {
-        Line line = lines.get(lease);
+    synchronized void add(RunningCall call, LeaseProcedures lease) {
+        LeaseQueue line = lines.get(lease);
         if (line == null) {
-            line = new Line();
+            line = new LeaseQueue();
             lines.put(lease, line);
         }
         if (!line.listed) {
@@ -54,14 +54,14 @@ final class RunQueue {
 
     /** @return null where none waits */
     @Nullable
-    Running take() {
+    RunningCall take() {
         return size == 0 ? null : takeNext();
     }
 
-    private synchronized @Nullable Running takeNext() {
-        Line next = null;
+    private synchronized @Nullable RunningCall takeNext() {
+        LeaseQueue next = null;
         for (int i = 0; i < active.size(); i++) {
-            Line line = active.get(i);
+            LeaseQueue line = active.get(i);
             if (next == null || line.used - next.used < 0) {
                 next = line;
             }
@@ -70,7 +70,7 @@ final class RunQueue {
             return null;
         }
         virtualTime = next.used;
-        Running call = next.waiting.pollFirst();
+        RunningCall call = next.waiting.pollFirst();
         size--;
         if (next.waiting.isEmpty()) {
             next.listed = false;
@@ -85,11 +85,11 @@ final class RunQueue {
      * @param into from {@code count} on
      * @return how many there are then
      */
-    synchronized int takeMore(LeaseProcedures lease, Running[] into, int count, int most) {
-        Line line = lines.get(lease);
+    synchronized int takeMore(LeaseProcedures lease, RunningCall[] into, int count, int most) {
+        LeaseQueue line = lines.get(lease);
         int all = count;
         while (line != null && all < most) {
-            Running next = line.waiting.pollFirst();
+            RunningCall next = line.waiting.pollFirst();
             if (next == null) {
                 break;
             }
@@ -105,14 +105,14 @@ final class RunQueue {
 
     /** A lease has used the thread for so long. */
     synchronized void used(LeaseProcedures lease, long nanos) {
-        Line line = lines.get(lease);
+        LeaseQueue line = lines.get(lease);
         if (line != null) {
             line.used += nanos;
         }
     }
 
     synchronized void forget(LeaseProcedures lease) {
-        Line line = lines.get(lease);
+        LeaseQueue line = lines.get(lease);
         if (line != null && !line.listed) {
             lines.remove(lease);
         }

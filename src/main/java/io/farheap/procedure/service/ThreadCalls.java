@@ -4,14 +4,14 @@ import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.Call;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
+import io.farheap.server.contract.CallInterleaving;
 import io.farheap.server.contract.ServerWork;
-import io.farheap.server.contract.TurnTaking;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs calls on one server thread. A call begins while the batch that it came in is served, and most end there: one
- * after another, or all of the batch in turns ({@link Slices}). One that takes longer waits in the {@link RunQueue} and
+ * after another, or all of the batch in turns ({@link SliceRunner}). One that takes longer waits in the {@link RunQueue} and
  * goes on in slices between rounds of the thread's message rings; a thread without any takes those of others.
  */
 final class ThreadCalls implements ServerWork {
@@ -59,22 +59,22 @@ final class ThreadCalls implements ServerWork {
     private final Handler resumes = new Handler(true);
     private final int number;
     private final Map<Long, LeaseProcedures> leases;
-    private final TurnTaking turnTaking;
-    private final Peers peers;
+    private final CallInterleaving turnTaking;
+    private final ServerThreadGroup peers;
     private final Runnable wake;
     private final RunQueue queue = new RunQueue();
-    private final Slices slices = new Slices();
+    private final SliceRunner slices = new SliceRunner();
     private final CallAnswers answers = new CallAnswers();
     private final CallCounters counters = new CallCounters();
     /** Whose call was looked up last, and what it has: most of a batch are of one lease. */
     private @Nullable HeldRegions lastHeld;
 
     private @Nullable LeaseProcedures last;
-    private final SpareContexts spares;
-    private final Running[] idle = new Running[GROUP];
+    private final CallContextPool spares;
+    private final RunningCall[] idle = new RunningCall[GROUP];
     private int idleCount;
     /** Calls of the batch that is being served which have begun, to run in turns; and how many have been executed. */
-    private Running[] begun = new Running[GROUP];
+    private RunningCall[] begun = new RunningCall[GROUP];
 
     private int begunCount;
     private int executed;
@@ -84,7 +84,7 @@ final class ThreadCalls implements ServerWork {
     private final List<PendingCall> replacing = new ArrayList<>();
 
     private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
-    private final Running[] group = new Running[GROUP];
+    private final RunningCall[] group = new RunningCall[GROUP];
     private int timed;
     /** When the slice before ended, and how long it took; 0 where rings have had as much since. */
     private long sliceEnd;
@@ -97,11 +97,11 @@ final class ThreadCalls implements ServerWork {
     private volatile boolean ended;
 
     /** The threads of one server. */
-    interface Peers {
+    interface ServerThreadGroup {
 
         /** A call of another thread's, or null. */
         @Nullable
-        Running steal(ThreadCalls thief);
+        RunningCall steal(ThreadCalls thief);
 
         /** There is more to do than one thread does. */
         void help(ThreadCalls busy);
@@ -119,9 +119,9 @@ final class ThreadCalls implements ServerWork {
     ThreadCalls(
             int number,
             Map<Long, LeaseProcedures> leases,
-            TurnTaking turns,
-            SpareContexts spares,
-            Peers peers,
+            CallInterleaving turns,
+            CallContextPool spares,
+            ServerThreadGroup peers,
             Runnable wake) {
         this.spares = spares;
         this.number = number;
@@ -132,8 +132,8 @@ final class ThreadCalls implements ServerWork {
         this.mapAnswer.set(ValueLayout.JAVA_INT_UNALIGNED, 0, 1);
     }
 
-    private boolean turns(Registered procedure) {
-        return turnTaking == TurnTaking.ALWAYS || turnTaking == TurnTaking.MEASURED && procedure.turns();
+    private boolean turns(ServedProcedure procedure) {
+        return turnTaking == CallInterleaving.ALWAYS || turnTaking == CallInterleaving.MEASURED && procedure.turns();
     }
 
     RpcHandler handler(boolean resume) {
@@ -150,9 +150,9 @@ final class ThreadCalls implements ServerWork {
         if (lease == null) {
             return RpcHandler.NOWHERE;
         }
-        Registered procedure = lease.find(in.getInt(0));
+        ServedProcedure procedure = lease.find(in.getInt(0));
         if (procedure != null && turns(procedure)) {
-            Running call = begin(resume, held, lease, procedure, in);
+            RunningCall call = begin(resume, held, lease, procedure, in);
             if (call != null) {
                 if (begunCount == begun.length) {
                     begun = Arrays.copyOf(begun, begunCount * 2);
@@ -162,7 +162,7 @@ final class ThreadCalls implements ServerWork {
                 return RpcHandler.NOWHERE;
             }
         }
-        LeaseMap map = lease.map();
+        LeaseRegionTable map = lease.map();
         map.refresh(held);
         long address = map.address(in.getLong(24));
         return address == 0 ? RpcHandler.NOWHERE : held.place(address);
@@ -171,17 +171,17 @@ final class ThreadCalls implements ServerWork {
     // A call that has begun has a lease and a procedure.
     @SuppressWarnings("NullAway")
     private int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
-        Running call = takeBegun(held, in.address(0, 0));
+        RunningCall call = takeBegun(held, in.address(0, 0));
         if (call == null) {
             LeaseProcedures lease = lease(held);
-            Registered procedure = lease == null ? null : lease.find(in.getInt(0));
+            ServedProcedure procedure = lease == null ? null : lease.find(in.getInt(0));
             call = procedure == null ? null : begin(resume, held, lease, procedure, in);
             if (call == null) {
                 return refuse(out);
             }
             first(call);
         }
-        if (call.left == Context.FUEL || call.left == Context.TURN) {
+        if (call.left == CallContext.FUEL || call.left == CallContext.TURN) {
             LeaseProcedures lease = call.lease;
             lease.putOff();
             counters.add(CallCounters.PUT_OFF, 1);
@@ -204,8 +204,8 @@ final class ThreadCalls implements ServerWork {
     /** The first slice of a call that runs alone. */
     // As in execute.
     @SuppressWarnings("NullAway")
-    private void first(Running call) {
-        Registered procedure = call.procedure;
+    private void first(RunningCall call) {
+        ServedProcedure procedure = call.procedure;
         if ((++timed & TIMED_MASK) != 0) {
             counters.add(CallCounters.FUEL, slices.one(call, procedure.firstFuel()));
             return;
@@ -224,7 +224,7 @@ final class ThreadCalls implements ServerWork {
      */
     // As in execute.
     @SuppressWarnings("NullAway")
-    private @Nullable Running takeBegun(HeldRegions held, long at) {
+    private @Nullable RunningCall takeBegun(HeldRegions held, long at) {
         if (begunCount == 0) {
             return null;
         }
@@ -237,7 +237,7 @@ final class ThreadCalls implements ServerWork {
             firstOfAll();
         }
         if (executed < begunCount && begun[executed].at == at && begun[executed].held == held) {
-            Running call = begun[executed++];
+            RunningCall call = begun[executed++];
             if (executed == begunCount) {
                 forgetBegun();
             }
@@ -253,7 +253,7 @@ final class ThreadCalls implements ServerWork {
             first(begun[0]);
             return;
         }
-        Registered procedure = begun[0].procedure;
+        ServedProcedure procedure = begun[0].procedure;
         long started = System.nanoTime();
         long units = slices.inTurns(begun, begunCount, procedure.firstFuel());
         long nanos = System.nanoTime() - started;
@@ -273,8 +273,8 @@ final class ThreadCalls implements ServerWork {
     }
 
     /** @return null where it is refused */
-    private @Nullable Running begin(
-            boolean resume, HeldRegions held, LeaseProcedures lease, Registered procedure, Arguments in) {
+    private @Nullable RunningCall begin(
+            boolean resume, HeldRegions held, LeaseProcedures lease, ServedProcedure procedure, Arguments in) {
         int bytes = in.bytes() - CallFormat.CALL_BYTES;
         int capacity = in.getInt(4);
         if (bytes < 0
@@ -292,10 +292,10 @@ final class ThreadCalls implements ServerWork {
             from = 0;
             span = 0;
         }
-        Running call = take();
+        RunningCall call = take();
         call.begin(held, lease, procedure);
         call.end = from + span;
-        Context context = call.context;
+        CallContext context = call.context;
         context.begin(procedure.translation.code(), from, span, resume ? 0 : bytes, capacity, CallFormat.FUEL_LIMIT);
         long at = in.address(CallFormat.CALL_BYTES, bytes);
         if (!resume) {
@@ -316,7 +316,7 @@ final class ThreadCalls implements ServerWork {
         return last;
     }
 
-    private void add(Running call, LeaseProcedures lease) {
+    private void add(RunningCall call, LeaseProcedures lease) {
         queue.add(call, lease);
         if (queue.size() > 1) {
             peers.help(this);
@@ -337,7 +337,7 @@ final class ThreadCalls implements ServerWork {
             return true;
         }
         sliceNanos = 0;
-        Running call = queue.take();
+        RunningCall call = queue.take();
         if (call == null) {
             call = peers.steal(this);
             if (call == null) {
@@ -370,14 +370,14 @@ final class ThreadCalls implements ServerWork {
 
     // A call that waits has all of these.
     @SuppressWarnings("NullAway")
-    private void goOn(Running first) {
+    private void goOn(RunningCall first) {
         LeaseProcedures lease = first.lease;
-        Registered procedure = first.procedure;
+        ServedProcedure procedure = first.procedure;
         group[0] = first;
         int all = turns(procedure) ? queue.takeMore(lease, group, 1, GROUP) : 1;
         int count = 0;
         for (int i = 0; i < all; i++) {
-            Running call = group[i];
+            RunningCall call = group[i];
             if (call.pending.cancelled() || lease.ended()) {
                 end(call, lease);
             } else {
@@ -395,7 +395,7 @@ final class ThreadCalls implements ServerWork {
         Arrays.fill(group, 0, all, null);
     }
 
-    private void slice(LeaseProcedures lease, Registered procedure, int count) {
+    private void slice(LeaseProcedures lease, ServedProcedure procedure, int count) {
         long started = System.nanoTime();
         long units = count == 1
                 ? slices.one(group[0], procedure.sliceFuel())
@@ -416,8 +416,8 @@ final class ThreadCalls implements ServerWork {
 
     // As in goOn.
     @SuppressWarnings("NullAway")
-    private void sliced(Running call, LeaseProcedures lease) {
-        if (call.left == Context.FUEL || call.left == Context.TURN) {
+    private void sliced(RunningCall call, LeaseProcedures lease) {
+        if (call.left == CallContext.FUEL || call.left == CallContext.TURN) {
             add(call, lease);
             return;
         }
@@ -430,20 +430,20 @@ final class ThreadCalls implements ServerWork {
         end(call, lease);
     }
 
-    private void end(Running call, LeaseProcedures lease) {
+    private void end(RunningCall call, LeaseProcedures lease) {
         lease.finish();
         put(call);
     }
 
-    private Running take() {
+    private RunningCall take() {
         if (idleCount > 0) {
             return idle[--idleCount];
         }
-        Running spare = spares.take();
-        return spare == null ? new Running() : spare;
+        RunningCall spare = spares.take();
+        return spare == null ? new RunningCall() : spare;
     }
 
-    private void put(Running call) {
+    private void put(RunningCall call) {
         call.finish();
         if (idleCount < idle.length) {
             idle[idleCount++] = call;
@@ -456,7 +456,7 @@ final class ThreadCalls implements ServerWork {
         return queue;
     }
 
-    Slices slices() {
+    SliceRunner slices() {
         return slices;
     }
 

@@ -3,11 +3,11 @@ package io.farheap.procedure.translate;
 import io.farheap.procedure.translate.flow.Inliner;
 import io.farheap.procedure.translate.flow.TypeFlow;
 import io.farheap.procedure.translate.instruction.Operands;
-import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusalMessages;
 import io.farheap.procedure.translate.instruction.RefusedProcedureException;
 import io.farheap.procedure.translate.reading.ClassReader;
-import io.farheap.procedure.translate.reading.OwnMethod;
 import io.farheap.procedure.translate.reading.ProcedureClass;
+import io.farheap.procedure.translate.reading.UserMethod;
 import io.farheap.procedure.translate.running.CodeShape;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import io.farheap.procedure.translate.running.Translation;
@@ -42,8 +42,8 @@ public final class Translator {
         }
         // Each instruction becomes a byte at least.
         ProcedureClass procedure = ClassReader.read(classFile, limits.translatedBytes());
-        Refusal refusal = new Refusal(procedure.name());
-        for (OwnMethod method : procedure.methods()) {
+        RefusalMessages refusal = new RefusalMessages(procedure.name());
+        for (UserMethod method : procedure.methods()) {
             TypeFlow.of(
                     refusal,
                     method.ops(),
@@ -55,9 +55,9 @@ public final class Translator {
         return translate(procedure, refusal, limits);
     }
 
-    private static Translation translate(ProcedureClass procedure, Refusal refusal, Limits limits) {
-        Inliner.Flat flat = Inliner.inline(refusal, procedure, limits.translatedBytes());
-        OwnMethod run = procedure.methods().get(procedure.run());
+    private static Translation translate(ProcedureClass procedure, RefusalMessages refusal, Limits limits) {
+        Inliner.FlatCode flat = Inliner.inline(refusal, procedure, limits.translatedBytes());
+        UserMethod run = procedure.methods().get(procedure.run());
         // Once more with all in one, which the resume points need; what is well typed apart is so together.
         @Nullable
         Operands[] reached = TypeFlow.of(
@@ -74,7 +74,7 @@ public final class Translator {
                 TranslatedCode.load(written, shape));
     }
 
-    private static byte[] write(Program program, Refusal refusal, Limits limits) {
+    private static byte[] write(Program program, RefusalMessages refusal, Limits limits) {
         if (!program.ahead.isEmpty()) {
             try {
                 byte[] written = Weaver.write(program, true);

@@ -1,7 +1,7 @@
 package io.farheap.resilience.keeper;
 
 import io.farheap.resilience.contract.Health;
-import io.farheap.resilience.table.ServerRecord;
+import io.farheap.resilience.table.ServerErrorCounts;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SlabTable;
 import io.farheap.resilience.table.SpaceState;
@@ -65,7 +65,7 @@ public final class HealthWatch implements AutoCloseable {
             }
         }
         long suspects = 0;
-        for (ServerRecord record : space.records.values()) {
+        for (ServerErrorCounts record : space.records.values()) {
             suspects += record.suspect ? 1 + record.server.index() * 0x9E3779B97F4A7C15L : 0;
         }
         return hash ^ suspects;

@@ -3,7 +3,7 @@ package io.farheap.resilience.keeper;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.RebuildPlan;
-import io.farheap.posix.ShortSleeps;
+import io.farheap.posix.TimerSlack;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.resilience.contract.Resilience;
@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
  * says that it is there. So reads of the range go on, and writes wait for the windows under way. One thread.
  *
  * <p>It makes windows in the order of pages and has the same sources for all of them. Where it gets no further, since a
- * source fails, splits disagree or a page is stuck, {@link Rebuild} makes the rest.
+ * source fails, splits disagree or a page is stuck, {@link SlabRebuild} makes the rest.
  */
 final class ServerRebuild {
 
@@ -58,7 +58,7 @@ final class ServerRebuild {
 
     private final SpaceState space;
     private final Resilience resilience;
-    private final Rebuild rebuild;
+    private final SlabRebuild rebuild;
     private final int splitBytes;
     private final int windowPages;
     /** Of a slab that are pages' splits: a little may be left at its end. */
@@ -74,7 +74,7 @@ final class ServerRebuild {
 
     private boolean destinationFailed;
 
-    ServerRebuild(SpaceState space, Rebuild rebuild) {
+    ServerRebuild(SpaceState space, SlabRebuild rebuild) {
         this.space = space;
         this.resilience = space.resilience;
         this.rebuild = rebuild;
@@ -100,7 +100,7 @@ final class ServerRebuild {
      * Fills a slab that is in the table and REBUILDING.
      *
      * @param between is run now and then, while no words are held
-     * @return as {@link Rebuild#run}
+     * @return as {@link SlabRebuild#run}
      */
     boolean run(Slab slab, Runnable between) {
         destinationFailed = false;
@@ -126,7 +126,7 @@ final class ServerRebuild {
             return false;
         }
         long before = made;
-        try (ShortSleeps _ = new ShortSleeps()) {
+        try (TimerSlack _ = new TimerSlack()) {
             pull.start();
             return lead(slab, pull, sources, between);
         } catch (ControlException | VerbsException | CompletionException e) {

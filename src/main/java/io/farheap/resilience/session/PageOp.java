@@ -47,7 +47,7 @@ final class PageOp {
     int want;
 
     @Nullable
-    Slot slot;
+    PageBuffer slot;
 
     long word;
     /** A read that keeps writers out, having met too many. */

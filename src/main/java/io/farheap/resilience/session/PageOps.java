@@ -16,15 +16,15 @@ public final class PageOps implements CompletionHandler {
     /** So many are under way at once. */
     public static final int CAPACITY = 128;
 
-    private static final Requests.Request NOBODY = new Requests.Request();
+    private static final CodedRequests.CodedRequest NOBODY = new CodedRequests.CodedRequest();
 
     private final SpaceState space;
-    private final Parts parts;
-    private final Requests requests;
-    private final Gather gather;
+    private final CodedSessionContext parts;
+    private final CodedRequests requests;
+    private final SplitReader gather;
     private final PageReads reads;
     private final PageWrites writes;
-    private final Order order = new Order(CAPACITY);
+    private final PageOpOrder order = new PageOpOrder(CAPACITY);
     private final PageOp[] ops = new PageOp[CAPACITY];
     private final int[] free = new int[CAPACITY];
     private int freeCount;
@@ -37,11 +37,11 @@ public final class PageOps implements CompletionHandler {
 
     private boolean abandoning;
 
-    public PageOps(SpaceState space, Parts parts, Requests requests) {
+    public PageOps(SpaceState space, CodedSessionContext parts, CodedRequests requests) {
         this.space = space;
         this.parts = parts;
         this.requests = requests;
-        this.gather = new Gather(parts);
+        this.gather = new SplitReader(parts);
         this.reads = new PageReads(parts, gather);
         this.writes = new PageWrites(parts, gather, this::calledEarly);
         for (int i = CAPACITY - 1; i >= 0; i--) {
@@ -68,7 +68,7 @@ public final class PageOps implements CompletionHandler {
     /** Makes operations of requests, in their order, and begins them. */
     public void cut() {
         while (freeCount > 0) {
-            Requests.Request request = requests.cutting();
+            CodedRequests.CodedRequest request = requests.cutting();
             if (request == null) {
                 return;
             }
@@ -83,7 +83,7 @@ public final class PageOps implements CompletionHandler {
         }
     }
 
-    private void aim(PageOp op, Requests.Request request) {
+    private void aim(PageOp op, CodedRequests.CodedRequest request) {
         Resilience resilience = space.resilience;
         int pageBytes = resilience.pageBytes();
         int splitBytes = resilience.splitBytes();
@@ -109,14 +109,14 @@ public final class PageOps implements CompletionHandler {
         }
     }
 
-    private int begin(PageOp op, Requests.Request request) {
+    private int begin(PageOp op, CodedRequests.CodedRequest request) {
         if (order.waits(op)) {
             return PageReads.NOT_YET;
         }
         return op.write ? writes.begin(op, request) : reads.begin(op, request);
     }
 
-    private Requests.Request requestOf(PageOp op) {
+    private CodedRequests.CodedRequest requestOf(PageOp op) {
         return op.request < 0 ? NOBODY : requests.at(op.request);
     }
 
@@ -126,7 +126,7 @@ public final class PageOps implements CompletionHandler {
             end(op, status);
             return;
         }
-        Slot slot = op.slot;
+        PageBuffer slot = op.slot;
         boolean tellsNobody = op.state != PageOp.GATHERING && op.state != PageOp.SENDING
                 || op.failed != 0
                 || slot != null && slot.unposted != 0;
@@ -162,18 +162,18 @@ public final class PageOps implements CompletionHandler {
     /** A split's tag has come back, or a connection is mended. */
     @Override
     public void completed(long tag, int outcome) {
-        if (Lines.isReconnect(tag)) {
+        if (CodedConnections.isReconnect(tag)) {
             parts.lines.reconnected(tag, outcome, parts.clock());
             return;
         }
-        int split = (int) tag & Parts.SPLIT_MASK;
-        Slot slot = parts.slot((int) (tag >>> Parts.SPLIT_BITS));
+        int split = (int) tag & CodedSessionContext.SPLIT_MASK;
+        PageBuffer slot = parts.slot((int) (tag >>> CodedSessionContext.SPLIT_BITS));
         boolean done = outcome == Outcome.DONE;
         if (!done) {
             parts.lines.broke(slot.slabs[split].region().server(), parts.clock());
         }
         int waits = parts.returned(slot, split);
-        if (waits == Slot.NOBODY) {
+        if (waits == PageBuffer.NOBODY) {
             return;
         }
         PageOp op = ops[waits];
@@ -204,7 +204,7 @@ public final class PageOps implements CompletionHandler {
     }
 
     private int again(PageOp op) {
-        Slot slot = op.slot;
+        PageBuffer slot = op.slot;
         if (op.state == PageOp.WAITING) {
             return begin(op, requestOf(op));
         }
@@ -223,7 +223,7 @@ public final class PageOps implements CompletionHandler {
         long now = parts.step();
         parts.lines.tick(parts.clock());
         for (PageOp op : ops) {
-            Slot slot = op.slot;
+            PageBuffer slot = op.slot;
             if (slot == null) {
                 continue;
             }

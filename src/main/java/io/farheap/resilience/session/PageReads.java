@@ -15,10 +15,10 @@ final class PageReads {
     /** So often a write may come between before a read keeps writers out. */
     private static final int OPTIMISTIC = 4;
 
-    private final Parts parts;
-    private final Gather gather;
+    private final CodedSessionContext parts;
+    private final SplitReader gather;
 
-    PageReads(Parts parts, Gather gather) {
+    PageReads(CodedSessionContext parts, SplitReader gather) {
         this.parts = parts;
         this.gather = gather;
     }
@@ -28,7 +28,7 @@ final class PageReads {
      *
      * @return {@link #NOT_YET}, or the status with which it has ended
      */
-    int begin(PageOp op, Requests.Request request) {
+    int begin(PageOp op, CodedRequests.CodedRequest request) {
         StripeWords words = parts.space.words;
         if (op.tries >= OPTIMISTIC && !op.underWord) {
             // Where another has it, perhaps for long, the page is read as before.
@@ -38,7 +38,7 @@ final class PageReads {
         if (StripeWords.writing(op.word)) {
             return NOT_YET;
         }
-        Slot slot = op.slot != null ? op.slot : parts.takeSlot(op);
+        PageBuffer slot = op.slot != null ? op.slot : parts.takeSlot(op);
         if (slot == null) {
             return NOT_YET;
         }
@@ -48,21 +48,21 @@ final class PageReads {
     }
 
     /** A split's tag has come back; as {@link #begin}. */
-    int arrived(PageOp op, Slot slot, int split, boolean done, Requests.Request request) {
+    int arrived(PageOp op, PageBuffer slot, int split, boolean done, CodedRequests.CodedRequest request) {
         return after(op, slot, request, gather.arrived(op, slot, split, done));
     }
 
     /** What becomes of it after its splits were looked at; as {@link #begin}. */
-    int after(PageOp op, Slot slot, Requests.Request request, int found) {
+    int after(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request, int found) {
         return switch (found) {
-            case Gather.READY -> ready(op, slot, request);
-            case Gather.STARVED -> again(op);
-            case Gather.LOST -> end(op, CodedStatus.LOST);
+            case SplitReader.READY -> ready(op, slot, request);
+            case SplitReader.STARVED -> again(op);
+            case SplitReader.LOST -> end(op, CodedStatus.LOST);
             default -> NOT_YET;
         };
     }
 
-    private int ready(PageOp op, Slot slot, Requests.Request request) {
+    private int ready(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request) {
         if (!op.underWord) {
             VarHandle.acquireFence();
             if (!StripeWords.same(op.word, parts.space.words.look(op.page))) {
@@ -72,10 +72,10 @@ final class PageReads {
             }
         }
         switch (gather.agree(op, slot)) {
-            case Gather.WAITS -> {
+            case SplitReader.WAITS -> {
                 return NOT_YET;
             }
-            case Gather.CORRUPT -> {
+            case SplitReader.CORRUPT -> {
                 return end(op, CodedStatus.CORRUPT);
             }
             default -> {}
@@ -106,7 +106,7 @@ final class PageReads {
     }
 
     /** Copies what came, and makes the rest, elsewhere: a late split may still land in its place. */
-    private int deliver(PageOp op, Slot slot, MemorySegment memory, long at) {
+    private int deliver(PageOp op, PageBuffer slot, MemorySegment memory, long at) {
         int made = op.touched & ~op.have;
         if (made != 0) {
             parts.counts.decoded++;
@@ -128,7 +128,7 @@ final class PageReads {
     }
 
     /** Neighbouring splits of one origin are one copy. */
-    private void copy(PageOp op, Slot slot, int made, MemorySegment memory, long at) {
+    private void copy(PageOp op, PageBuffer slot, int made, MemorySegment memory, long at) {
         int splitBytes = parts.splitBytes;
         int end = op.pageFrom + op.bytes;
         int from = op.pageFrom;

@@ -14,13 +14,13 @@ final class PageWrites {
 
     private static final int NOT_YET = PageReads.NOT_YET;
 
-    private final Parts parts;
-    private final Gather gather;
+    private final CodedSessionContext parts;
+    private final SplitReader gather;
     private final Resilience resilience;
     private final int dataMask;
     private final int parityMask;
     private final int all;
-    /** What {@link Requests#ended} is told where a write is called back before its end. */
+    /** What {@link CodedRequests#ended} is told where a write is called back before its end. */
     private final EarlyEnd earlyEnd;
 
     /** Told that a write is to be called back, and goes on. */
@@ -28,7 +28,7 @@ final class PageWrites {
         void called(PageOp op);
     }
 
-    PageWrites(Parts parts, Gather gather, EarlyEnd earlyEnd) {
+    PageWrites(CodedSessionContext parts, SplitReader gather, EarlyEnd earlyEnd) {
         this.parts = parts;
         this.gather = gather;
         this.resilience = parts.resilience;
@@ -39,13 +39,13 @@ final class PageWrites {
     }
 
     /** As {@link PageReads#begin}. */
-    int begin(PageOp op, Requests.Request request) {
+    int begin(PageOp op, CodedRequests.CodedRequest request) {
         if (!parts.hasSlot() || !parts.space.words.tryWrite(op.page)) {
             return NOT_YET;
         }
         op.targets = op.touched | parityMask;
         op.word = 0;
-        Slot slot = parts.takeSlot(op);
+        PageBuffer slot = parts.takeSlot(op);
         op.slot = slot;
         if (op.whole && slot != null) {
             if (Integer.bitCount(parts.space.table.good(op.range)) < resilience.dataSplits()) {
@@ -57,28 +57,28 @@ final class PageWrites {
         return slot == null ? NOT_YET : gatherFirst(op, slot, request);
     }
 
-    private int gatherFirst(PageOp op, Slot slot, Requests.Request request) {
+    private int gatherFirst(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request) {
         op.state = PageOp.GATHERING;
         return gathered(op, slot, request, gather.begin(op, slot, 0));
     }
 
     /** A split that is read first has come, or has not; as {@link #begin}. */
-    int arrived(PageOp op, Slot slot, int split, boolean done, Requests.Request request) {
+    int arrived(PageOp op, PageBuffer slot, int split, boolean done, CodedRequests.CodedRequest request) {
         return gathered(op, slot, request, gather.arrived(op, slot, split, done));
     }
 
     /** As {@link PageReads#after}. */
-    int gathered(PageOp op, Slot slot, Requests.Request request, int found) {
+    int gathered(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request, int found) {
         switch (found) {
-            case Gather.READY -> {
+            case SplitReader.READY -> {
                 return change(op, slot, request);
             }
-            case Gather.STARVED -> {
+            case SplitReader.STARVED -> {
                 op.state = PageOp.STARVED;
                 parts.leave(op);
                 return NOT_YET;
             }
-            case Gather.LOST -> {
+            case SplitReader.LOST -> {
                 return end(op, CodedStatus.LOST);
             }
             default -> {
@@ -88,8 +88,8 @@ final class PageWrites {
     }
 
     /** What a write that has too few connections, or void slabs, does from time to time; as {@link #begin}. */
-    int again(PageOp op, Requests.Request request) {
-        Slot slot = op.slot;
+    int again(PageOp op, CodedRequests.CodedRequest request) {
+        PageBuffer slot = op.slot;
         if (op.state == PageOp.STARVED) {
             slot = parts.takeSlot(op);
             if (slot == null) {
@@ -111,19 +111,19 @@ final class PageWrites {
         return retryFailed(op, slot);
     }
 
-    private int change(PageOp op, Slot gatheredIn, Requests.Request request) {
+    private int change(PageOp op, PageBuffer gatheredIn, CodedRequests.CodedRequest request) {
         switch (gather.agree(op, gatheredIn)) {
-            case Gather.WAITS -> {
+            case SplitReader.WAITS -> {
                 return NOT_YET;
             }
-            case Gather.CORRUPT -> {
+            case SplitReader.CORRUPT -> {
                 return end(op, CodedStatus.CORRUPT);
             }
             default -> {}
         }
         // What found the queue full need not come any more.
         gatheredIn.unposted = 0;
-        Slot slot = gatheredIn;
+        PageBuffer slot = gatheredIn;
         int needed = op.want | parityMask;
         boolean delta = Integer.bitCount(op.touched) == 1 && (op.have & needed) == needed;
         if (gatheredIn.outstanding != 0) {
@@ -150,7 +150,7 @@ final class PageWrites {
         return send(op, slot, request, delta);
     }
 
-    private void copySplits(PageOp op, Slot from, Slot to) {
+    private void copySplits(PageOp op, PageBuffer from, PageBuffer to) {
         for (int left = op.have; left != 0; left &= left - 1) {
             long at = (long) Integer.numberOfTrailingZeros(left) * parts.splitBytes + op.columnFrom;
             MemorySegment.copy(parts.memory, from.at + at, parts.memory, to.at + at, op.columnBytes);
@@ -158,7 +158,7 @@ final class PageWrites {
     }
 
     /** @param delta whether the slot has the old bytes of the one data split that changes, and of all parity */
-    private int send(PageOp op, Slot slot, Requests.Request request, boolean delta) {
+    private int send(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request, boolean delta) {
         MemorySegment memory = request.memory;
         try {
             if (memory == null) {
@@ -195,7 +195,7 @@ final class PageWrites {
     }
 
     /** The new bytes and the new parity take the places of the old ones. */
-    private void makeChange(PageOp op, Slot slot, MemorySegment memory, long at) {
+    private void makeChange(PageOp op, PageBuffer slot, MemorySegment memory, long at) {
         int split = Integer.numberOfTrailingZeros(op.touched);
         long old = slot.at + op.pageFrom;
         long change = (long) parts.splitBytes * resilience.splits();
@@ -212,16 +212,16 @@ final class PageWrites {
     private static void xor(MemorySegment from, long fromAt, MemorySegment to, long toAt, int bytes) {
         int at = 0;
         for (; at + Long.BYTES <= bytes; at += Long.BYTES) {
-            long sum = from.get(Layouts.LONG, fromAt + at) ^ to.get(Layouts.LONG, toAt + at);
-            to.set(Layouts.LONG, toAt + at, sum);
+            long sum = from.get(ValueLayouts.LONG, fromAt + at) ^ to.get(ValueLayouts.LONG, toAt + at);
+            to.set(ValueLayouts.LONG, toAt + at, sum);
         }
         for (; at < bytes; at++) {
-            byte sum = (byte) (from.get(Layouts.BYTE, fromAt + at) ^ to.get(Layouts.BYTE, toAt + at));
-            to.set(Layouts.BYTE, toAt + at, sum);
+            byte sum = (byte) (from.get(ValueLayouts.BYTE, fromAt + at) ^ to.get(ValueLayouts.BYTE, toAt + at));
+            to.set(ValueLayouts.BYTE, toAt + at, sum);
         }
     }
 
-    private void write(PageOp op, Slot slot, int split) {
+    private void write(PageOp op, PageBuffer slot, int split) {
         int bit = 1 << split;
         if (slot.slabs[split].isVoid()) {
             op.skipped |= bit;
@@ -235,7 +235,7 @@ final class PageWrites {
     }
 
     /** A split's tag has come back; as {@link #begin}. */
-    int written(PageOp op, Slot slot, int split, boolean done) {
+    int written(PageOp op, PageBuffer slot, int split, boolean done) {
         int bit = 1 << split;
         if ((op.skipped & bit) != 0) {
             // It was late, and its slab is void.
@@ -295,10 +295,10 @@ final class PageWrites {
     }
 
     /** Splits that failed are sent again where their servers can be reached. */
-    private int retryFailed(PageOp op, Slot slot) {
+    private int retryFailed(PageOp op, PageBuffer slot) {
         for (int left = op.failed & ~slot.outstanding; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
-            Line line = parts.lines.of(slot.slabs[split].region().server());
+            CodedConnection line = parts.lines.of(slot.slabs[split].region().server());
             if (line.connected || slot.slabs[split].isVoid()) {
                 write(op, slot, split);
             }
@@ -310,7 +310,7 @@ final class PageWrites {
      * Looks at a write's time: what is not there when it is over, or failed at a server that cannot be reached, makes
      * its slab void; as {@link #begin}.
      */
-    int tick(PageOp op, Slot slot) {
+    int tick(PageOp op, PageBuffer slot) {
         int unreachable = 0;
         for (int left = op.targets & ~op.done & ~op.skipped; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
@@ -332,7 +332,7 @@ final class PageWrites {
         return settle(op);
     }
 
-    private boolean makeVoid(PageOp op, Slot slot, int splits) {
+    private boolean makeVoid(PageOp op, PageBuffer slot, int splits) {
         if (!parts.space.table.makeVoid(slot.slabs, splits)) {
             return false;
         }
@@ -365,7 +365,7 @@ final class PageWrites {
      * fewer than k would be left the page is given up instead, and not its range: nobody reads or writes it any more.
      */
     void abandon(PageOp op) {
-        Slot slot = op.slot;
+        PageBuffer slot = op.slot;
         int missing = op.targets & ~op.done & ~op.skipped;
         if (slot != null && op.state == PageOp.SENDING && missing != 0) {
             if (!parts.space.table.makeVoid(slot.slabs, missing)) {

@@ -252,7 +252,7 @@ public final class SlabTable {
      * @param servers all that there are
      * @param lost those of them whose leases are lost
      */
-    public record Census(
+    public record SlabCensus(
             int slabs,
             int good,
             int voids,
@@ -262,7 +262,7 @@ public final class SlabTable {
             Set<RemoteServer> lost) {}
 
     /** @param known the servers, to be asked once: any slab's is among them, as none leaves while it has one */
-    public synchronized Census census(Supplier<List<RemoteServer>> known) {
+    public synchronized SlabCensus census(Supplier<List<RemoteServer>> known) {
         List<RemoteServer> servers = known.get();
         Set<RemoteServer> lost =
                 servers.stream().filter(server -> server.lost() != null).collect(Collectors.toCollection(HashSet::new));
@@ -284,6 +284,6 @@ public final class SlabTable {
             good += goodOfRange;
             least = Math.min(least, goodOfRange);
         }
-        return new Census(ranges * splits, good, voids, least, byServer, servers, lost);
+        return new SlabCensus(ranges * splits, good, voids, least, byServer, servers, lost);
     }
 }

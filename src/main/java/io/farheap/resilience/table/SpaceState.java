@@ -25,13 +25,13 @@ public final class SpaceState {
 
     public final long pagesPerSlab;
     private final long slabBytes;
-    public final Map<RemoteServer, ServerRecord> records = new ConcurrentHashMap<>();
+    public final Map<RemoteServer, ServerErrorCounts> records = new ConcurrentHashMap<>();
     /** What each open session has to the servers. */
     public final List<Fences> sessions = new CopyOnWriteArrayList<>();
     /** Servers that have been retired: nothing of the space is there any more. */
     public final Set<RemoteServer> left = ConcurrentHashMap.newKeySet();
 
-    public final Unfinished unfinished = new Unfinished();
+    public final UnfinishedWrites unfinished = new UnfinishedWrites();
     /** So long closes wait for what sessions have under way: each for its own, or all of them together. */
     public volatile long closeNanos = TimeLimit.of(10_000_000_000L);
     /** When the time is over for all of them; null while that is each one's own. */
@@ -39,7 +39,7 @@ public final class SpaceState {
     /** Sessions that are open, or being opened. */
     public final AtomicInteger open = new AtomicInteger();
 
-    public final AllCounts counts = new AllCounts();
+    public final CodedCountTotals counts = new CodedCountTotals();
     /** Smaller slabs are not made by their servers, which take longer to connect than this process to make them. */
     public volatile long leastForServers = 64 << 20;
     /** Told when a slab has become void; does not wait. */
@@ -68,8 +68,8 @@ public final class SpaceState {
         return pages() * resilience.pageBytes();
     }
 
-    public ServerRecord record(RemoteServer server) {
-        return records.computeIfAbsent(server, ServerRecord::new);
+    public ServerErrorCounts record(RemoteServer server) {
+        return records.computeIfAbsent(server, ServerErrorCounts::new);
     }
 
     /** All sessions are to be closed: their time for that begins now, unless it has begun before. */
@@ -91,7 +91,7 @@ public final class SpaceState {
         if (server.lost() == null) {
             return false;
         }
-        ServerRecord record = record(server);
+        ServerErrorCounts record = record(server);
         if (!record.gone) {
             table.makeVoid(server);
             record.gone = true;

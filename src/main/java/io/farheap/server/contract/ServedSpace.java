@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A shared space as services in its server's process see it. Its memory may be used inside a call's handler on a server
- * thread, until that returns ({@link ServedSpaces#find}), and while a {@link SpaceUse} is open. Clients read and write
+ * thread, until that returns ({@link ServedSpaces#find}), and while a {@link SpacePin} is open. Clients read and write
  * it at the same time. A device promises atomicity among its own operations alone, so a service never stores into a
  * word that clients compare-and-swap or add to.
  */

@@ -24,7 +24,7 @@ public interface ServedSpaces {
      *     ended
      */
     @Nullable
-    SpaceUse use(long spaceId);
+    SpacePin use(long spaceId);
 
     /** From now on. */
     void listen(SpaceListener listener);

@@ -1,7 +1,7 @@
 package io.farheap.server.contract;
 
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.control.text.Printable;
+import io.farheap.control.text.PrintableText;
 import io.farheap.thread.idle.Idle;
 
 /**
@@ -34,7 +34,7 @@ public record ServerOptions(
         ServerLimits limits,
         String domain,
         ServedCode procedures,
-        TurnTaking turns,
+        CallInterleaving turns,
         Headroom headroom) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
@@ -66,7 +66,7 @@ public record ServerOptions(
         if (threads < 1 || threads > MAX_THREADS) {
             throw new IllegalArgumentException(threads + " server threads; there must be 1 to " + MAX_THREADS);
         }
-        Printable.require("a failure domain", domain, ControlPlane.MAX_NAME_LENGTH);
+        PrintableText.require("a failure domain", domain, ControlPlane.MAX_NAME_LENGTH);
     }
 
     /** Whether a region may have so many bytes: a power of two, at least {@link #MIN_REGION_BYTES}. */
@@ -96,7 +96,7 @@ public record ServerOptions(
                 ServerLimits.DEFAULT,
                 "",
                 ServedCode.BUILT_IN,
-                TurnTaking.MEASURED,
+                CallInterleaving.MEASURED,
                 Headroom.NONE);
     }
 
@@ -121,7 +121,7 @@ public record ServerOptions(
     }
 
     /** The same, with other turns of calls. */
-    public ServerOptions turns(TurnTaking turns) {
+    public ServerOptions turns(CallInterleaving turns) {
         return with(limits, domain, procedures, turns, headroom);
     }
 
@@ -131,7 +131,7 @@ public record ServerOptions(
     }
 
     private ServerOptions with(
-            ServerLimits limits, String domain, ServedCode procedures, TurnTaking turns, Headroom headroom) {
+            ServerLimits limits, String domain, ServedCode procedures, CallInterleaving turns, Headroom headroom) {
         return new ServerOptions(
                 memoryBytes,
                 regionBytes,

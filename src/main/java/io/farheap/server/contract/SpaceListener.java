@@ -2,7 +2,7 @@ package io.farheap.server.contract;
 
 /**
  * A service that keeps something of its own for spaces or their clients. Told on threads that end leases and spaces, or
- * serve a client's call: it must be short, must not wait for a client, and may ask for a {@link SpaceUse}. What it
+ * serve a client's call: it must be short, must not wait for a client, and may ask for a {@link SpacePin}. What it
  * throws is logged.
  */
 public interface SpaceListener {

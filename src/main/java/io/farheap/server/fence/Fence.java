@@ -67,7 +67,7 @@ public final class Fence {
 
     private boolean closed(Piece piece) {
         try {
-            return Retired.closed(piece.resource);
+            return RetiredResources.closed(piece.resource);
         } catch (Exception e) {
             failed = true;
             LOG.log(

@@ -2,14 +2,14 @@ package io.farheap.server.lease;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.server.budget.Borrower;
 import io.farheap.server.budget.Budget;
-import io.farheap.server.budget.Lent;
+import io.farheap.server.budget.LentResource;
 import io.farheap.server.fence.Fence;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.ProtectionDomain;
@@ -29,10 +29,10 @@ public final class ClientConnections {
     private final ProtectionDomain domain;
     private final CompletionQueue completions;
     private final ClientRings rings;
-    private final Retired retired;
+    private final RetiredResources retired;
     private final Supplier<ControlException> expired;
     /** What is closed and busy stays until it is gone. */
-    private final Long2ObjectHashMap<Lent> connections = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<LentResource> connections = new Long2ObjectHashMap<>();
 
     private boolean closed;
     /** One could not be closed. */
@@ -48,7 +48,7 @@ public final class ClientConnections {
             ProtectionDomain domain,
             CompletionQueue completions,
             ClientRings rings,
-            Retired retired,
+            RetiredResources retired,
             Supplier<ControlException> expired) {
         this.client = client;
         this.domain = domain;
@@ -58,7 +58,7 @@ public final class ClientConnections {
         this.expired = expired;
     }
 
-    public synchronized Connected connect(long connectionId, Endpoint endpoint) {
+    public synchronized ConnectedQueuePair connect(long connectionId, Endpoint endpoint) {
         requireOpen();
         Budget.Loan lent = client.lend(client.budgets().queuePairs(), 1);
         QueuePair queuePair;
@@ -68,7 +68,7 @@ public final class ClientConnections {
             lent.close();
             throw e;
         }
-        Lent connection = new Lent(queuePair, List.of(lent));
+        LentResource connection = new LentResource(queuePair, List.of(lent));
         try {
             queuePair.connect(endpoint);
         } catch (VerbsException e) {
@@ -76,12 +76,12 @@ public final class ClientConnections {
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         }
         connections.put(connectionId, connection);
-        return new Connected(connectionId, queuePair.endpoint());
+        return new ConnectedQueuePair(connectionId, queuePair.endpoint());
     }
 
     public synchronized ConnectedRing connectRing(long connectionId, RingRequest request) {
         requireOpen();
-        ClientRings.Served served = rings.connect(request);
+        ClientRings.ServedRing served = rings.connect(request);
         connections.put(connectionId, served.lent());
         return new ConnectedRing(
                 connectionId,
@@ -102,7 +102,7 @@ public final class ClientConnections {
      * @throws ControlException INTERNAL where the device is busy with it
      */
     public void disconnect(long connectionId) {
-        Lent connection;
+        LentResource connection;
         synchronized (this) {
             connection = connections.get(connectionId);
         }
@@ -116,11 +116,11 @@ public final class ClientConnections {
 
     private void closePatiently(AutoCloseable connection) {
         try {
-            if (!Retired.closed(connection, Retired.PATIENCE_NANOS)) {
+            if (!RetiredResources.closed(connection, RetiredResources.PATIENCE_NANOS)) {
                 throw new ControlException(
                         Code.INTERNAL,
                         "the connection is closed, but an operation that a client began has been under way for "
-                                + Retired.PATIENCE_NANOS / 1_000_000
+                                + RetiredResources.PATIENCE_NANOS / 1_000_000
                                 + " ms, as if its process were stopped; disconnect again");
             }
         } catch (ControlException e) {

@@ -11,9 +11,9 @@ import io.farheap.rpc.RpcHandlers;
 import io.farheap.server.budget.Borrower;
 import io.farheap.server.budget.Budget;
 import io.farheap.server.budget.Budgets;
+import io.farheap.server.fence.FailPoint;
 import io.farheap.server.fence.Fence;
-import io.farheap.server.fence.Retired;
-import io.farheap.server.fence.TestFault;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.server.pool.RegionPool;
 import io.farheap.server.pull.ExportTicket;
 import io.farheap.server.pull.ExportTickets;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * Everything that one client holds. Thread-safe; {@link #renew} never waits for the other methods.
  *
  * <p>The lock guards what the lease holds. Closing something waits for the device, which may be busy with it for as
- * long as a client is stopped, so that is done without the lock, and again by {@link Retired}: all resources may be
+ * long as a client is stopped, so that is done without the lock, and again by {@link RetiredResources}: all resources may be
  * closed twice, and by two threads.
  */
 public final class ClientLease {
@@ -55,10 +55,10 @@ public final class ClientLease {
     private final SpaceOpenings spaces;
     private final RegionHolders holders;
     private final ServerThreads threads;
-    private final Retired retired;
-    private final Int2ObjectHashMap<Grant> grants = new Int2ObjectHashMap<>();
+    private final RetiredResources retired;
+    private final Int2ObjectHashMap<LeasedRegion> grants = new Int2ObjectHashMap<>();
     /** Released, while the device is busy with them. */
-    private final Set<Grant> leaving = new HashSet<>();
+    private final Set<LeasedRegion> leaving = new HashSet<>();
 
     private final AtomicBoolean ending = new AtomicBoolean();
     private final AtomicBoolean expiringPulls = new AtomicBoolean();
@@ -73,7 +73,7 @@ public final class ClientLease {
     private final AbandonedAllocations abandoned = new AbandonedAllocations();
     private volatile long renewedAt = System.nanoTime();
     private volatile boolean closed;
-    public final TestFault fault = new TestFault();
+    public final FailPoint fault = new FailPoint();
 
     /**
      * @param caller whom it is for, or null for this process
@@ -93,7 +93,7 @@ public final class ClientLease {
             RpcHandlers handlers,
             ServerThreads threads,
             Budgets budgets,
-            Retired retired) {
+            RetiredResources retired) {
         this.client = new Borrower(id, clientName, caller, budgets);
         this.cacheId = cacheId;
         this.durationNanos = durationNanos;
@@ -159,13 +159,13 @@ public final class ClientLease {
         }
         int rights = Access.LOCAL_WRITE | domain.context().limits().remoteAccess();
         int[] ids = pool.take(regions);
-        List<Grant> granted = new ArrayList<>();
+        List<LeasedRegion> granted = new ArrayList<>();
         try {
             for (int regionId : ids) {
                 granted.add(grant(regionId, allocationId, rights));
             }
         } catch (Throwable e) {
-            for (Grant grant : granted) {
+            for (LeasedRegion grant : granted) {
                 grant.registration.close();
             }
             for (int regionId : ids) {
@@ -173,17 +173,17 @@ public final class ClientLease {
             }
             throw e;
         }
-        for (Grant grant : granted) {
+        for (LeasedRegion grant : granted) {
             grants.put(grant.regionId, grant);
             holders.hold(grant.regionId, client.leaseId());
         }
-        return granted.stream().map(Grant::described).toList();
+        return granted.stream().map(LeasedRegion::described).toList();
     }
 
-    private Grant grant(int regionId, long allocationId, int rights) {
+    private LeasedRegion grant(int regionId, long allocationId, int rights) {
         MemorySegment region = pool.segment(regionId);
         RegionExport export = new RegionExport(regionId, region, client, completions, retired);
-        return new Grant(regionId, allocationId, domain.register(region, rights), export);
+        return new LeasedRegion(regionId, allocationId, domain.register(region, rights), export);
     }
 
     /**
@@ -191,7 +191,7 @@ public final class ClientLease {
      * @throws ControlException INTERNAL where the device is busy with the region: it is free when that is over
      */
     public void release(int regionId, long allocationId) {
-        Grant grant;
+        LeasedRegion grant;
         Fence wait = new Fence("client " + client.clientName());
         synchronized (this) {
             grant = grant(regionId);
@@ -203,7 +203,7 @@ public final class ClientLease {
             leaving.add(grant);
             cutOff(List.of(grant), wait);
         }
-        long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
+        long deadline = System.nanoTime() + RetiredResources.PATIENCE_NANOS;
         while (!wait.close()) {
             LockSupport.parkNanos(1_000_000L);
             if (System.nanoTime() - deadline > 0) {
@@ -217,7 +217,7 @@ public final class ClientLease {
                 throw new ControlException(
                         Code.INTERNAL,
                         "region " + regionId + " is taken back, but an operation on "
-                                + "it has been under way for " + Retired.PATIENCE_NANOS / 1_000_000
+                                + "it has been under way for " + RetiredResources.PATIENCE_NANOS / 1_000_000
                                 + " ms, as if a process were stopped; it stays withdrawn "
                                 + "until that is over");
             }
@@ -255,7 +255,7 @@ public final class ClientLease {
     }
 
     /** @return whether the region may be granted again; then the pool expects it */
-    private synchronized boolean left(Grant grant, Fence wait) {
+    private synchronized boolean left(LeasedRegion grant, Fence wait) {
         leaving.remove(grant);
         if (wait.failed()) {
             return false;
@@ -265,14 +265,14 @@ public final class ClientLease {
     }
 
     /** Adds whatever reaches some regions to a fence. The lease's lock is held. */
-    private void cutOff(Iterable<Grant> some, Fence wait) {
-        for (Grant grant : some) {
+    private void cutOff(Iterable<LeasedRegion> some, Fence wait) {
+        for (LeasedRegion grant : some) {
             holders.clear(grant.regionId);
             grant.cutOff(wait);
         }
         wait.add("the server threads", threads::barrier);
         wait.nextStage();
-        for (Grant grant : some) {
+        for (LeasedRegion grant : some) {
             wait.add("the registration of region " + grant.regionId, grant.registration);
         }
     }
@@ -282,7 +282,7 @@ public final class ClientLease {
     }
 
     /** Of a call that begins to pull into a region. Fails where the lease does not hold that. */
-    synchronized Grant.Turn turn(int regionId) {
+    synchronized LeasedRegion.PullTurn turn(int regionId) {
         return grant(regionId).nextTurn();
     }
 
@@ -291,10 +291,10 @@ public final class ClientLease {
      *
      * @throws ControlException CANCELLED where the call comes too late
      */
-    void keep(Grant.Turn turn, PreparedPull pull) {
+    void keep(LeasedRegion.PullTurn turn, PreparedPull pull) {
         PreparedPull before;
         synchronized (this) {
-            Grant grant = grant(turn);
+            LeasedRegion grant = grant(turn);
             before = grant.prepared;
             grant.prepared = pull;
             grant.arrived(turn);
@@ -310,7 +310,7 @@ public final class ClientLease {
 
     /** The kept pull, where it is for that export; null otherwise. It is the caller's then. */
     synchronized @Nullable PreparedPull take(int regionId, String sourceAddress, byte[] token) {
-        Grant grant = grant(regionId);
+        LeasedRegion grant = grant(regionId);
         PreparedPull pull = grant.prepared;
         if (pull == null && grant.pullExpired) {
             grant.pullExpired = false;
@@ -337,7 +337,7 @@ public final class ClientLease {
         List<PreparedPull> old = new ArrayList<>();
         synchronized (this) {
             long oldest = 0;
-            for (Grant grant : grants.values()) {
+            for (LeasedRegion grant : grants.values()) {
                 if (grant.prepared != null && grant.prepared.age() > nanos) {
                     old.add(grant.prepared);
                     grant.prepared = null;
@@ -366,7 +366,7 @@ public final class ClientLease {
             return;
         }
         running.cancel();
-        long deadline = System.nanoTime() + Retired.PATIENCE_NANOS;
+        long deadline = System.nanoTime() + RetiredResources.PATIENCE_NANOS;
         while (fill(regionId) == running && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(100_000L);
         }
@@ -380,8 +380,8 @@ public final class ClientLease {
      * From here on to {@link #detach}, giving the region back stops what fills it first, which must be closed before it
      * is detached. Refuses as {@link #keep} does.
      */
-    synchronized Grant attach(Grant.Turn turn, RegionFill fill) {
-        Grant grant = grant(turn);
+    synchronized LeasedRegion attach(LeasedRegion.PullTurn turn, RegionFill fill) {
+        LeasedRegion grant = grant(turn);
         if (grant.fill != null) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT, "region " + grant.regionId + " is being filled by another pull");
@@ -391,7 +391,7 @@ public final class ClientLease {
         return grant;
     }
 
-    synchronized void detach(Grant grant) {
+    synchronized void detach(LeasedRegion grant) {
         grant.fill = null;
     }
 
@@ -427,7 +427,7 @@ public final class ClientLease {
             closed = true;
             Fence made = new Fence("client " + client.clientName());
             connections.cutOff(made);
-            List<Grant> all = new ArrayList<>(grants.values());
+            List<LeasedRegion> all = new ArrayList<>(grants.values());
             all.addAll(leaving);
             cutOff(all, made);
             spaces.cutOff(made);
@@ -465,9 +465,9 @@ public final class ClientLease {
         return grants.size() + leaving.size();
     }
 
-    private Grant grant(int regionId) {
+    private LeasedRegion grant(int regionId) {
         requireOpen();
-        Grant grant = grants.get(regionId);
+        LeasedRegion grant = grants.get(regionId);
         if (grant == null) {
             throw new ControlException(
                     Code.NOT_FOUND, "the lease does not hold region " + Integer.toUnsignedString(regionId));
@@ -476,8 +476,8 @@ public final class ClientLease {
     }
 
     /** What a call pulls into, whose client may have given up on it: what that did then is to stay. */
-    private Grant grant(Grant.Turn turn) {
-        Grant grant = grant(turn.grant().regionId);
+    private LeasedRegion grant(LeasedRegion.PullTurn turn) {
+        LeasedRegion grant = grant(turn.grant().regionId);
         if (grant != turn.grant() || grant.isLate(turn)) {
             throw new ControlException(
                     Code.CANCELLED,

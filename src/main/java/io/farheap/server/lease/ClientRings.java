@@ -11,8 +11,8 @@ import io.farheap.rpc.RpcHandlers;
 import io.farheap.server.budget.Borrower;
 import io.farheap.server.budget.Budget;
 import io.farheap.server.budget.Budgets;
-import io.farheap.server.budget.Lent;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.budget.LentResource;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.server.thread.ServerThread;
 import io.farheap.server.thread.ServerThreads;
 import io.farheap.verbs.Context;
@@ -29,7 +29,7 @@ final class ClientRings {
      * A ring at its thread, with what was lent for it. When it is closed, no batch of that connection takes effect any
      * more.
      */
-    record Served(MessageRing ring, Lent lent) {}
+    record ServedRing(MessageRing ring, LentResource lent) {}
 
     private final Borrower client;
     private final Context context;
@@ -37,7 +37,7 @@ final class ClientRings {
     private final HeldRegions held;
     private final RpcHandlers handlers;
     private final ServerThreads threads;
-    private final Retired retired;
+    private final RetiredResources retired;
     /** Leases begin at different threads, or a server of many small clients would use its first thread only. */
     private final int firstThread;
 
@@ -51,7 +51,7 @@ final class ClientRings {
             RegionHolders holders,
             RpcHandlers handlers,
             ServerThreads threads,
-            Retired retired) {
+            RetiredResources retired) {
         this.client = client;
         this.context = context;
         this.domain = domain;
@@ -62,7 +62,7 @@ final class ClientRings {
         this.firstThread = (int) client.leaseId();
     }
 
-    Served connect(RingRequest request) {
+    ServedRing connect(RingRequest request) {
         RingShape shape = shape(request);
         List<Budget.Loan> loans = new ArrayList<>();
         try {
@@ -71,20 +71,20 @@ final class ClientRings {
             loans.add(client.lend(budgets.queuePairs(), 1));
             loans.add(client.lend(budgets.ringBytes(), shape.requestRingBytes() + shape.responseRingBytes()));
             while (true) {
-                Served served = connect(request, shape, loans);
+                ServedRing served = connect(request, shape, loans);
                 if (served != null) {
                     connected++;
                     return served;
                 }
             }
         } catch (Throwable e) {
-            Lent.close(loans);
+            LentResource.close(loans);
             throw e;
         }
     }
 
     /** @return null where the thread that was to serve it has died meanwhile */
-    private @Nullable Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans) {
+    private @Nullable ServedRing connect(RingRequest request, RingShape shape, List<Budget.Loan> loans) {
         ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
         MessageRing ring = new MessageRing(
                 context,
@@ -107,7 +107,7 @@ final class ClientRings {
                 retired.close("a message ring of client " + client.clientName(), ring);
             }
         }
-        return added ? new Served(ring, new Lent(() -> end(thread, ring), loans)) : null;
+        return added ? new ServedRing(ring, new LentResource(() -> end(thread, ring), loans)) : null;
     }
 
     private static RingShape shape(RingRequest request) {

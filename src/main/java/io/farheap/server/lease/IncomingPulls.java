@@ -2,23 +2,23 @@ package io.farheap.server.lease;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.server.budget.Budget;
 import io.farheap.server.budget.Budgets;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.server.pool.RegionPool;
 import io.farheap.server.pull.CopyPace;
 import io.farheap.server.pull.PreparedPull;
 import io.farheap.server.pull.RegionCopy;
 import io.farheap.server.pull.RegionFill;
 import io.farheap.server.pull.RegionRebuild;
+import io.farheap.server.pull.SourceConnectionPool;
 import io.farheap.server.pull.SourceLink;
-import io.farheap.server.pull.SourceServers;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -34,10 +34,10 @@ public final class IncomingPulls {
     private final Context context;
     private final RegionPool pool;
     private final Budgets budgets;
-    private final SourceServers sources;
-    private final Retired retired;
+    private final SourceConnectionPool sources;
+    private final RetiredResources retired;
 
-    public IncomingPulls(Context context, RegionPool pool, Budgets budgets, SourceServers sources, Retired retired) {
+    public IncomingPulls(Context context, RegionPool pool, Budgets budgets, SourceConnectionPool sources, RetiredResources retired) {
         this.context = context;
         this.pool = pool;
         this.budgets = budgets;
@@ -46,24 +46,24 @@ public final class IncomingPulls {
     }
 
     /** As {@link ControlPlane#preparePull}. */
-    public Mark prepare(ClientLease lease, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint prepare(ClientLease lease, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         return prepare(lease, regionId, sourceAddress, () -> open(lease, sourceAddress, regionId, token, pace));
     }
 
     /** As {@link ControlPlane#prepareRebuild}. */
-    public Mark prepareRebuild(ClientLease lease, int regionId, RebuildPlan plan, PullPace pace) {
+    public WatermarkEndpoint prepareRebuild(ClientLease lease, int regionId, RebuildPlan plan, PullPace pace) {
         plan.check();
         return prepare(lease, regionId, plan.sources().toString(), () -> open(lease, regionId, plan, pace));
     }
 
-    private Mark prepare(ClientLease lease, int regionId, String from, Supplier<PreparedPull> open) {
+    private WatermarkEndpoint prepare(ClientLease lease, int regionId, String from, Supplier<PreparedPull> open) {
         // First, so that a call that takes long is known for one that began before others.
-        Grant.Turn turn = lease.turn(regionId);
+        LeasedRegion.PullTurn turn = lease.turn(regionId);
         lease.endFill(regionId);
         try {
             PreparedPull pull = open.get();
             try {
-                Mark mark = pull.mark();
+                WatermarkEndpoint mark = pull.mark();
                 lease.keep(turn, pull);
                 return mark;
             } catch (Throwable e) {
@@ -77,7 +77,7 @@ public final class IncomingPulls {
 
     /** As {@link ControlPlane#pull}. */
     public PullResult pull(ClientLease lease, int regionId, String sourceAddress, byte[] token) {
-        Grant.Turn turn = lease.turn(regionId);
+        LeasedRegion.PullTurn turn = lease.turn(regionId);
         try {
             PreparedPull pull = lease.take(regionId, sourceAddress, token);
             return fill(lease, turn, pull == null ? open(lease, sourceAddress, regionId, token, null) : pull);
@@ -118,13 +118,13 @@ public final class IncomingPulls {
                 .toList();
         Budget.Loan loan = lease.client().lend(budgets.pulls(), lent);
         try {
-            return OnDevice.call(() -> {
+            return DeviceCalls.call(() -> {
                 CopyPace pace = wanted == null ? null : new CopyPace(context, wanted, into.byteSize());
                 RegionFill made;
                 try {
                     made = fill.get();
                 } catch (Throwable e) {
-                    Closing.after(e, pace);
+                    Closeables.after(e, pace);
                     throw e;
                 }
                 return PreparedPull.open(links, sources, made, pace, loan);
@@ -135,8 +135,8 @@ public final class IncomingPulls {
         }
     }
 
-    private PullResult fill(ClientLease lease, Grant.Turn turn, PreparedPull pull) {
-        Grant grant;
+    private PullResult fill(ClientLease lease, LeasedRegion.PullTurn turn, PreparedPull pull) {
+        LeasedRegion grant;
         try {
             grant = lease.attach(turn, pull.fill());
         } catch (Throwable e) {
@@ -145,7 +145,7 @@ public final class IncomingPulls {
         }
         boolean done = false;
         try {
-            PullResult result = OnDevice.call(pull::run);
+            PullResult result = DeviceCalls.call(pull::run);
             done = true;
             return result;
         } finally {

@@ -4,12 +4,12 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.server.fence.Retired;
-import io.farheap.server.fence.TestFault;
+import io.farheap.server.fence.FailPoint;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.server.pool.RegionPool;
-import io.farheap.server.pool.Zeroing;
-import io.farheap.thread.Joining;
-import io.farheap.thread.Loudly;
+import io.farheap.server.pool.RegionZeroer;
+import io.farheap.thread.FailSafeLog;
+import io.farheap.thread.ThreadJoiner;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * The open leases, and the threads that end those that are not renewed. Thread-safe.
  *
  * <p>The reaper only looks: a lease ends on one of a few threads, as its client may be stopped in the middle of an
- * operation. Where the device is still busy after a first try, {@link Retired} tries again, and the lease is known
- * until it is fenced, so that whoever asks for a fence learns that there is none yet. {@link Zeroing} then makes its
+ * operation. Where the device is still busy after a first try, {@link RetiredResources} tries again, and the lease is known
+ * until it is fenced, so that whoever asks for a fence learns that there is none yet. {@link RegionZeroer} then makes its
  * regions free.
  */
 public final class Leases {
@@ -49,12 +49,12 @@ public final class Leases {
 
     private final Map<Long, ClientLease> leases = new ConcurrentHashMap<>();
     private final RegionPool pool;
-    private final Retired retired;
+    private final RetiredResources retired;
     private final Thread reaper;
     private final ThreadPoolExecutor ending;
     private final long pauseNanos;
     private final long pullNanos;
-    public final TestFault fault = new TestFault();
+    public final FailPoint fault = new FailPoint();
     /** Looks for what else is over, and ends it on other threads. */
     private volatile Consumer<Executor> others = elsewhere -> {};
 
@@ -64,7 +64,7 @@ public final class Leases {
     private volatile boolean stopped;
 
     /** @param pullNanos how long a prepared pull waits to be begun */
-    public Leases(long durationNanos, long pullNanos, RegionPool pool, Retired retired) {
+    public Leases(long durationNanos, long pullNanos, RegionPool pool, RetiredResources retired) {
         this.pool = pool;
         this.retired = retired;
         this.pullNanos = pullNanos;
@@ -159,7 +159,7 @@ public final class Leases {
         try {
             done = ended(lease);
         } catch (Throwable e) {
-            Loudly.log(
+            FailSafeLog.log(
                     LOG,
                     "an error while the lease of client " + lease.clientName() + " was ended; it is tried again",
                     e);
@@ -203,7 +203,7 @@ public final class Leases {
         try {
             told.accept(lease.id());
         } catch (Throwable e) {
-            Loudly.log(
+            FailSafeLog.log(
                     LOG,
                     "an error while services were told that the lease of client " + lease.clientName() + " has ended",
                     e);
@@ -216,7 +216,7 @@ public final class Leases {
             retired.add("the lease of client " + lease.clientName(), () -> {
                 boolean done = ended(lease);
                 if (done) {
-                    Loudly.log(
+                    FailSafeLog.log(
                             LOG,
                             System.Logger.Level.INFO,
                             () -> "what client " + lease.clientName() + " held is taken back now");
@@ -229,7 +229,7 @@ public final class Leases {
                 lease.notEnding();
             }
         }
-        Loudly.log(
+        FailSafeLog.log(
                 LOG,
                 System.Logger.Level.WARNING,
                 () -> "the lease of client " + lease.clientName()
@@ -246,7 +246,7 @@ public final class Leases {
                 }
                 others.accept(ending);
             } catch (Throwable e) {
-                Loudly.log(LOG, "an error in the thread that ends leases; it goes on", e);
+                FailSafeLog.log(LOG, "an error in the thread that ends leases; it goes on", e);
             }
         }
     }
@@ -264,7 +264,7 @@ public final class Leases {
                 ending.execute(() -> lease.expirePulls(pullNanos));
             }
         } catch (Throwable e) {
-            Loudly.log(
+            FailSafeLog.log(
                     LOG,
                     "an error while looking at the lease of client " + lease.clientName() + "; it is looked at again",
                     e);
@@ -297,7 +297,7 @@ public final class Leases {
 
     /** Nobody else ends it from now on, so no log may keep this from doing so. */
     private void takeBack(ClientLease lease, String why) {
-        Loudly.log(
+        FailSafeLog.log(
                 LOG,
                 System.Logger.Level.INFO,
                 () -> "the lease of client " + lease.clientName() + why + "; taking back what it held");
@@ -313,7 +313,7 @@ public final class Leases {
     public boolean stop() {
         stopped = true;
         LockSupport.unpark(reaper);
-        Joining.join(reaper);
+        ThreadJoiner.join(reaper);
         for (ClientLease lease : leases.values()) {
             if (lease.beginEnding()) {
                 ending.execute(() -> end(lease));

@@ -2,7 +2,7 @@ package io.farheap.server.lease;
 
 import io.farheap.control.RegionGrant;
 import io.farheap.server.budget.Budget;
-import io.farheap.server.budget.Lent;
+import io.farheap.server.budget.LentResource;
 import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
@@ -115,7 +115,7 @@ public final class SpaceOpening implements AutoCloseable {
             boolean clean;
             synchronized (this) {
                 clean = fenced && !failed;
-                Lent.close(loans);
+                LentResource.close(loans);
             }
             onGone.accept(this, clean);
         }

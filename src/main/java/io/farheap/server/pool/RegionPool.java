@@ -3,7 +3,7 @@ package io.farheap.server.pool;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
 import io.farheap.posix.PosixException;
@@ -30,7 +30,7 @@ public final class RegionPool implements AutoCloseable {
     private final int[] free;
     private int freeCount;
     private volatile boolean zeroLater;
-    private final Zeroing zeroing;
+    private final RegionZeroer zeroing;
     /** Their memory is the machine's for now. */
     private final IntArrayList withdrawn = new IntArrayList();
     /** So many regions are to be withdrawn as they come back. */
@@ -70,7 +70,7 @@ public final class RegionPool implements AutoCloseable {
                 free[freeCount++] = id;
             }
             // Last: a process may have as many threads as it may.
-            zeroing = new Zeroing(this::segment, this::zeroed, threads);
+            zeroing = new RegionZeroer(this::segment, this::zeroed, threads);
             stack.keep();
         }
     }
@@ -139,7 +139,7 @@ public final class RegionPool implements AutoCloseable {
         try {
             while (!zeroLater && done < ids.size()) {
                 int id = ids.get(done);
-                Zeroing.zero(segment(id));
+                RegionZeroer.zero(segment(id));
                 zeroed(id);
                 done++;
             }
@@ -165,7 +165,7 @@ public final class RegionPool implements AutoCloseable {
         zeroing.add(ids);
     }
 
-    public Zeroing zeroing() {
+    public RegionZeroer zeroing() {
         return zeroing;
     }
 
@@ -285,6 +285,6 @@ public final class RegionPool implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(zeroing, memory, domain);
+        Closeables.all(zeroing, memory, domain);
     }
 }

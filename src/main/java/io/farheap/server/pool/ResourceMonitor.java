@@ -9,8 +9,8 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.server.contract.Headroom;
 import io.farheap.server.contract.MachineMemory;
-import io.farheap.thread.Joining;
-import io.farheap.thread.Loudly;
+import io.farheap.thread.FailSafeLog;
+import io.farheap.thread.ThreadJoiner;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -56,7 +56,7 @@ public final class ResourceMonitor implements AutoCloseable {
                 long since = pool.withdrawals();
                 look(headroom.machine().get(), since);
             } catch (Throwable e) {
-                Loudly.log(LOG, "an error in the thread that keeps headroom; it goes on", e);
+                FailSafeLog.log(LOG, "an error in the thread that keeps headroom; it goes on", e);
             }
             LockSupport.parkNanos(this, headroom.periodNanos());
         }
@@ -122,7 +122,7 @@ public final class ResourceMonitor implements AutoCloseable {
         stopped = true;
         if (thread != null) {
             LockSupport.unpark(thread);
-            Joining.join(thread);
+            ThreadJoiner.join(thread);
         }
     }
 }

@@ -3,8 +3,8 @@ package io.farheap.server.pull;
 import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
 import java.util.concurrent.locks.LockSupport;
@@ -59,8 +59,8 @@ public final class CopyPace implements AutoCloseable {
         }
     }
 
-    Mark described() {
-        return new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
+    WatermarkEndpoint described() {
+        return new WatermarkEndpoint(exchange.endpoint(), exchange.address(), exchange.remoteKey());
     }
 
     long offset() {

@@ -2,12 +2,12 @@ package io.farheap.server.pull;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.PullResult;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.PullSource;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.server.budget.Budget;
-import io.farheap.thread.AtOnce;
+import io.farheap.thread.ParallelCalls;
 import io.farheap.verbs.VerbsException;
 import java.util.List;
 import java.util.Objects;
@@ -19,7 +19,7 @@ public final class PreparedPull {
     /** Where it reads. The first names it. */
     private final List<SourceLink> links;
 
-    private final SourceServers sources;
+    private final SourceConnectionPool sources;
     private final RegionFill fill;
     /** Null for a pull that goes at once. */
     private final @Nullable CopyPace pace;
@@ -30,7 +30,7 @@ public final class PreparedPull {
     private boolean left;
 
     private PreparedPull(
-            List<SourceLink> links, SourceServers sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+            List<SourceLink> links, SourceConnectionPool sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
         this.links = links;
         this.sources = sources;
         this.fill = fill;
@@ -45,16 +45,16 @@ public final class PreparedPull {
      * @param loan which goes back when this end is closed
      */
     public static PreparedPull open(
-            List<SourceLink> links, SourceServers sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+            List<SourceLink> links, SourceConnectionPool sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
         PullSource[] opened = new PullSource[links.size()];
         try {
-            AtOnce.run(opened.length, i -> opened[i] = links.get(i).open(sources, fill.endpoint(i)));
+            ParallelCalls.run(opened.length, i -> opened[i] = links.get(i).open(sources, fill.endpoint(i)));
             for (int i = 0; i < opened.length; i++) {
                 connect(fill, i, opened[i]);
             }
             return new PreparedPull(links, sources, fill, pace, loan);
         } catch (Throwable e) {
-            Closing.after(e, fill, pace);
+            Closeables.after(e, fill, pace);
             links.forEach(link -> link.abandon(sources));
             throw e;
         }
@@ -77,7 +77,7 @@ public final class PreparedPull {
     }
 
     /** Where the client tells its pace. Not for a pull that goes at once. */
-    public Mark mark() {
+    public WatermarkEndpoint mark() {
         return Objects.requireNonNull(pace).described();
     }
 
@@ -100,18 +100,18 @@ public final class PreparedPull {
 
     /** Ends both ends, and gives the connections back. May be called again where the device is busy. */
     public synchronized void finish() {
-        Closing.all(fill, pace);
+        Closeables.all(fill, pace);
         loan.close();
         if (!left) {
             left = true;
-            AtOnce.run(links.size(), i -> links.get(i).finish(sources));
+            ParallelCalls.run(links.size(), i -> links.get(i).finish(sources));
         }
     }
 
     /** Ends this end at once, and the others without waiting. May be called again where the device is busy. */
     public synchronized void abandon() {
         try {
-            Closing.all(fill, pace);
+            Closeables.all(fill, pace);
             loan.close();
         } finally {
             if (!left) {

@@ -3,7 +3,7 @@ package io.farheap.server.pull;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.plane.PullSource;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
@@ -48,7 +48,7 @@ public final class RegionCopy extends RegionFill {
             registration = domain.register(into, Access.LOCAL_WRITE);
             scratch = RegisteredMemory.allocate(domain, "farheap-pull", Long.BYTES, Access.LOCAL_WRITE);
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -133,11 +133,11 @@ public final class RegionCopy extends RegionFill {
 
     @Override
     public void close() {
-        Closing.all(this::endReads, scratch, completions, requests, domain);
+        Closeables.all(this::endReads, scratch, completions, requests, domain);
     }
 
     private void endReads() {
-        Closing.all(queuePair, registration);
+        Closeables.all(queuePair, registration);
         letGo();
     }
 }

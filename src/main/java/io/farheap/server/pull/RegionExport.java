@@ -5,7 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.server.budget.Borrower;
 import io.farheap.server.budget.Budget;
 import io.farheap.server.fence.Fence;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Endpoint;
@@ -25,7 +25,7 @@ public final class RegionExport {
     private final MemorySegment region;
     private final Borrower client;
     private final CompletionQueue completions;
-    private final Retired retired;
+    private final RetiredResources retired;
     /** Ends the latest ticket for it. A new one replaces it. */
     private Runnable revoke = () -> {};
     /** By which alone the region may be read anew, or null. */
@@ -42,7 +42,7 @@ public final class RegionExport {
      * @param completions of queue pairs that post nothing, so it stays empty
      */
     public RegionExport(
-            int regionId, MemorySegment region, Borrower client, CompletionQueue completions, Retired retired) {
+            int regionId, MemorySegment region, Borrower client, CompletionQueue completions, RetiredResources retired) {
         this.regionId = regionId;
         this.region = region;
         this.client = client;

@@ -5,7 +5,7 @@ import io.farheap.coding.ErasureCode;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
 import io.farheap.control.plane.PullSource;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
@@ -78,7 +78,7 @@ public final class RegionRebuild extends RegionFill {
                     domain, "farheap-rebuild", (long) reads * maxPieceBytes, Access.LOCAL_WRITE);
             coder = new Coder(ErasureCode.of(plan.dataSplits(), plan.paritySplits()));
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closeables.after(e, this);
             throw e;
         }
     }
@@ -220,6 +220,6 @@ public final class RegionRebuild extends RegionFill {
     @Override
     public void close() {
         letGo();
-        Closing.all(() -> Closing.all(queuePairs), staging, completions, requests, domain, coder);
+        Closeables.all(() -> Closeables.all(queuePairs), staging, completions, requests, domain, coder);
     }
 }

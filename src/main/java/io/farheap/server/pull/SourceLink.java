@@ -24,14 +24,14 @@ public final class SourceLink {
         return address.equals(otherAddress) && Arrays.equals(token, otherToken);
     }
 
-    PullSource open(SourceServers sources, Endpoint puller) {
+    PullSource open(SourceConnectionPool sources, Endpoint puller) {
         control = sources.take(address);
         opened = control.openPull(token, puller);
         return opened;
     }
 
     /** Ends the export, and gives the connection to the next pull. Waits for the source. */
-    void finish(SourceServers sources) {
+    void finish(SourceConnectionPool sources) {
         if (control != null) {
             try {
                 end(control);
@@ -42,7 +42,7 @@ public final class SourceLink {
     }
 
     /** Ends the export and the connection. Does not wait. */
-    void abandon(SourceServers sources) {
+    void abandon(SourceConnectionPool sources) {
         ControlClient connection = control;
         if (connection != null) {
             sources.closeAfter(() -> end(connection), connection);

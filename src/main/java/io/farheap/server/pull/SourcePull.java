@@ -3,9 +3,9 @@ package io.farheap.server.pull;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.PullSource;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.server.budget.Budget;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
@@ -33,7 +33,7 @@ public final class SourcePull implements AutoCloseable {
             MemorySegment region,
             Endpoint puller,
             Budget.Loan loan,
-            Retired retired) {
+            RetiredResources retired) {
         this.id = id;
         this.loan = loan;
         try {
@@ -72,7 +72,7 @@ public final class SourcePull implements AutoCloseable {
     /** Idempotent; any thread. May be called again where the device is busy. */
     @Override
     public synchronized void close() {
-        Closing.all(queuePair, registration, domain);
+        Closeables.all(queuePair, registration, domain);
         loan.close();
     }
 }

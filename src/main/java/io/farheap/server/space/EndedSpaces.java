@@ -12,12 +12,12 @@ final class EndedSpaces {
 
     private static final int REMEMBERED = 1024;
 
-    private record Ended(long id, long creationId, String name, byte[] tokenHash) {}
+    private record EndedSpace(long id, long creationId, String name, byte[] tokenHash) {}
 
-    private final ArrayDeque<Ended> last = new ArrayDeque<>();
+    private final ArrayDeque<EndedSpace> last = new ArrayDeque<>();
 
     synchronized void add(Space space) {
-        last.add(new Ended(space.id(), space.creationId(), space.name(), space.tokenHash()));
+        last.add(new EndedSpace(space.id(), space.creationId(), space.name(), space.tokenHash()));
         if (last.size() > REMEMBERED) {
             last.remove();
         }

@@ -1,7 +1,7 @@
 package io.farheap.server.space;
 
 import io.farheap.server.contract.SpaceListener;
-import io.farheap.thread.Loudly;
+import io.farheap.thread.FailSafeLog;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -32,7 +32,7 @@ final class SpaceListeners implements SpaceListener {
             try {
                 what.accept(listener);
             } catch (Throwable e) {
-                Loudly.log(LOG, "a service failed when it was told of a space", e);
+                FailSafeLog.log(LOG, "a service failed when it was told of a space", e);
             }
         }
     }

@@ -13,16 +13,16 @@ import io.farheap.server.budget.Budgets;
 import io.farheap.server.contract.ServedSpace;
 import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.contract.SpaceListener;
-import io.farheap.server.contract.SpaceUse;
+import io.farheap.server.contract.SpacePin;
 import io.farheap.server.fence.Fence;
-import io.farheap.server.fence.Retired;
+import io.farheap.server.fence.RetiredResources;
 import io.farheap.server.lease.ClientLease;
 import io.farheap.server.lease.Leases;
 import io.farheap.server.lease.SpaceOpening;
 import io.farheap.server.lease.SpaceOpenings;
 import io.farheap.server.pool.RegionPool;
 import io.farheap.server.thread.ServerThreads;
-import io.farheap.thread.Loudly;
+import io.farheap.thread.FailSafeLog;
 import io.farheap.verbs.VerbsException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
@@ -56,7 +56,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     private final RegionPool pool;
     private final ServerThreads threads;
     private final Budgets budgets;
-    private final Retired retired;
+    private final RetiredResources retired;
     private final SpaceListeners listeners = new SpaceListeners();
     /** Whether a cache manager says what is whose. */
     private final BooleanSupplier managed;
@@ -81,7 +81,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
             RegionPool pool,
             ServerThreads threads,
             Budgets budgets,
-            Retired retired,
+            RetiredResources retired,
             BooleanSupplier managed) {
         this.leases = leases;
         this.pool = pool;
@@ -371,11 +371,11 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     private void endIfOver(Space space) {
         try {
             if (space.end(true)) {
-                Loudly.log(LOG, System.Logger.Level.INFO, () -> "the time of space " + space.name() + " is over");
+                FailSafeLog.log(LOG, System.Logger.Level.INFO, () -> "the time of space " + space.name() + " is over");
                 endKnown(space);
             }
         } catch (Throwable e) {
-            Loudly.log(LOG, "an error while space " + space.name() + " was ended", e);
+            FailSafeLog.log(LOG, "an error while space " + space.name() + " was ended", e);
         } finally {
             space.expired();
         }
@@ -431,12 +431,12 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     }
 
     @Override
-    public @Nullable SpaceUse use(long spaceId) {
+    public @Nullable SpacePin use(long spaceId) {
         Space space = byId.get(spaceId);
         return space == null || !space.use() ? null : new Use(space);
     }
 
-    private static final class Use implements SpaceUse {
+    private static final class Use implements SpacePin {
 
         private final Space space;
         private boolean closed;

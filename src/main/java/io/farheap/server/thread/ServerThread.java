@@ -1,15 +1,15 @@
 package io.farheap.server.thread;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
 import io.farheap.rpc.MessageRing;
 import io.farheap.server.contract.ServerService;
 import io.farheap.server.contract.ServerWork;
-import io.farheap.server.fence.TestFault;
+import io.farheap.server.fence.FailPoint;
 import io.farheap.thread.AgentThread;
-import io.farheap.thread.Loudly;
+import io.farheap.thread.FailSafeLog;
 import io.farheap.thread.OwnerGate;
 import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.CompletionChannel;
@@ -63,9 +63,9 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     /** Set inside the gate when the thread ends before its time. */
     private volatile boolean dead;
 
-    final TestFault fault = new TestFault();
+    final FailPoint fault = new FailPoint();
     /** Met by whoever takes a ring away. */
-    public final TestFault removal = new TestFault();
+    public final FailPoint removal = new FailPoint();
 
     private final Iterable<ServerService> services;
     /** Made on the thread, in its first round. */
@@ -74,7 +74,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private boolean begun;
 
     /**
-     * @param core where it runs, or {@link io.farheap.thread.Pinning#ANY}
+     * @param core where it runs, or {@link io.farheap.thread.ThreadAffinity#ANY}
      * @param services what it works for beside its rings
      */
     ServerThread(Context context, int number, Idle idle, int core, Iterable<ServerService> services) {
@@ -175,7 +175,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         } finally {
             gate.exit();
         }
-        Loudly.log(
+        FailSafeLog.log(
                 LOG,
                 name + " has ended with an error, and " + orphans.length
                         + " message ring(s) with it; new ones go to other threads, so restart this server when you can",
@@ -186,7 +186,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         try {
             ring.end(reason);
         } catch (Throwable e) {
-            Loudly.log(LOG, "cannot fail the connection of a message ring", e);
+            FailSafeLog.log(LOG, "cannot fail the connection of a message ring", e);
         }
     }
 
@@ -349,6 +349,6 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         synchronized (waking) {
             closed = true;
         }
-        Closing.all(epoll, wake, channel);
+        Closeables.all(epoll, wake, channel);
     }
 }

@@ -2,10 +2,10 @@ package io.farheap.server.thread;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.server.contract.ServerService;
 import io.farheap.thread.Cores;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
 import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.Context;
 import java.util.ArrayList;
@@ -76,7 +76,7 @@ public final class ServerThreads implements AutoCloseable {
 
     /** From the last core down, so that the first, where applications and interrupts tend to be, is taken last. */
     private int core(int thread) {
-        return cores.size() > thread + 1 ? cores.get(cores.size() - 1 - thread) : Pinning.ANY;
+        return cores.size() > thread + 1 ? cores.get(cores.size() - 1 - thread) : ThreadAffinity.ANY;
     }
 
     /** When it returns, no thread is in the middle of a batch that it had begun before. */
@@ -98,7 +98,7 @@ public final class ServerThreads implements AutoCloseable {
     public synchronized void close() {
         closed = true;
         try {
-            Closing.all(threads);
+            Closeables.all(threads);
         } finally {
             threads.clear();
         }

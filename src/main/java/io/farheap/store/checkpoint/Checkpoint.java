@@ -1,7 +1,7 @@
 package io.farheap.store.checkpoint;
 
-import io.farheap.store.format.Layout;
-import io.farheap.store.log.Gaps.Gap;
+import io.farheap.store.format.RecordLayout;
+import io.farheap.store.log.LogGaps.Gap;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -47,7 +47,7 @@ import java.util.zip.CRC32C;
 public record Checkpoint(
         long number,
         long version,
-        Layout layout,
+        RecordLayout layout,
         int pageBits,
         long begin,
         long end,
@@ -138,36 +138,36 @@ public record Checkpoint(
     }
 
     /**
-     * @throws DamagedException where it is not what {@link #encode} has made
-     * @throws TroubleException where another release has made it
+     * @throws DamagedCheckpointException where it is not what {@link #encode} has made
+     * @throws CheckpointUnavailableException where another release has made it
      */
-    static Checkpoint decode(byte[] bytes) throws DamagedException, TroubleException {
+    static Checkpoint decode(byte[] bytes) throws DamagedCheckpointException, CheckpointUnavailableException {
         if (bytes.length < FIXED + 4 || bytes.length > MOST) {
-            throw new DamagedException("it has " + bytes.length + " bytes");
+            throw new DamagedCheckpointException("it has " + bytes.length + " bytes");
         }
         ByteBuffer from = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         if (from.getLong() != MAGIC) {
-            throw new DamagedException("it is no checkpoint of a store");
+            throw new DamagedCheckpointException("it is no checkpoint of a store");
         }
         int format = from.getInt();
         if (format != FORMAT) {
-            throw new TroubleException("its format is of version " + format + ", and this release knows " + FORMAT
+            throw new CheckpointUnavailableException("its format is of version " + format + ", and this release knows " + FORMAT
                     + ": take the release that made it");
         }
         if (from.getInt(bytes.length - 4) != crc(ByteBuffer.wrap(bytes, 0, bytes.length - 4))) {
-            throw new DamagedException("its checksum is wrong");
+            throw new DamagedCheckpointException("its checksum is wrong");
         }
         try {
             return decode(from);
         } catch (RuntimeException e) {
-            throw new DamagedException("it does not add up: " + e.getMessage());
+            throw new DamagedCheckpointException("it does not add up: " + e.getMessage());
         }
     }
 
-    private static Checkpoint decode(ByteBuffer from) throws DamagedException {
+    private static Checkpoint decode(ByteBuffer from) throws DamagedCheckpointException {
         int layout = from.getInt();
-        if (layout < 0 || layout >= Layout.values().length) {
-            throw new DamagedException("its layout is " + layout);
+        if (layout < 0 || layout >= RecordLayout.values().length) {
+            throw new DamagedCheckpointException("its layout is " + layout);
         }
         long number = from.getLong();
         long version = from.getLong();
@@ -203,12 +203,12 @@ public record Checkpoint(
         boolean ordered = begin <= aside && aside <= end && end <= next;
         boolean sized = Long.bitCount(buckets) == 1 && buckets <= MOST_BUCKETS && pageBits >= 12 && pageBits <= 26;
         if (from.remaining() != 4 || !ordered || !sized) {
-            throw new DamagedException("it does not add up");
+            throw new DamagedCheckpointException("it does not add up");
         }
         return new Checkpoint(
                 number,
                 version,
-                Layout.values()[layout],
+                RecordLayout.values()[layout],
                 pageBits,
                 begin,
                 end,

@@ -43,7 +43,7 @@ public final class CheckpointFiles {
         for (int i = 0; i < Math.min(KEPT, numbers.size()); i++) {
             try {
                 needed.addAll(needs(numbers.get(i)));
-            } catch (TroubleException e) {
+            } catch (CheckpointUnavailableException e) {
                 // What it needs is not known: the next time.
                 return;
             }
@@ -64,12 +64,12 @@ public final class CheckpointFiles {
         return names;
     }
 
-    private Set<String> needs(long number) throws TroubleException {
+    private Set<String> needs(long number) throws CheckpointUnavailableException {
         Set<String> known = needs.get(number);
         if (known == null) {
             try {
                 known = needs(read(number));
-            } catch (DamagedException e) {
+            } catch (DamagedCheckpointException e) {
                 // Nobody can recover it.
                 known = Set.of();
             }
@@ -110,25 +110,25 @@ public final class CheckpointFiles {
     }
 
     /**
-     * @throws DamagedException where it is not what was written
-     * @throws TroubleException where that is not known, as it cannot be read, or another release has made it
+     * @throws DamagedCheckpointException where it is not what was written
+     * @throws CheckpointUnavailableException where that is not known, as it cannot be read, or another release has made it
      */
-    public Checkpoint read(long number) throws DamagedException, TroubleException {
+    public Checkpoint read(long number) throws DamagedCheckpointException, CheckpointUnavailableException {
         ByteBuffer bytes;
         try {
             bytes = files.read(name(number));
         } catch (IOException e) {
             String why = name(number) + " cannot be read: " + e.getMessage();
             if (StableFiles.isDamage(e)) {
-                throw new DamagedException(why);
+                throw new DamagedCheckpointException(why);
             }
-            throw new TroubleException(why);
+            throw new CheckpointUnavailableException(why);
         }
         byte[] copy = new byte[bytes.remaining()];
         bytes.get(copy);
         Checkpoint checkpoint = Checkpoint.decode(copy);
         if (checkpoint.number() != number) {
-            throw new DamagedException("it is number " + checkpoint.number());
+            throw new DamagedCheckpointException("it is number " + checkpoint.number());
         }
         return checkpoint;
     }

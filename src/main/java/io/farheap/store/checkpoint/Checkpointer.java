@@ -7,13 +7,13 @@ import io.farheap.store.contract.StoreCounts;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.log.HybridLog;
 import io.farheap.store.log.LogThread;
-import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreContext;
 import io.farheap.store.operation.StoreVersion;
 import io.farheap.store.session.ListedSession;
 import io.farheap.store.session.SessionList;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.thread.Uninterruptibles;
+import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
-import io.farheap.tier.device.DeviceCall;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.IoStatus;
 import java.io.IOException;
@@ -50,10 +50,10 @@ public final class Checkpointer {
     /** Versions in records are modulo 2^12: none that may be changed in place is to look like a later one. */
     private static final long MOST_VERSIONS_IN_PLACE = 1024;
 
-    private final StoreParts parts;
+    private final StoreContext parts;
     private final LogThread logThread;
     private final CheckpointFiles files;
-    private final Extents extents;
+    private final LogExtents extents;
     private final SessionList sessions;
     private final CheckpointOptions options;
     private final @Nullable SnapshotFiles snapshots;
@@ -84,10 +84,10 @@ public final class Checkpointer {
      * @param last that was recovered
      */
     public Checkpointer(
-            StoreParts parts,
+            StoreContext parts,
             LogThread logThread,
             CheckpointFiles files,
-            Extents extents,
+            LogExtents extents,
             SessionList sessions,
             CheckpointOptions options,
             @Nullable Checkpoint last) {
@@ -256,7 +256,7 @@ public final class Checkpointer {
                         + "\" has updates pending, and was not polled until they ended for "
                         + options.patience().toSeconds() + " s: poll it, or close it. No checkpoint was made");
             }
-            Uninterrupted.parkNanos(this, NAP_NANOS);
+            Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -278,7 +278,7 @@ public final class Checkpointer {
             if (stopped) {
                 throw new StoreException("the store is being closed: no checkpoint was made");
             }
-            Uninterrupted.parkNanos(this, NAP_NANOS);
+            Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -298,7 +298,7 @@ public final class Checkpointer {
                 throw new StoreException("no checkpoint was made: the device has written nothing for "
                         + options.patience().toSeconds() + " s");
             }
-            Uninterrupted.parkNanos(this, NAP_NANOS);
+            Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -313,7 +313,7 @@ public final class Checkpointer {
 
     private static int sync(Device device) {
         try (DeviceHandle handle = device.open()) {
-            return new DeviceCall(handle).sync();
+            return new BlockingDeviceHandle(handle).sync();
         }
     }
 

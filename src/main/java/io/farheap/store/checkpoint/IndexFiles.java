@@ -1,11 +1,11 @@
 package io.farheap.store.checkpoint;
 
 import io.farheap.store.checkpoint.Checkpoint.IndexImage;
-import io.farheap.store.index.Copies;
 import io.farheap.store.index.HashIndex;
 import io.farheap.store.index.IndexTable;
+import io.farheap.store.index.RecordCopies;
 import io.farheap.store.log.ReadCache;
-import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreContext;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -27,14 +27,14 @@ public final class IndexFiles {
     private static final int BUFFER = 1 << 16;
 
     private final StableFiles files;
-    private final StoreParts parts;
+    private final StoreContext parts;
 
     private final ByteBuffer batch = ByteBuffer.allocate(BUFFER).order(ByteOrder.LITTLE_ENDIAN);
     private final CRC32C crc = new CRC32C();
     private long bytes;
     private ByteBuffer entries = batch;
 
-    IndexFiles(StableFiles files, StoreParts parts) {
+    IndexFiles(StableFiles files, StoreContext parts) {
         this.files = files;
         this.parts = parts;
     }
@@ -97,7 +97,7 @@ public final class IndexFiles {
                     .put(entries.flip());
         }
         ReadCache cache = parts.cache();
-        if (cache != null && Copies.marks(word)) {
+        if (cache != null && RecordCopies.marks(word)) {
             // A copy that was read is left behind.
             entries.putLong(HashIndex.pointing(word, cache.behind(HashIndex.address(word))));
         } else {
@@ -113,14 +113,14 @@ public final class IndexFiles {
 
     /**
      * @return what points below the log's beginning is left out
-     * @throws DamagedException where the file is not as it was written
+     * @throws DamagedCheckpointException where the file is not as it was written
      */
-    static HashIndex read(StableFiles files, Checkpoint checkpoint) throws DamagedException {
+    static HashIndex read(StableFiles files, Checkpoint checkpoint) throws DamagedCheckpointException {
         IndexImage image = checkpoint.index();
         HashIndex index = new HashIndex(image.buckets());
         try (StableFiles.Input input = files.open(name(checkpoint.number()))) {
             if (input.bytes() != image.bytes()) {
-                throw new DamagedException(name(checkpoint.number()) + " has " + input.bytes() + " bytes");
+                throw new DamagedCheckpointException(name(checkpoint.number()) + " has " + input.bytes() + " bytes");
             }
             ByteBuffer buffer = ByteBuffer.allocate(BUFFER).order(ByteOrder.LITTLE_ENDIAN);
             CRC32C crc = new CRC32C();
@@ -140,12 +140,12 @@ public final class IndexFiles {
                 }
             }
             if ((int) crc.getValue() != image.crc()) {
-                throw new DamagedException(name(checkpoint.number()) + " has another checksum");
+                throw new DamagedCheckpointException(name(checkpoint.number()) + " has another checksum");
             }
             return index;
         } catch (IOException e) {
             index.close();
-            throw new DamagedException(name(checkpoint.number()) + " cannot be read: " + e.getMessage());
+            throw new DamagedCheckpointException(name(checkpoint.number()) + " cannot be read: " + e.getMessage());
         } catch (Throwable e) {
             index.close();
             throw e;

@@ -2,11 +2,11 @@ package io.farheap.store.checkpoint;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.store.checkpoint.Checkpoint.Piece;
-import io.farheap.store.format.Layout;
-import io.farheap.store.format.Record;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.RecordLayout;
+import io.farheap.store.format.StoreRecord;
 import io.farheap.store.log.HybridLog;
-import io.farheap.store.operation.StoreParts;
+import io.farheap.store.operation.StoreContext;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,10 +28,10 @@ public final class SnapshotFiles {
 
     public static final int BLOCK = 4096;
     /** Versions in headers are modulo 2^12. */
-    private static final long VERSIONS = Record.VERSION + 1;
+    private static final long VERSIONS = StoreRecord.VERSION + 1;
 
     private final StableFiles files;
-    private final StoreParts parts;
+    private final StoreContext parts;
     private final boolean incremental;
 
     /** By block, of the last checkpoint; and its version. */
@@ -42,7 +42,7 @@ public final class SnapshotFiles {
 
     private long lastVersion;
 
-    SnapshotFiles(StableFiles files, StoreParts parts, boolean incremental) {
+    SnapshotFiles(StableFiles files, StoreContext parts, boolean incremental) {
         this.files = files;
         this.parts = parts;
         this.incremental = incremental;
@@ -65,7 +65,7 @@ public final class SnapshotFiles {
         HybridLog log = parts.log();
         int place = parts.epochs().take();
         try (Arena arena = Arena.ofConfined();
-                Copying copying = new Copying(number, version, end - from)) {
+                SnapshotCopy copying = new SnapshotCopy(number, version, end - from)) {
             MemorySegment page = arena.allocate(log.pageBytes(), Long.BYTES);
             List<Piece> pieces = new ArrayList<>();
             long first = from;
@@ -120,7 +120,7 @@ public final class SnapshotFiles {
     }
 
     /** A snapshot on its way. */
-    private final class Copying implements AutoCloseable {
+    private final class SnapshotCopy implements AutoCloseable {
 
         private final long number;
         private final boolean some;
@@ -128,7 +128,7 @@ public final class SnapshotFiles {
         private StableFiles.@Nullable Output output;
         private long position;
 
-        Copying(long number, long version, long bytes) {
+        SnapshotCopy(long number, long version, long bytes) {
             this.number = number;
             this.versions = version - lastVersion;
             this.some = incremental && versions < VERSIONS && held() <= 2 * bytes;
@@ -172,15 +172,15 @@ public final class SnapshotFiles {
         /** @return blocks that have a record, or a part of one, that was changed since the last checkpoint */
         private BitSet changed(long base, long from, long to) {
             BitSet blocks = new BitSet();
-            Layout layout = parts.log().layout;
+            RecordLayout layout = parts.log().layout;
             long bytes;
-            for (long at = from; at + Layout.LEAST_RECORD <= to; at += bytes) {
-                long header = Words.get(base + at);
+            for (long at = from; at + RecordLayout.LEAST_RECORD <= to; at += bytes) {
+                long header = NativeWords.get(base + at);
                 if (header == 0) {
                     break;
                 }
                 bytes = layout.recordBytes(base + at);
-                long later = Record.version(header) - lastVersion & Record.VERSION;
+                long later = StoreRecord.version(header) - lastVersion & StoreRecord.VERSION;
                 // Those of the version after the checkpoint's are not in it, and may be changing now.
                 if (later >= 1 && later <= versions) {
                     blocks.set((int) (at / BLOCK - from / BLOCK), (int) ((at + bytes - 1) / BLOCK - from / BLOCK) + 1);

@@ -1,8 +1,8 @@
 package io.farheap.store.index;
 
-import io.farheap.store.format.Record;
-import io.farheap.store.format.Spin;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.SpinWait;
+import io.farheap.store.format.StoreRecord;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
@@ -89,7 +89,7 @@ public final class HashIndex implements AutoCloseable {
         }
         for (long bucket = of.bucket(hash); bucket != 0; bucket = IndexTable.next(bucket)) {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
-                long word = Words.getAcquire(place);
+                long word = NativeWords.getAcquire(place);
                 if (word > 0 && address(word) != 0) {
                     entries.accept(word);
                 }
@@ -111,7 +111,7 @@ public final class HashIndex implements AutoCloseable {
 
     /** Brings the bucket into the processor's cache. @return of no meaning */
     public long touch(long hash) {
-        return Words.getOpaque(newest().bucket(hash));
+        return NativeWords.getOpaque(newest().bucket(hash));
     }
 
     private static long tag(long hash) {
@@ -125,7 +125,7 @@ public final class HashIndex implements AutoCloseable {
     }
 
     /** The first bucket of the hash's chain, which is divided first where the table grows. */
-    private long bucket(IndexTable now, IndexTable then, long hash, Chains chains) {
+    private long bucket(IndexTable now, IndexTable then, long hash, RecordChains chains) {
         if (now != then) {
             divide(now, then, hash, chains);
         }
@@ -133,7 +133,7 @@ public final class HashIndex implements AutoCloseable {
     }
 
     /** @return the address of the entry, or 0 */
-    public long find(long hash, Chains chains) {
+    public long find(long hash, RecordChains chains) {
         while (true) {
             IndexTable now = table;
             IndexTable then = next;
@@ -148,7 +148,7 @@ public final class HashIndex implements AutoCloseable {
     private static long place(long bucket, long tag) {
         do {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
-                if (Words.getAcquire(place) >>> TAG_SHIFT == tag) {
+                if (NativeWords.getAcquire(place) >>> TAG_SHIFT == tag) {
                     return place;
                 }
             }
@@ -158,7 +158,7 @@ public final class HashIndex implements AutoCloseable {
     }
 
     /** @return the address of the entry, which is new where there was none */
-    public long findOrInsert(long hash, Chains chains) {
+    public long findOrInsert(long hash, RecordChains chains) {
         while (true) {
             IndexTable now = table;
             IndexTable then = next;
@@ -182,7 +182,7 @@ public final class HashIndex implements AutoCloseable {
         long free = 0;
         for (long bucket = table.bucket(hash); ; ) {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
-                long word = Words.get(place);
+                long word = NativeWords.get(place);
                 if (word >>> TAG_SHIFT == tag) {
                     return place;
                 }
@@ -193,7 +193,7 @@ public final class HashIndex implements AutoCloseable {
             long following = IndexTable.next(bucket);
             if (following == 0) {
                 free = free == 0 ? table.extend(bucket) : free;
-                Words.set(free, tag << TAG_SHIFT);
+                NativeWords.set(free, tag << TAG_SHIFT);
                 return free;
             }
             bucket = following;
@@ -205,7 +205,7 @@ public final class HashIndex implements AutoCloseable {
         long free = 0;
         for (long bucket = first; free == 0; ) {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
-                if (Words.getAcquire(place) == 0) {
+                if (NativeWords.getAcquire(place) == 0) {
                     free = place;
                     break;
                 }
@@ -219,15 +219,15 @@ public final class HashIndex implements AutoCloseable {
             }
             bucket = following;
         }
-        if (!Words.compareAndSet(free, 0, TENTATIVE | tag << TAG_SHIFT)) {
+        if (!NativeWords.compareAndSet(free, 0, TENTATIVE | tag << TAG_SHIFT)) {
             return 0;
         }
         if (other(first, tag, free)) {
-            Words.setRelease(free, 0);
+            NativeWords.setRelease(free, 0);
             Thread.onSpinWait();
             return 0;
         }
-        Words.setRelease(free, tag << TAG_SHIFT);
+        NativeWords.setRelease(free, tag << TAG_SHIFT);
         return free;
     }
 
@@ -235,7 +235,7 @@ public final class HashIndex implements AutoCloseable {
     private static boolean other(long bucket, long tag, long own) {
         do {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
-                long word = Words.getAcquire(place);
+                long word = NativeWords.getAcquire(place);
                 if (place != own && word != FROZEN && (word & ~TENTATIVE) >>> TAG_SHIFT == tag) {
                     return true;
                 }
@@ -258,7 +258,7 @@ public final class HashIndex implements AutoCloseable {
         return table.buckets;
     }
 
-    public void divide(long hash, Chains chains) {
+    public void divide(long hash, RecordChains chains) {
         divide(table, next, hash, chains);
     }
 
@@ -269,20 +269,20 @@ public final class HashIndex implements AutoCloseable {
         return old;
     }
 
-    private static void divide(IndexTable now, IndexTable then, long hash, Chains chains) {
+    private static void divide(IndexTable now, IndexTable then, long hash, RecordChains chains) {
         long first = now.bucket(hash);
         for (int rounds = 0; !IndexTable.divided(first); ) {
-            long word = Words.getAcquire(first + ENTRIES_END);
+            long word = NativeWords.getAcquire(first + ENTRIES_END);
             if ((word & IndexTable.CLOSED) != 0) {
-                rounds = Spin.wait(rounds);
-            } else if (Words.compareAndSet(first + ENTRIES_END, word, word | IndexTable.CLOSED)) {
+                rounds = SpinWait.wait(rounds);
+            } else if (NativeWords.compareAndSet(first + ENTRIES_END, word, word | IndexTable.CLOSED)) {
                 moveAll(now, then, first, hash, chains);
-                Words.setRelease(first + ENTRIES_END, word | IndexTable.CLOSED | IndexTable.DIVIDED);
+                NativeWords.setRelease(first + ENTRIES_END, word | IndexTable.CLOSED | IndexTable.DIVIDED);
             }
         }
     }
 
-    private static void moveAll(IndexTable now, IndexTable then, long first, long hash, Chains chains) {
+    private static void moveAll(IndexTable now, IndexTable then, long first, long hash, RecordChains chains) {
         int more = 0;
         for (long bucket = IndexTable.next(first); bucket != 0; bucket = closed(bucket)) {
             more++;
@@ -319,16 +319,16 @@ public final class HashIndex implements AutoCloseable {
     }
 
     private static void open(long bucket) {
-        Words.setRelease(bucket + ENTRIES_END, Words.get(bucket + ENTRIES_END) & ~IndexTable.CLOSED);
+        NativeWords.setRelease(bucket + ENTRIES_END, NativeWords.get(bucket + ENTRIES_END) & ~IndexTable.CLOSED);
     }
 
     /** Takes a place out of use. @return what was there, 0 where no record was */
     private static long frozen(long place) {
-        for (int rounds = 0; ; rounds = Spin.wait(rounds)) {
-            long word = Words.getAcquire(place);
+        for (int rounds = 0; ; rounds = SpinWait.wait(rounds)) {
+            long word = NativeWords.getAcquire(place);
             if (word >= 0) {
                 boolean points = address(word) != 0;
-                if (Words.compareAndSet(place, word, points ? word | TENTATIVE : FROZEN)) {
+                if (NativeWords.compareAndSet(place, word, points ? word | TENTATIVE : FROZEN)) {
                     return points ? word : 0;
                 }
             }
@@ -338,9 +338,9 @@ public final class HashIndex implements AutoCloseable {
 
     /** @return the bucket behind one, to which none is added any more */
     private static long closed(long bucket) {
-        long word = Words.getAcquire(bucket + ENTRIES_END);
-        while (!Words.compareAndSet(bucket + ENTRIES_END, word, word | IndexTable.CLOSED)) {
-            word = Words.getAcquire(bucket + ENTRIES_END);
+        long word = NativeWords.getAcquire(bucket + ENTRIES_END);
+        while (!NativeWords.compareAndSet(bucket + ENTRIES_END, word, word | IndexTable.CLOSED)) {
+            word = NativeWords.getAcquire(bucket + ENTRIES_END);
         }
         return IndexTable.next(bucket);
     }
@@ -357,8 +357,8 @@ public final class HashIndex implements AutoCloseable {
         }
         for (long bucket = then.bucket(hash); ; bucket = IndexTable.next(bucket)) {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
-                if (Words.get(place) == 0) {
-                    Words.set(place, pointing(word, address));
+                if (NativeWords.get(place) == 0) {
+                    NativeWords.set(place, pointing(word, address));
                     return spare;
                 }
             }
@@ -366,7 +366,7 @@ public final class HashIndex implements AutoCloseable {
                 if (spare == 0) {
                     then.extend(bucket);
                 } else {
-                    Words.set(bucket + ENTRIES_END, spare);
+                    NativeWords.set(bucket + ENTRIES_END, spare);
                     spare += IndexTable.BUCKET_BYTES;
                 }
             }
@@ -375,12 +375,12 @@ public final class HashIndex implements AutoCloseable {
 
     /** What an entry points to. */
     public static long address(long word) {
-        return word & Record.ADDRESS;
+        return word & StoreRecord.ADDRESS;
     }
 
     /** An entry that points elsewhere. */
     public static long pointing(long word, long address) {
-        return word & ~Record.ADDRESS | address;
+        return word & ~StoreRecord.ADDRESS | address;
     }
 
     /** The store's sessions are closed, and nobody grows it. */

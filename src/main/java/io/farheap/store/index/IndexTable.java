@@ -1,7 +1,7 @@
 package io.farheap.store.index;
 
 import io.farheap.memory.PrivateMemory;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
 import java.lang.foreign.Arena;
 
 /** The buckets of an index, and those that overflow. */
@@ -47,11 +47,11 @@ public class IndexTable {
 
     /** The next bucket of a chain, or 0. */
     static long next(long bucket) {
-        return Words.getAcquire(bucket + OVERFLOW) & POINTER;
+        return NativeWords.getAcquire(bucket + OVERFLOW) & POINTER;
     }
 
     static boolean divided(long firstBucket) {
-        return (Words.getAcquire(firstBucket + OVERFLOW) & DIVIDED) != 0;
+        return (NativeWords.getAcquire(firstBucket + OVERFLOW) & DIVIDED) != 0;
     }
 
     /** Buckets beside those that hashes choose. */
@@ -65,19 +65,19 @@ public class IndexTable {
 
     /** Another bucket at the end of a chain, or the one that is there. @return 0 where the chain is closed */
     synchronized long extend(long last) {
-        long word = Words.getAcquire(last + OVERFLOW);
+        long word = NativeWords.getAcquire(last + OVERFLOW);
         if (word == 0) {
             if (spares == 0) {
                 spare = allocate(CHUNK);
                 spares = CHUNK;
             }
-            if (Words.compareAndSet(last + OVERFLOW, 0, spare)) {
+            if (NativeWords.compareAndSet(last + OVERFLOW, 0, spare)) {
                 word = spare;
                 spare += BUCKET_BYTES;
                 spares--;
                 overflowing++;
             } else {
-                word = Words.getAcquire(last + OVERFLOW);
+                word = NativeWords.getAcquire(last + OVERFLOW);
             }
         }
         return (word & CLOSED) != 0 ? 0 : word;

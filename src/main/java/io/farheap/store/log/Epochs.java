@@ -1,7 +1,7 @@
 package io.farheap.store.log;
 
 import io.farheap.posix.AsymmetricFence;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.thread.Uninterruptibles;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -90,7 +90,7 @@ public final class Epochs {
     public void awaitAll() {
         long epoch = advance();
         while (!passed(epoch)) {
-            Uninterrupted.parkNanos(this, NAP_NANOS);
+            Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }
 }

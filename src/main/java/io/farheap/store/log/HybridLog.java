@@ -1,7 +1,7 @@
 package io.farheap.store.log;
 
-import io.farheap.store.format.Layout;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.RecordLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
@@ -35,10 +35,10 @@ public final class HybridLog {
     private static final int READY = 32;
     private static final int OPEN = 33;
 
-    public final Marks marks;
-    public final Frames frames;
+    public final LogAddresses marks;
+    public final PageFrames frames;
     final Epochs epochs;
-    public final Layout layout;
+    public final RecordLayout layout;
 
     private final int pageBits;
     private final long pageBytes;
@@ -47,14 +47,14 @@ public final class HybridLog {
     private volatile @Nullable Thread thread;
 
     /** @param capacity bytes of it that the device has at most */
-    public HybridLog(Frames frames, Epochs epochs, Layout layout, long first, long capacity) {
+    public HybridLog(PageFrames frames, Epochs epochs, RecordLayout layout, long first, long capacity) {
         this.frames = frames;
         this.epochs = epochs;
         this.layout = layout;
         this.pageBits = frames.pageBits;
         this.pageBytes = 1L << pageBits;
         this.capacity = capacity;
-        this.marks = new Marks(first);
+        this.marks = new LogAddresses(first);
         words[TAIL] = (first >>> pageBits) << PAGE_SHIFT | first & pageBytes - 1;
         words[READY] = (first >>> pageBits) - 1;
         words[OPEN] = words[READY];
@@ -90,7 +90,7 @@ public final class HybridLog {
                     return (page << pageBits) + taken;
                 }
                 if (taken < pageBytes) {
-                    Words.set(frames.memoryOf((page << pageBits) + taken), 0);
+                    NativeWords.set(frames.memoryOf((page << pageBits) + taken), 0);
                 }
             } else if (page >= last) {
                 wake();
@@ -98,7 +98,7 @@ public final class HybridLog {
             } else if (WORD.compareAndSet(words, TAIL, tail, page + 1 << PAGE_SHIFT)) {
                 long taken = tail & TAKEN;
                 if (taken < pageBytes) {
-                    Words.set(frames.memoryOf((page << pageBits) + taken), 0);
+                    NativeWords.set(frames.memoryOf((page << pageBits) + taken), 0);
                 }
                 wake();
             }

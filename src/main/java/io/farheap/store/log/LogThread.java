@@ -3,7 +3,7 @@ package io.farheap.store.log;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.thread.AgentThread;
-import io.farheap.thread.Pinning;
+import io.farheap.thread.ThreadAffinity;
 import io.farheap.thread.idle.Idle;
 import io.farheap.tier.device.AppendCompletion;
 import io.farheap.tier.device.Device;
@@ -37,8 +37,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     private static final long NAP_NANOS = 1_000_000;
 
     private final HybridLog log;
-    private final Marks marks;
-    private final Frames frames;
+    private final LogAddresses marks;
+    private final PageFrames frames;
     private final Epochs epochs;
     private final Device device;
     private final DeviceHandle handle;
@@ -104,7 +104,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         this.begun = first;
         this.released = first;
         this.written = first;
-        this.agent = new AgentThread(name, Idle.PARK, Pinning.ANY, this);
+        this.agent = new AgentThread(name, Idle.PARK, ThreadAffinity.ANY, this);
         this.handle = device.open();
         giveMemory();
     }

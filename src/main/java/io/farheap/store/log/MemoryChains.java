@@ -1,39 +1,39 @@
 package io.farheap.store.log;
 
-import io.farheap.store.format.Key;
-import io.farheap.store.format.Record;
-import io.farheap.store.format.Words;
-import io.farheap.store.index.Chains;
-import io.farheap.store.index.Copies;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.OperationKey;
+import io.farheap.store.format.StoreRecord;
+import io.farheap.store.index.RecordChains;
+import io.farheap.store.index.RecordCopies;
 import org.jspecify.annotations.Nullable;
 
 /** Chains of records, as far as memory has them. One thread's, inside an epoch. */
-public final class MemoryChains implements Chains {
+public final class MemoryChains implements RecordChains {
 
-    private final Frames frames;
-    private final Marks marks;
-    private final Key key;
-    private final @Nullable Copies copies;
+    private final PageFrames frames;
+    private final LogAddresses marks;
+    private final OperationKey key;
+    private final @Nullable RecordCopies copies;
 
-    public MemoryChains(HybridLog log, @Nullable Copies copies) {
+    public MemoryChains(HybridLog log, @Nullable RecordCopies copies) {
         this.copies = copies;
         this.frames = log.frames;
         this.marks = log.marks;
-        this.key = new Key(log.layout);
+        this.key = new OperationKey(log.layout);
     }
 
     @Override
     public long first(long address, long bit, boolean set) {
         long head = marks.head();
         // A copy that was read is left behind.
-        long at = copies != null && Copies.marks(address) ? copies.behind(address) : address;
+        long at = copies != null && RecordCopies.marks(address) ? copies.behind(address) : address;
         while (at >= head) {
             long record = frames.memoryOf(at);
             key.useOf(record);
             if ((key.hash & bit) != 0 == set) {
                 return at;
             }
-            at = Record.previous(Words.getAcquire(record));
+            at = StoreRecord.previous(NativeWords.getAcquire(record));
         }
         return at >= marks.begin() ? at : 0;
     }

@@ -1,13 +1,13 @@
 package io.farheap.store.log;
 
 import io.farheap.memory.NativeMemory;
-import io.farheap.store.format.Key;
-import io.farheap.store.format.Layout;
-import io.farheap.store.format.Record;
-import io.farheap.store.format.Words;
-import io.farheap.store.index.Chains;
-import io.farheap.store.index.Copies;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.OperationKey;
+import io.farheap.store.format.RecordLayout;
+import io.farheap.store.format.StoreRecord;
 import io.farheap.store.index.HashIndex;
+import io.farheap.store.index.RecordChains;
+import io.farheap.store.index.RecordCopies;
 import io.farheap.tier.device.Device;
 import java.lang.foreign.MemorySegment;
 
@@ -21,34 +21,34 @@ import java.lang.foreign.MemorySegment;
  * <p>A page's memory is used again in steps of the log's thread: whoever may still be writing into it has left; entries
  * point to nothing of it; whoever may still be reading it has left.
  */
-public final class ReadCache implements Copies, AutoCloseable {
+public final class ReadCache implements RecordCopies, AutoCloseable {
 
     private static final int AHEAD = 2;
     /** In a copy's header: it was read. */
-    private static final long READ = Record.SEALED;
+    private static final long READ = StoreRecord.SEALED;
 
-    private final Frames frames;
+    private final PageFrames frames;
     private final HybridLog log;
     private final HashIndex index;
-    private final Layout layout;
+    private final RecordLayout layout;
     private final Epochs epochs;
     private final int epoch;
     // The log thread's.
-    private final Key key;
-    private final Chains chains;
+    private final OperationKey key;
+    private final RecordChains chains;
     private long firstPage;
     private long leaving;
     private boolean unlinked;
 
     /** @param main the store's log */
     public ReadCache(HybridLog main, HashIndex index, int pages) {
-        this.frames = new Frames(null, main.frames.pageBits, pages);
+        this.frames = new PageFrames(null, main.frames.pageBits, pages);
         this.layout = main.layout;
         this.epochs = main.epochs;
         this.log = new HybridLog(frames, epochs, layout, HybridLog.FIRST, Device.MAX_ADDRESS);
         this.index = index;
         this.epoch = epochs.take();
-        this.key = new Key(layout);
+        this.key = new OperationKey(layout);
         this.chains = new MemoryChains(main, this);
         giveMemory();
     }
@@ -60,7 +60,7 @@ public final class ReadCache implements Copies, AutoCloseable {
 
     @Override
     public long behind(long address) {
-        return Record.previous(Words.getAcquire(memoryOf(address)));
+        return StoreRecord.previous(NativeWords.getAcquire(memoryOf(address)));
     }
 
     /** All copies, as updates see values. */
@@ -70,11 +70,11 @@ public final class ReadCache implements Copies, AutoCloseable {
 
     /** A copy was of use. */
     public static void wasRead(long copy) {
-        long header = Words.getOpaque(copy);
+        long header = NativeWords.getOpaque(copy);
         if ((header & READ) == 0) {
             // A store that is lost to another's of the same kind; nobody else changes a header but the log's thread,
             // of copies that no entry points to any more.
-            Words.setOpaque(copy, header | READ);
+            NativeWords.setOpaque(copy, header | READ);
         }
     }
 
@@ -92,9 +92,9 @@ public final class ReadCache implements Copies, AutoCloseable {
         long copy = frames.memoryOf(at);
         MemorySegment.copy(
                 NativeMemory.ALL, record + Long.BYTES, NativeMemory.ALL, copy + Long.BYTES, bytes - Long.BYTES);
-        Words.set(copy, Record.header(first, 0));
-        if (!Words.compareAndSet(entry, word, HashIndex.pointing(word, MARK | at))) {
-            Words.setOpaque(copy, Record.header(first, 0) | Record.INVALID);
+        NativeWords.set(copy, StoreRecord.header(first, 0));
+        if (!NativeWords.compareAndSet(entry, word, HashIndex.pointing(word, MARK | at))) {
+            NativeWords.setOpaque(copy, StoreRecord.header(first, 0) | StoreRecord.INVALID);
         }
     }
 
@@ -144,13 +144,13 @@ public final class ReadCache implements Copies, AutoCloseable {
 
     private void unlink(long from, long to) {
         long address = Math.max(from, HybridLog.FIRST);
-        while (address + Layout.LEAST_RECORD <= to) {
+        while (address + RecordLayout.LEAST_RECORD <= to) {
             long copy = frames.memoryOf(address);
-            long header = Words.getAcquire(copy);
+            long header = NativeWords.getAcquire(copy);
             if (header == 0) {
                 return;
             }
-            if ((header & Record.INVALID) == 0) {
+            if ((header & StoreRecord.INVALID) == 0) {
                 key.useOf(copy);
                 unlink(MARK | address, copy, header);
             }
@@ -161,7 +161,7 @@ public final class ReadCache implements Copies, AutoCloseable {
     private void unlink(long address, long copy, long header) {
         while (true) {
             long entry = index.find(key.hash, chains);
-            long word = entry == 0 ? 0 : Words.getAcquire(entry);
+            long word = entry == 0 ? 0 : NativeWords.getAcquire(entry);
             if (HashIndex.moved(word)) {
                 continue;
             }
@@ -169,9 +169,9 @@ public final class ReadCache implements Copies, AutoCloseable {
                 return;
             }
             if ((header & READ) != 0) {
-                add(entry, word, Record.previous(header), copy);
+                add(entry, word, StoreRecord.previous(header), copy);
                 header &= ~READ;
-            } else if (Words.compareAndSet(entry, word, HashIndex.pointing(word, Record.previous(header)))) {
+            } else if (NativeWords.compareAndSet(entry, word, HashIndex.pointing(word, StoreRecord.previous(header)))) {
                 return;
             }
         }

@@ -5,15 +5,15 @@ import io.farheap.memory.SharedMemory;
 import io.farheap.store.contract.StoreCompletion;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.store.format.Layout;
-import io.farheap.store.format.Record;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.RecordLayout;
+import io.farheap.store.format.StoreRecord;
 import io.farheap.store.log.HybridLog;
-import io.farheap.store.log.Marks;
-import io.farheap.store.operation.StoreParts;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.store.log.LogAddresses;
+import io.farheap.store.operation.StoreContext;
+import io.farheap.thread.Uninterruptibles;
+import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
-import io.farheap.tier.device.DeviceCall;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
 import java.lang.foreign.MemorySegment;
@@ -45,15 +45,15 @@ public final class Compactor {
 
     private static final long NAP_NANOS = 50_000;
 
-    private final StoreParts parts;
-    private final Layout layout;
-    private final Marks marks;
+    private final StoreContext parts;
+    private final RecordLayout layout;
+    private final LogAddresses marks;
 
     private int failure;
     private long seen;
     private long copied;
 
-    public Compactor(StoreParts parts) {
+    public Compactor(StoreContext parts) {
         this.parts = parts;
         this.layout = parts.log().layout;
         this.marks = parts.log().marks;
@@ -74,7 +74,7 @@ public final class Compactor {
         try (CloseStack resources = new CloseStack()) {
             SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-compaction", log.pageBytes()));
             DeviceMemory registered = resources.add(device.register(memory.segment()));
-            DeviceCall call = new DeviceCall(resources.add(device.open()));
+            BlockingDeviceHandle call = new BlockingDeviceHandle(resources.add(device.open()));
             for (long page = log.page(marks.begin()); log.startOf(page) < end; page++) {
                 long next = log.startOf(page + 1);
                 long first = parts.gaps().endOf(Math.max(log.startOf(page), marks.begin()));
@@ -98,7 +98,7 @@ public final class Compactor {
         return (double) copied / Math.max(1, seen);
     }
 
-    private void read(DeviceCall call, DeviceMemory into, long page) {
+    private void read(BlockingDeviceHandle call, DeviceMemory into, long page) {
         int status = call.read(page, into, 0, parts.log().pageBytes());
         if (status != IoStatus.OK) {
             throw new StoreException("the log could not be compacted: " + IoStatus.describe(status, parts.device()));
@@ -107,9 +107,9 @@ public final class Compactor {
 
     private void move(Mover mover, SharedMemory memory, long from, long to) {
         long base = memory.segment().address() - (to - parts.log().pageBytes());
-        for (long address = from; address + Layout.LEAST_RECORD <= to; ) {
+        for (long address = from; address + RecordLayout.LEAST_RECORD <= to; ) {
             long record = base + address;
-            long header = Words.get(record);
+            long header = NativeWords.get(record);
             long gapEnd = parts.gaps().endOf(address);
             if (gapEnd > address) {
                 address = gapEnd;
@@ -119,7 +119,7 @@ public final class Compactor {
                 return;
             }
             seen++;
-            if ((header & (Record.INVALID | Record.DELETED)) == 0
+            if ((header & (StoreRecord.INVALID | StoreRecord.DELETED)) == 0
                     && parts.gaps().counts(address, header)) {
                 moveRecord(mover, memory, record, address);
             }
@@ -134,7 +134,7 @@ public final class Compactor {
                 if (!parts.log().hasSpare()) {
                     break;
                 }
-                Uninterrupted.parkNanos(this, NAP_NANOS);
+                Uninterruptibles.parkNanos(this, NAP_NANOS);
             }
         }
         if (outcome != StoreStatus.PENDING) {

@@ -1,12 +1,12 @@
 package io.farheap.store.maintain;
 
-import io.farheap.store.index.Chains;
 import io.farheap.store.index.HashIndex;
 import io.farheap.store.index.IndexTable;
+import io.farheap.store.index.RecordChains;
 import io.farheap.store.log.Epochs;
 import io.farheap.store.log.MemoryChains;
-import io.farheap.store.operation.StoreParts;
-import io.farheap.thread.Joining;
+import io.farheap.store.operation.StoreContext;
+import io.farheap.thread.ThreadJoiner;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,7 +28,7 @@ public final class IndexGrowth implements AutoCloseable {
     private final HashIndex index;
     private final Epochs epochs;
     private final int epoch;
-    private final Chains chains;
+    private final RecordChains chains;
     private final AtomicBoolean growing = new AtomicBoolean();
     private volatile @Nullable Thread thread;
     /** Makes its threads. */
@@ -39,7 +39,7 @@ public final class IndexGrowth implements AutoCloseable {
     /** Since the index has grown last. */
     private boolean told;
 
-    public IndexGrowth(String name, StoreParts parts) {
+    public IndexGrowth(String name, StoreContext parts) {
         this.name = name + "-index";
         this.threads = Thread.ofPlatform().daemon().name(this.name).factory();
         this.index = parts.index();
@@ -141,7 +141,7 @@ public final class IndexGrowth implements AutoCloseable {
         stopped = true;
         Thread running = thread;
         if (running != null) {
-            Joining.join(running);
+            ThreadJoiner.join(running);
         }
         epochs.giveBack(epoch);
     }

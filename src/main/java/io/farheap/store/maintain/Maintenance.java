@@ -1,7 +1,7 @@
 package io.farheap.store.maintain;
 
 import io.farheap.store.contract.StoreException;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -25,7 +25,7 @@ public final class Maintenance implements AutoCloseable {
     private static final int STEPS = 16;
 
     /** What it looks at and does: the store. */
-    public interface Work {
+    public interface MaintenanceTarget {
 
         /** Bytes from what the device has first to the tail. */
         long spaceBytes();
@@ -47,7 +47,7 @@ public final class Maintenance implements AutoCloseable {
         void checkpoint();
     }
 
-    private final Work work;
+    private final MaintenanceTarget work;
     private final long limit;
     private final @Nullable Duration every;
     private final Consumer<Throwable> listener;
@@ -66,7 +66,7 @@ public final class Maintenance implements AutoCloseable {
     private long beganAt = triedAt;
 
     /** @param every null for never */
-    public Maintenance(String name, Work work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
+    public Maintenance(String name, MaintenanceTarget work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
         this.work = work;
         this.limit = limit;
         this.every = every;
@@ -196,6 +196,6 @@ public final class Maintenance implements AutoCloseable {
     public void close() {
         stopped = true;
         LockSupport.unpark(thread);
-        Joining.join(thread);
+        ThreadJoiner.join(thread);
     }
 }

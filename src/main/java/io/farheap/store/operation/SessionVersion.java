@@ -1,7 +1,7 @@
 package io.farheap.store.operation;
 
-import io.farheap.store.format.Record;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.StoreRecord;
 
 /**
  * A session's place in the checkpoints (concurrent prefix recovery, SIGMOD 2019, section 5): what it does belongs to
@@ -62,25 +62,25 @@ public final class SessionVersion {
         if (StoreVersion.resting(state)) {
             return false;
         }
-        long version = Record.version(header);
-        if (version == (own & Record.VERSION)) {
+        long version = StoreRecord.version(header);
+        if (version == (own & StoreRecord.VERSION)) {
             return false;
         }
         // Later ones are one ahead; all others are earlier.
-        boolean later = version == (own + 1 & Record.VERSION);
+        boolean later = version == (own + 1 & StoreRecord.VERSION);
         return later || !StoreVersion.allPassed(state);
     }
 
     boolean changesInPlace(long header) {
-        return StoreVersion.resting(state) || Record.version(header) == (own & Record.VERSION);
+        return StoreVersion.resting(state) || StoreRecord.version(header) == (own & StoreRecord.VERSION);
     }
 
     /** A record that is changed in place is of the session's version from then on: before the change. */
     void claim(long record, long header) {
-        if (Record.version(header) != (own & Record.VERSION)) {
+        if (StoreRecord.version(header) != (own & StoreRecord.VERSION)) {
             long there = header;
-            while (!Words.compareAndSet(record, there, Record.ofVersion(there, own))) {
-                there = Words.getAcquire(record);
+            while (!NativeWords.compareAndSet(record, there, StoreRecord.ofVersion(there, own))) {
+                there = NativeWords.getAcquire(record);
             }
         }
     }

@@ -1,24 +1,24 @@
 package io.farheap.store.session;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.NativeMemory;
 import io.farheap.memory.SharedMemory;
 import io.farheap.store.contract.StoreCompletion;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.store.contract.Update;
-import io.farheap.store.format.Key;
-import io.farheap.store.format.Layout;
-import io.farheap.store.format.Record;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.OperationKey;
+import io.farheap.store.format.RecordLayout;
+import io.farheap.store.format.StoreRecord;
 import io.farheap.store.log.Epochs;
-import io.farheap.store.log.Gaps;
-import io.farheap.store.log.Marks;
-import io.farheap.store.operation.Move;
-import io.farheap.store.operation.Operations;
-import io.farheap.store.operation.StoreParts;
-import io.farheap.store.operation.Updates;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.store.log.LogAddresses;
+import io.farheap.store.log.LogGaps;
+import io.farheap.store.operation.CompactionUpdate;
+import io.farheap.store.operation.InMemoryOperations;
+import io.farheap.store.operation.ReadModifyWrites;
+import io.farheap.store.operation.StoreContext;
+import io.farheap.thread.Uninterruptibles;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.DeviceMemory;
@@ -48,14 +48,14 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     public final PendingTable pending;
 
     private final DeviceHandle handle;
-    private final Operations records;
-    private final Updates updates;
+    private final InMemoryOperations records;
+    private final ReadModifyWrites updates;
     private final Epochs epochs;
     private final int epoch;
-    private final Marks marks;
-    private final Layout layout;
-    private final Gaps gaps;
-    private final SessionCounts counts;
+    private final LogAddresses marks;
+    private final RecordLayout layout;
+    private final LogGaps gaps;
+    private final StoreSessionCounts counts;
 
     /** How an operation ends that finds no room: FULL, to be tried again, or FAILED where there will be none. */
     private final IntSupplier full;
@@ -78,12 +78,12 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
 
     /** @param epoch the session's place in the epochs */
     public DeviceReads(
-            StoreParts parts,
+            StoreContext parts,
             SessionOptions options,
-            Operations records,
-            Updates updates,
+            InMemoryOperations records,
+            ReadModifyWrites updates,
             int epoch,
-            SessionCounts counts,
+            StoreSessionCounts counts,
             IntSupplier full) {
         Device device = parts.device();
         this.full = full;
@@ -99,12 +99,12 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         this.alignment = device.alignment();
         this.pageBytes = parts.log().pageBytes();
         this.expected = options.expectedRecordBytes();
-        this.keyRoom = (int) Layout.padded(options.maxKeyBytes());
+        this.keyRoom = (int) RecordLayout.padded(options.maxKeyBytes());
         // From the block with its first byte to that with its last.
         this.narrowBytes = (int) ((expected + 2 * alignment - 2) / alignment * alignment);
         long narrow = roundUp((long) narrowBytes * pending.places, SharedMemory.PAGE_BYTES);
-        long wide = layout == Layout.COMPACT ? 0 : WIDE * pageBytes;
-        long keyed = layout == Layout.COMPACT ? 0 : roundUp((long) keyRoom * pending.places, SharedMemory.PAGE_BYTES);
+        long wide = layout == RecordLayout.COMPACT ? 0 : WIDE * pageBytes;
+        long keyed = layout == RecordLayout.COMPACT ? 0 : roundUp((long) keyRoom * pending.places, SharedMemory.PAGE_BYTES);
         this.memory = SharedMemory.allocate("farheap-store-reads", wide + narrow + keyed);
         this.base = memory.segment().address();
         this.keys = base + wide + narrow;
@@ -127,7 +127,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     }
 
     private long wideBytes() {
-        return layout == Layout.COMPACT ? 0 : WIDE * pageBytes;
+        return layout == RecordLayout.COMPACT ? 0 : WIDE * pageBytes;
     }
 
     public int startRead(MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
@@ -166,7 +166,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         if (place < 0) {
             return StoreStatus.FULL;
         }
-        pending.update[place] = Move.UPDATE;
+        pending.update[place] = CompactionUpdate.UPDATE;
         pending.argument[place] = address;
         begin(place);
         return StoreStatus.PENDING;
@@ -177,13 +177,13 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         if (place >= 0) {
             pending.completion[place] = completion;
             pending.token[place] = token;
-            Key key = records.key;
+            OperationKey key = records.key;
             pending.keyBytes[place] = key.bytes;
             if (key.bytes == Long.BYTES) {
                 pending.key[place] = key.word;
             } else {
                 long copy = keys + (long) place * keyRoom;
-                MemorySegment.copy(NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, Layout.padded(key.bytes));
+                MemorySegment.copy(NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, RecordLayout.padded(key.bytes));
                 pending.key[place] = copy;
             }
         }
@@ -198,7 +198,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         }
     }
 
-    /** Reads the chain from the record that {@link Operations#address} says. */
+    /** Reads the chain from the record that {@link InMemoryOperations#address} says. */
     private void begin(int place) {
         pending.first[place] = records.address;
         pending.address[place] = records.address;
@@ -308,7 +308,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         long address = pending.address[place];
         long record = memoryOf(place) + address - pending.from[place];
         long there = pending.from[place] + pending.bytes[place] - address;
-        long header = Words.get(record);
+        long header = NativeWords.get(record);
         if (header == 0) {
             finish(place, StoreStatus.LOST, 0);
             return;
@@ -324,10 +324,10 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         }
         useKey(place);
         if (records.key.of(record) && gaps.counts(address, header)) {
-            found(place, record, Record.deleted(header));
+            found(place, record, StoreRecord.deleted(header));
             return;
         }
-        long previous = Record.previous(header);
+        long previous = StoreRecord.previous(header);
         if (previous >= marks.begin()) {
             pending.address[place] = previous;
             readRecord(place, expected);
@@ -370,7 +370,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
             keep(place, record);
             int status = StoreStatus.SEGMENT_GONE;
             try {
-                Words.copyOut(records.valueAt(record), pending.into[place], pending.offset[place], bytes);
+                NativeWords.copyOut(records.valueAt(record), pending.into[place], pending.offset[place], bytes);
                 status = StoreStatus.DONE;
             } finally {
                 finish(place, status, bytes);
@@ -424,8 +424,8 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     private void after(int place, int outcome, int next) {
         int status = outcome == StoreStatus.FULL ? full.getAsInt() : outcome;
         switch (status) {
-            case Operations.ON_DEVICE -> begin(place);
-            case Operations.AGAIN, StoreStatus.FULL -> again(place, next);
+            case InMemoryOperations.ON_DEVICE -> begin(place);
+            case InMemoryOperations.AGAIN, StoreStatus.FULL -> again(place, next);
             default -> finish(place, status, pending.kind[place] == PendingTable.READ ? records.bytes : 0);
         }
     }
@@ -457,7 +457,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         } else if (pending.toTry() > 0) {
             if (Thread.currentThread().isVirtual()) {
                 // Those that do nothing but yield can keep others from being run.
-                Uninterrupted.parkNanos(this, NAP_NANOS);
+                Uninterruptibles.parkNanos(this, NAP_NANOS);
             } else {
                 Thread.yield();
             }
@@ -507,7 +507,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         CloseStack everything = new CloseStack();
         everything.add(memory);
         everything.add(registered);
-        everything.add(() -> Closing.all(pending.ends(place -> finish(place, StoreStatus.CLOSED, 0))));
+        everything.add(() -> Closeables.all(pending.ends(place -> finish(place, StoreStatus.CLOSED, 0))));
         everything.add(handle);
         everything.close();
     }

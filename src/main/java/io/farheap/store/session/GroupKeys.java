@@ -1,14 +1,14 @@
 package io.farheap.store.session;
 
 import io.farheap.store.format.Hashes;
-import io.farheap.store.format.Key;
+import io.farheap.store.format.OperationKey;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** The keys of a group of reads, each hashed once. One thread at a time. */
 final class GroupKeys {
 
-    private final Key key;
+    private final OperationKey key;
     private final SessionKeys checks;
     private final long room;
     private final long[] hashes;
@@ -26,7 +26,7 @@ final class GroupKeys {
      * @param checks what each may be
      * @param most of a group
      */
-    GroupKeys(Key key, SessionKeys checks, int most) {
+    GroupKeys(OperationKey key, SessionKeys checks, int most) {
         this.key = key;
         this.checks = checks;
         this.room = checks.room();

@@ -2,11 +2,11 @@ package io.farheap.store.session;
 
 import io.farheap.store.contract.StoreCompletion;
 import io.farheap.store.contract.StoreStatus;
-import io.farheap.store.format.Layout;
-import io.farheap.store.format.Words;
+import io.farheap.store.format.NativeWords;
+import io.farheap.store.format.RecordLayout;
 import io.farheap.store.index.HashIndex;
 import io.farheap.store.index.IndexTable;
-import io.farheap.store.operation.Operations;
+import io.farheap.store.operation.InMemoryOperations;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +27,9 @@ public final class GroupReads {
     private final HashIndex index;
     private final SessionGate gate;
     private final SessionSerials serials;
-    private final Operations records;
+    private final InMemoryOperations records;
     private final DeviceReads device;
-    private final SessionCounts counts;
+    private final StoreSessionCounts counts;
     private final SessionKeys sessionKeys;
     private final GroupKeys keys;
     private final long[] words = new long[GROUP];
@@ -60,10 +60,10 @@ public final class GroupReads {
             HashIndex index,
             SessionGate gate,
             SessionSerials serials,
-            Operations records,
+            InMemoryOperations records,
             DeviceReads device,
             SessionKeys sessionKeys,
-            SessionCounts counts) {
+            StoreSessionCounts counts) {
         this.index = index;
         this.gate = gate;
         this.serials = serials;
@@ -206,7 +206,7 @@ public final class GroupReads {
         IndexTable table = index.newest();
         long sum = 0;
         for (int i = 0; i < count; i++) {
-            sum += Words.get(table.bucket(keys.hash(i)));
+            sum += NativeWords.get(table.bucket(keys.hash(i)));
         }
         int found = 0;
         for (int i = 0; i < count; i++) {
@@ -221,7 +221,7 @@ public final class GroupReads {
         }
         for (int i = 0; i < found; i++) {
             // A quarter of those of 24 bytes begin in one line of the cache and go on in the next.
-            sum += Words.get(inMemory[i]) + Words.get(inMemory[i] + Layout.LEAST_RECORD - Long.BYTES);
+            sum += NativeWords.get(inMemory[i]) + NativeWords.get(inMemory[i] + RecordLayout.LEAST_RECORD - Long.BYTES);
         }
         touched = sum;
     }
@@ -234,7 +234,7 @@ public final class GroupReads {
             keys.use(place);
             long to = offset + (long) i * room;
             int status = records.read(words[place], first[place], into, to, room);
-            if (status == Operations.ON_DEVICE) {
+            if (status == InMemoryOperations.ON_DEVICE) {
                 status = device.startRead(into, to, room, completion, token + i);
             }
             if (status == StoreStatus.FULL) {

@@ -10,7 +10,7 @@ public final class ListedSession {
     private final String name;
     private final SessionSerials serials;
     private final SessionGate gate;
-    private final SessionCounts counts;
+    private final StoreSessionCounts counts;
     private final DeviceReads device;
     private final Consumer<ListedSession> owner;
 
@@ -22,7 +22,7 @@ public final class ListedSession {
             String name,
             SessionSerials serials,
             SessionGate gate,
-            SessionCounts counts,
+            StoreSessionCounts counts,
             DeviceReads device,
             Consumer<ListedSession> owner) {
         this.name = name;
@@ -33,7 +33,7 @@ public final class ListedSession {
         this.owner = owner;
     }
 
-    SessionCounts counts() {
+    StoreSessionCounts counts() {
         return counts;
     }
 
@@ -91,7 +91,7 @@ public final class ListedSession {
         }
         gate.endHere();
         try {
-            Draining.updates(device, patience);
+            SessionDrain.updates(device, patience);
             return !updatesPending();
         } finally {
             finish();

@@ -2,7 +2,7 @@ package io.farheap.store.session;
 
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.store.contract.StoreCompletion;
-import io.farheap.store.format.Spin;
+import io.farheap.store.format.SpinWait;
 import io.farheap.store.log.Epochs;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -141,7 +141,7 @@ public final class SessionGate {
     /** Returns when nobody is inside a poll: behind {@link #close} and an epoch. */
     void awaitPoll() {
         for (int rounds = 0; (long) POLLING.getAcquire(this) != 0; ) {
-            rounds = Spin.wait(rounds);
+            rounds = SpinWait.wait(rounds);
         }
     }
 

@@ -1,14 +1,14 @@
 package io.farheap.store.session;
 
-import io.farheap.store.format.Key;
-import io.farheap.store.format.Layout;
+import io.farheap.store.format.OperationKey;
+import io.farheap.store.format.RecordLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** The keys that a session is given in memory: what they may be, and room for a copy of the one that it is at. */
 public final class SessionKeys {
 
-    private final Key key;
+    private final OperationKey key;
     private final boolean words;
     private final int maxBytes;
     /** Nobody frees it under an operation. */
@@ -17,9 +17,9 @@ public final class SessionKeys {
     private final long copy;
 
     /** @param key which they become */
-    public SessionKeys(Key key, Layout layout, int maxBytes) {
+    public SessionKeys(OperationKey key, RecordLayout layout, int maxBytes) {
         this.key = key;
-        this.words = layout == Layout.COMPACT;
+        this.words = layout == RecordLayout.COMPACT;
         this.maxBytes = maxBytes;
         this.copy = arena.allocate(room(), Long.BYTES).address();
     }
@@ -38,7 +38,7 @@ public final class SessionKeys {
 
     /** Bytes that a copy of a key may take. */
     long room() {
-        return Layout.padded(maxBytes);
+        return RecordLayout.padded(maxBytes);
     }
 
     /** Makes one that passed the check the key of the operation. */

@@ -3,7 +3,7 @@ package io.farheap.tier.file;
 import io.farheap.posix.Errno;
 import io.farheap.tier.device.Storage;
 import io.farheap.tier.device.StorageException;
-import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.HighWaterMark;
 import io.farheap.tier.handle.SegmentTable;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -27,8 +27,8 @@ public final class FileLog {
     /** Held by who makes files, or deletes them. */
     private final ReentrantLock changing = new ReentrantLock();
 
-    private final Mark begin;
-    private final Mark end;
+    private final HighWaterMark begin;
+    private final HighWaterMark end;
     private final AtomicLong failures = new AtomicLong();
     private volatile @Nullable String refusal;
 
@@ -40,8 +40,8 @@ public final class FileLog {
         directory.claim(segmentBytes);
         List<FileSegment> opened = directory.open(segmentBytes);
         opened.forEach(segment -> segments.getOrAdd(segment.number, number -> segment));
-        this.begin = new Mark(opened.isEmpty() ? 0 : opened.getFirst().number * segmentBytes);
-        this.end = new Mark(opened.isEmpty() ? 0 : end(opened.getLast()));
+        this.begin = new HighWaterMark(opened.isEmpty() ? 0 : opened.getFirst().number * segmentBytes);
+        this.end = new HighWaterMark(opened.isEmpty() ? 0 : end(opened.getLast()));
     }
 
     private long end(FileSegment last) {

@@ -1,7 +1,7 @@
 package io.farheap.tier.file;
 
 import io.farheap.tier.device.StoredFile;
-import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.HighWaterMark;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -18,7 +18,7 @@ final class FileSegment {
     /** Appends that ended, and how many of them are durable. */
     private final AtomicLong written;
 
-    private final Mark synced = new Mark(0);
+    private final HighWaterMark synced = new HighWaterMark(0);
     private volatile boolean failed;
 
     /** @param found and not made: a process before may have written what it did not sync */

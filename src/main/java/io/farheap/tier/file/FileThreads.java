@@ -1,7 +1,7 @@
 package io.farheap.tier.file;
 
-import io.farheap.thread.Joining;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.thread.ThreadJoiner;
+import io.farheap.thread.Uninterruptibles;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.FileOptions;
 import io.farheap.tier.device.IoStatus;
@@ -36,7 +36,7 @@ public final class FileThreads implements FileEngine {
     private static final AtomicInteger DEVICES = new AtomicInteger();
 
     private final int requests;
-    private final SharedLongs queue = new SharedLongs(QUEUE);
+    private final ManyToManyLongQueue queue = new ManyToManyLongQueue(QUEUE);
     private final AtomicReferenceArray<Handle> handles = new AtomicReferenceArray<>(MAX_HANDLES);
     /** A bit for each thread that sleeps, or is about to. */
     @SuppressWarnings("unused")
@@ -83,7 +83,7 @@ public final class FileThreads implements FileEngine {
         long bit = 1L << number;
         while (!stopped) {
             long request = queue.poll();
-            if (request != SharedLongs.NONE) {
+            if (request != ManyToManyLongQueue.NONE) {
                 perform(request);
                 continue;
             }
@@ -122,7 +122,7 @@ public final class FileThreads implements FileEngine {
         stopped = true;
         for (Thread thread : threads) {
             LockSupport.unpark(thread);
-            Joining.join(thread);
+            ThreadJoiner.join(thread);
         }
     }
 
@@ -130,13 +130,13 @@ public final class FileThreads implements FileEngine {
 
         private int number;
         /** Slots that are done, from the threads. */
-        private final SharedLongs performed;
+        private final ManyToManyLongQueue performed;
 
         private volatile @Nullable Thread sleeper;
 
         Handle(Device device, Registry registry, FileLog log, int requests) {
             super(device, registry, log, requests);
-            performed = new SharedLongs(requests);
+            performed = new ManyToManyLongQueue(requests);
         }
 
         @Override
@@ -163,7 +163,7 @@ public final class FileThreads implements FileEngine {
         int reap() {
             int count = 0;
             long slot;
-            while (count < slots.capacity() && (slot = performed.poll()) != SharedLongs.NONE) {
+            while (count < slots.capacity() && (slot = performed.poll()) != ManyToManyLongQueue.NONE) {
                 count++;
                 end((int) slot);
             }
@@ -175,7 +175,7 @@ public final class FileThreads implements FileEngine {
             sleeper = Thread.currentThread();
             VarHandle.fullFence();
             if (!performed.hasNext()) {
-                Uninterrupted.parkNanos(FileThreads.this, AWAIT_NANOS);
+                Uninterruptibles.parkNanos(FileThreads.this, AWAIT_NANOS);
             }
             sleeper = null;
         }

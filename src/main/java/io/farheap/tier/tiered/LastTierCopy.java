@@ -3,8 +3,8 @@ package io.farheap.tier.tiered;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.lifetime.CloseStack;
+import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
-import io.farheap.tier.device.DeviceCall;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
 import io.farheap.tier.device.StorageException;
@@ -33,13 +33,13 @@ public final class LastTierCopy implements AutoCloseable {
     private final MemorySegment memory;
 
     private final DeviceMemory ofLast;
-    private final DeviceCall lastCall;
+    private final BlockingDeviceHandle lastCall;
     /** Blocks that a source could not read. */
     private long unread;
 
     private long firstUnread;
 
-    private record Source(Device device, DeviceMemory memory, DeviceCall call) {
+    private record Source(Device device, DeviceMemory memory, BlockingDeviceHandle call) {
 
         boolean has(long address) {
             return address >= device.begin() && address < device.end();
@@ -53,10 +53,10 @@ public final class LastTierCopy implements AutoCloseable {
             this.memory = resources.add(Arena.ofShared()).allocate(2 * PIECE_BYTES, OwnedMemory.PAGE_BYTES);
             for (Device device : others) {
                 sources.add(new Source(
-                        device, resources.add(device.register(memory)), new DeviceCall(resources.add(device.open()))));
+                        device, resources.add(device.register(memory)), new BlockingDeviceHandle(resources.add(device.open()))));
             }
             this.ofLast = resources.add(last.register(memory));
-            this.lastCall = new DeviceCall(resources.add(last.open()));
+            this.lastCall = new BlockingDeviceHandle(resources.add(last.open()));
         } catch (Throwable e) {
             try (resources) {
                 throw e;

@@ -1,8 +1,8 @@
 package io.farheap.tier.tiered;
 
 import io.farheap.tier.device.Device;
-import io.farheap.tier.handle.AllPending;
-import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.HighWaterMark;
+import io.farheap.tier.handle.PendingAppendsList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -21,12 +21,12 @@ public final class Tier {
 
     final Holes holes = new Holes();
     /** Of each handle, the appends that it has not done. */
-    final AllPending appends = new AllPending();
+    final PendingAppendsList appends = new PendingAppendsList();
 
     public final AtomicLong reads = new AtomicLong();
     public final AtomicLong lost = new AtomicLong();
     /** Ends of appends that it refused. */
-    private final Mark failed = new Mark(0);
+    private final HighWaterMark failed = new HighWaterMark(0);
     /** Held by who lowers {@code low}, and who appends below it. */
     private final ReentrantLock filling = new ReentrantLock();
 
@@ -68,7 +68,7 @@ public final class Tier {
      *
      * @param issued where the last one ends that went out; raised before its issuer asked {@link #takes}
      */
-    void join(Mark issued) {
+    void join(HighWaterMark issued) {
         filling.lock();
         try {
             low = issued.get();

@@ -1,6 +1,6 @@
 package io.farheap.tier.tiered;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.tier.device.AppendCompletion;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
@@ -23,7 +23,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     private static final System.Logger LOG = System.getLogger(TierAccess.class.getName());
 
     /** Whose requests these are. */
-    interface User {
+    interface TierListener {
 
         void ended(TierAccess from, int slot, int status);
 
@@ -38,7 +38,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
 
     final PendingAppends appends;
     private final TieredLog log;
-    private final User user;
+    private final TierListener user;
     /** Null where the tier's device could not open one: it is passed by. */
     private final @Nullable DeviceHandle handle;
     // For reads that are finer than the tier's; null where it has none such.
@@ -49,7 +49,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     private long reads;
 
     /** @param readAlignment of the user's requests, which may be finer than the tier's */
-    TierAccess(TieredLog log, Tier tier, User user, int requests, int readAlignment) {
+    TierAccess(TieredLog log, Tier tier, TierListener user, int requests, int readAlignment) {
         this.log = log;
         this.tier = tier;
         this.bit = 1 << tier.id;
@@ -71,7 +71,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         } catch (RuntimeException e) {
             if (opened != null) {
                 DeviceHandle unused = opened;
-                Closing.after(e, unused, memory, () -> log.leave(tier, appends));
+                Closeables.after(e, unused, memory, () -> log.leave(tier, appends));
                 opened = null;
                 memory = null;
             }
@@ -183,7 +183,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     @Override
     public void close() {
         tier.reads.addAndGet(reads);
-        Closing.all(handle, registered, arena, () -> {
+        Closeables.all(handle, registered, arena, () -> {
             if (handle != null) {
                 log.leave(tier, appends);
             }

@@ -1,8 +1,8 @@
 package io.farheap.tier.tiered;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
+import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
-import io.farheap.tier.device.DeviceCall;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
@@ -60,14 +60,14 @@ public final class TierFill implements AutoCloseable {
             return call().append(address, Objects.requireNonNull(memory), 0, length);
         }
 
-        private DeviceCall call() {
-            return new DeviceCall(Objects.requireNonNull(handle));
+        private BlockingDeviceHandle call() {
+            return new BlockingDeviceHandle(Objects.requireNonNull(handle));
         }
 
         @Override
         public void close() {
             if (handle != null) {
-                Closing.all(handle, memory, () -> log.leave(of, appends));
+                Closeables.all(handle, memory, () -> log.leave(of, appends));
             }
         }
     }
@@ -179,6 +179,6 @@ public final class TierFill implements AutoCloseable {
     public void close() {
         List<AutoCloseable> all = new ArrayList<>(lanes);
         all.add(arena);
-        Closing.all(all);
+        Closeables.all(all);
     }
 }

@@ -1,7 +1,7 @@
 package io.farheap.tier.tiered;
 
-import io.farheap.lifetime.Closing;
-import io.farheap.thread.Uninterrupted;
+import io.farheap.lifetime.Closeables;
+import io.farheap.thread.Uninterruptibles;
 import io.farheap.tier.device.AppendCompletion;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.IoCompletion;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * yet, waits in {@code waiting}, and is tried again with each poll. Tiers come and go: it looks which there are with
  * each call.
  */
-public final class TieredHandle extends BaseHandle implements TierAccess.User {
+public final class TieredHandle extends BaseHandle implements TierAccess.TierListener {
 
     private static final long NAP_NANOS = 20_000;
 
@@ -450,7 +450,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.User {
             only.await();
         } else {
             // No one event tells of several tiers.
-            Uninterrupted.parkNanos(this, NAP_NANOS);
+            Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -466,6 +466,6 @@ public final class TieredHandle extends BaseHandle implements TierAccess.User {
     protected void end() {
         List<AutoCloseable> all = new ArrayList<>(leaving);
         all.addAll(List.of(accesses));
-        Closing.all(all);
+        Closeables.all(all);
     }
 }

@@ -1,9 +1,9 @@
 package io.farheap.tier.tiered;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
-import io.farheap.tier.handle.Mark;
+import io.farheap.tier.handle.HighWaterMark;
 import io.farheap.tier.handle.OwnedMemory;
 import io.farheap.tier.handle.PendingAppends;
 import java.lang.foreign.MemorySegment;
@@ -30,15 +30,15 @@ public final class TieredLog {
     private volatile Tiers tiers;
     private int usedIds;
     /** Ends of appends that were issued; raised before the issuer looks which tiers there are. */
-    private final Mark issued;
+    private final HighWaterMark issued;
 
-    private final Mark end;
+    private final HighWaterMark end;
     private final AtomicLong numbers = new AtomicLong();
 
     /** @param end of what the devices have; one that ends before has nothing of use */
     public TieredLog(List<? extends Device> devices, int commit, long end) {
-        this.issued = new Mark(end);
-        this.end = new Mark(end);
+        this.issued = new HighWaterMark(end);
+        this.end = new HighWaterMark(end);
         List<Tier> all = new ArrayList<>();
         for (Device device : devices) {
             boolean complete = device.end() == end;
@@ -151,7 +151,7 @@ public final class TieredLog {
             return tier;
         } catch (Throwable e) {
             usedIds &= ~(1 << tier.id);
-            Closing.after(e, () -> added.forEach(memory -> memory.remove(tier)));
+            Closeables.after(e, () -> added.forEach(memory -> memory.remove(tier)));
             throw e;
         }
     }
@@ -223,7 +223,7 @@ public final class TieredLog {
             try {
                 tiers.all().forEach(made::add);
             } catch (Throwable e) {
-                Closing.after(e, made::removeAll);
+                Closeables.after(e, made::removeAll);
                 throw e;
             }
             memories.add(made);
@@ -246,6 +246,6 @@ public final class TieredLog {
 
     /** With all its tiers: nobody uses them any more. */
     public void close() {
-        Closing.all(tiers.all().stream().map(tier -> tier.device).toList());
+        Closeables.all(tiers.all().stream().map(tier -> tier.device).toList());
     }
 }

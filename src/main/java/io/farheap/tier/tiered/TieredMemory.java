@@ -1,6 +1,6 @@
 package io.farheap.tier.tiered;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.MemorySegment;
@@ -39,7 +39,7 @@ public final class TieredMemory extends OwnedMemory {
     }
 
     void removeAll() {
-        Closing.all(parts);
+        Closeables.all(parts);
     }
 
     @Override

@@ -48,7 +48,7 @@ public final class JucxProvider implements PeerProvider {
             return new JucxPeer(server, spin, Files.readAllLines(description));
         } catch (UnsatisfiedLinkError e) {
             server.close();
-            throw new AbsentException("jucx cannot load UCX (Debian: libucx0): " + e.getMessage(), e);
+            throw new PeerAbsentException("jucx cannot load UCX (Debian: libucx0): " + e.getMessage(), e);
         } catch (Throwable e) {
             server.close();
             throw e;
@@ -89,7 +89,7 @@ public final class JucxProvider implements PeerProvider {
         @Override
         public void use(byte[] newValue) {
             bytes = newValue.length;
-            Values.store(newValue, Values.at(value, bytes));
+            OffHeapValues.store(newValue, OffHeapValues.at(value, bytes));
         }
 
         @Override
@@ -115,7 +115,7 @@ public final class JucxProvider implements PeerProvider {
 
         @Override
         public byte[] got() {
-            return Values.load(Values.at(fetched, bytes), bytes);
+            return OffHeapValues.load(OffHeapValues.at(fetched, bytes), bytes);
         }
 
         @Override

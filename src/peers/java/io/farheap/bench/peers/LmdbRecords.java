@@ -1,11 +1,11 @@
 package io.farheap.bench.peers;
 
-import io.farheap.bench.ycsb.Client;
+import io.farheap.bench.ycsb.ClientCounts;
 import io.farheap.bench.ycsb.Contestant;
+import io.farheap.bench.ycsb.ContestantClient;
 import io.farheap.bench.ycsb.ContestantProvider;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
-import io.farheap.bench.ycsb.Tally;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -33,11 +33,11 @@ public final class LmdbRecords implements ContestantProvider {
     }
 
     @Override
-    public Contestant open(String name, Setup setup) throws AbsentException {
+    public Contestant open(String name, Setup setup) throws PeerAbsentException {
         try {
             return new Records(setup);
         } catch (LinkageError e) {
-            throw new AbsentException("lmdbjava does not run on this JDK: " + e.getMessage(), e);
+            throw new PeerAbsentException("lmdbjava does not run on this JDK: " + e.getMessage(), e);
         }
     }
 
@@ -81,7 +81,7 @@ public final class LmdbRecords implements ContestantProvider {
         }
 
         @Override
-        public Client open(Tally tally) {
+        public ContestantClient open(ClientCounts tally) {
             return new LmdbClient(tally);
         }
 
@@ -95,14 +95,14 @@ public final class LmdbRecords implements ContestantProvider {
             env.close();
         }
 
-        private final class LmdbClient implements Client {
+        private final class LmdbClient implements ContestantClient {
 
-            private final Tally tally;
+            private final ClientCounts tally;
             private final Txn<ByteBuffer> reading = env.txnRead();
             private final ByteBuffer key = ByteBuffer.allocateDirect(Long.BYTES);
             private final ByteBuffer written = ByteBuffer.allocateDirect(data.valueBytes());
 
-            LmdbClient(Tally tally) {
+            LmdbClient(ClientCounts tally) {
                 this.tally = tally;
                 reading.reset();
             }

@@ -1,11 +1,11 @@
 package io.farheap.bench.peers;
 
-import io.farheap.bench.ycsb.Client;
+import io.farheap.bench.ycsb.ClientCounts;
 import io.farheap.bench.ycsb.Contestant;
+import io.farheap.bench.ycsb.ContestantClient;
 import io.farheap.bench.ycsb.ContestantProvider;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
-import io.farheap.bench.ycsb.Tally;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.mapdb.BTreeMap;
@@ -26,11 +26,11 @@ public final class MapDbRecords implements ContestantProvider {
     }
 
     @Override
-    public Contestant open(String name, Setup setup) throws AbsentException {
+    public Contestant open(String name, Setup setup) throws PeerAbsentException {
         try {
             return new Records(setup);
         } catch (LinkageError e) {
-            throw new AbsentException("MapDB does not run on this JDK: " + e, e);
+            throw new PeerAbsentException("MapDB does not run on this JDK: " + e, e);
         }
     }
 
@@ -65,7 +65,7 @@ public final class MapDbRecords implements ContestantProvider {
         }
 
         @Override
-        public Client open(Tally tally) {
+        public ContestantClient open(ClientCounts tally) {
             return new MapDbClient(tally);
         }
 
@@ -79,11 +79,11 @@ public final class MapDbRecords implements ContestantProvider {
             db.close();
         }
 
-        private final class MapDbClient implements Client {
+        private final class MapDbClient implements ContestantClient {
 
-            private final Tally tally;
+            private final ClientCounts tally;
 
-            MapDbClient(Tally tally) {
+            MapDbClient(ClientCounts tally) {
                 this.tally = tally;
             }
 

@@ -1,11 +1,11 @@
 package io.farheap.bench.peers;
 
-import io.farheap.bench.ycsb.Client;
+import io.farheap.bench.ycsb.ClientCounts;
 import io.farheap.bench.ycsb.Contestant;
+import io.farheap.bench.ycsb.ContestantClient;
 import io.farheap.bench.ycsb.ContestantProvider;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
-import io.farheap.bench.ycsb.Tally;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,7 +67,7 @@ public final class MemcachedRecords implements ContestantProvider {
         }
 
         @Override
-        public Client open(Tally tally) throws Exception {
+        public ContestantClient open(ClientCounts tally) throws Exception {
             MemcachedClient client = server.connect();
             client.setOpTimeout(TIMEOUT_MILLIS);
             return new GroupClient(tally, client);
@@ -83,13 +83,13 @@ public final class MemcachedRecords implements ContestantProvider {
             server.close();
         }
 
-        private final class GroupClient implements Client {
+        private final class GroupClient implements ContestantClient {
 
-            private final Tally tally;
+            private final ClientCounts tally;
             private final MemcachedClient client;
             private final List<String> names = new ArrayList<>();
 
-            GroupClient(Tally tally, MemcachedClient client) {
+            GroupClient(ClientCounts tally, MemcachedClient client) {
                 this.tally = tally;
                 this.client = client;
             }

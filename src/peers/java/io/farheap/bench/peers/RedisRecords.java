@@ -1,11 +1,11 @@
 package io.farheap.bench.peers;
 
-import io.farheap.bench.ycsb.Client;
+import io.farheap.bench.ycsb.ClientCounts;
 import io.farheap.bench.ycsb.Contestant;
+import io.farheap.bench.ycsb.ContestantClient;
 import io.farheap.bench.ycsb.ContestantProvider;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
-import io.farheap.bench.ycsb.Tally;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -56,7 +56,7 @@ public final class RedisRecords implements ContestantProvider {
         }
 
         @Override
-        public Client open(Tally tally) {
+        public ContestantClient open(ClientCounts tally) {
             return new RedisClient(tally, server.client().connect(ByteArrayCodec.INSTANCE));
         }
 
@@ -70,14 +70,14 @@ public final class RedisRecords implements ContestantProvider {
             server.close();
         }
 
-        private final class RedisClient implements Client {
+        private final class RedisClient implements ContestantClient {
 
-            private final Tally tally;
+            private final ClientCounts tally;
             private final StatefulRedisConnection<byte[], byte[]> connection;
             private final RedisAsyncCommands<byte[], byte[]> commands;
             private final RedisFuture<?>[] answers = new RedisFuture<?>[OperationGroup.SIZE];
 
-            RedisClient(Tally tally, StatefulRedisConnection<byte[], byte[]> connection) {
+            RedisClient(ClientCounts tally, StatefulRedisConnection<byte[], byte[]> connection) {
                 this.tally = tally;
                 this.connection = connection;
                 commands = connection.async();

@@ -1,11 +1,11 @@
 package io.farheap.bench.peers;
 
-import io.farheap.bench.ycsb.Client;
+import io.farheap.bench.ycsb.ClientCounts;
 import io.farheap.bench.ycsb.Contestant;
+import io.farheap.bench.ycsb.ContestantClient;
 import io.farheap.bench.ycsb.ContestantProvider;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
-import io.farheap.bench.ycsb.Tally;
 import io.farheap.lifetime.CloseStack;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -48,7 +48,7 @@ public final class RocksDbRecords implements ContestantProvider {
         try {
             RocksDB.loadLibrary();
         } catch (UnsatisfiedLinkError | RuntimeException e) {
-            throw new AbsentException("RocksDB's library cannot be loaded: " + e.getMessage(), e);
+            throw new PeerAbsentException("RocksDB's library cannot be loaded: " + e.getMessage(), e);
         }
         long budget = setup.budgetBytes() + (name.equals(WITH_INDEX) ? setup.indexBytes() : 0);
         return new Records(setup, budget, !name.equals(GET));
@@ -112,7 +112,7 @@ public final class RocksDbRecords implements ContestantProvider {
         }
 
         @Override
-        public Client open(Tally tally) {
+        public ContestantClient open(ClientCounts tally) {
             return new RocksClient(tally);
         }
 
@@ -126,9 +126,9 @@ public final class RocksDbRecords implements ContestantProvider {
             resources.close();
         }
 
-        private final class RocksClient implements Client {
+        private final class RocksClient implements ContestantClient {
 
-            private final Tally tally;
+            private final ClientCounts tally;
             private final ReadOptions reading = new ReadOptions().setVerifyChecksums(false);
             private final List<ByteBuffer> keys = new ArrayList<>();
             private final List<ByteBuffer> values = new ArrayList<>();
@@ -137,7 +137,7 @@ public final class RocksDbRecords implements ContestantProvider {
             private final byte[] value = new byte[data.valueBytes()];
             private final MemorySegment valueSegment = MemorySegment.ofArray(value);
 
-            RocksClient(Tally tally) {
+            RocksClient(ClientCounts tally) {
                 this.tally = tally;
                 for (int i = 0; i < OperationGroup.SIZE; i++) {
                     keys.add(ByteBuffer.allocateDirect(Long.BYTES));

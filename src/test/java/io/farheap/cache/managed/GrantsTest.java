@@ -9,8 +9,8 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.Allocation;
-import io.farheap.manager.Candidate;
-import io.farheap.manager.Share;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.RegionShare;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -30,7 +30,7 @@ class GrantsTest {
     }
 
     private static Allocation allocation(SignedGrant grant) {
-        return new Allocation(7, 1, 64, 64, Candidate.ANY, List.of(new Share(SERVER, 1, grant)), List.of());
+        return new Allocation(7, 1, 64, 64, AllocationCandidate.ANY, List.of(new RegionShare(SERVER, 1, grant)), List.of());
     }
 
     private final Grants grants = new Grants(() -> {

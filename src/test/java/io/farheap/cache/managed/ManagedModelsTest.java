@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.contract.CacheException;
-import io.farheap.cache.managed.ManagedModels.Workload;
+import io.farheap.cache.managed.ManagedModels.ModelWorkload;
 import io.farheap.manager.StoredModel;
 import io.farheap.slo.MeasurementPlan;
 import io.farheap.slo.ModelFile;
@@ -34,7 +34,7 @@ class ManagedModelsTest {
         return plan.model();
     }
 
-    private static String refusal(List<PerformanceModel> kept, Workload workload) {
+    private static String refusal(List<PerformanceModel> kept, ModelWorkload workload) {
         return assertThrows(CacheException.class, () -> ManagedModels.choose(kept, DEVICE, HERE, workload))
                 .getMessage();
     }
@@ -90,8 +90,8 @@ class ManagedModelsTest {
         String which = refusal(both, null);
         assertTrue(
                 which.contains("records of 4096 bytes, 50% reads; for records of 8 bytes, 50% reads; say with"), which);
-        assertEquals(List.of(large), ManagedModels.choose(both, DEVICE, HERE, new Workload(4096, 50)));
-        String missing = refusal(both, new Workload(64, 50));
+        assertEquals(List.of(large), ManagedModels.choose(both, DEVICE, HERE, new ModelWorkload(4096, 50)));
+        String missing = refusal(both, new ModelWorkload(64, 50));
         assertTrue(missing.contains("for records of 64 bytes, 50% reads, but for records of 4096"), missing);
     }
 }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.contract.CacheException;
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.MeasurementPlan;
 import io.farheap.slo.ModelSubject;
@@ -41,11 +41,11 @@ class TuningsTest {
 
     @Test
     void onlyDistancesThatMeetTheObjectiveAreOffered() {
-        List<Candidate> candidates = Tunings.candidates(tunings(4_500, 1.5e5, 1, 3, 5));
+        List<AllocationCandidate> candidates = Tunings.candidates(tunings(4_500, 1.5e5, 1, 3, 5));
         assertEquals(
                 List.of(1, 3),
-                candidates.stream().map(Candidate::switches).distinct().toList());
-        assertTrue(candidates.contains(new Candidate(3, 0)), candidates.toString());
+                candidates.stream().map(AllocationCandidate::switches).distinct().toList());
+        assertTrue(candidates.contains(new AllocationCandidate(3, 0)), candidates.toString());
         assertThrows(InfeasibleSloException.class, () -> tunings(1_500, 1, 1, 3));
         assertThrows(IllegalArgumentException.class, () -> tunings(1_500, 1));
     }
@@ -53,7 +53,7 @@ class TuningsTest {
     @Test
     void whatAManagerChoosesIsWhatTheCacheRunsWith() {
         List<Tuning> tunings = tunings(4_500, 1.5e5, 1, 3);
-        for (Candidate candidate : Tunings.candidates(tunings)) {
+        for (AllocationCandidate candidate : Tunings.candidates(tunings)) {
             Tuning chosen = Tunings.chosen(tunings, candidate);
             assertEquals(candidate.switches(), chosen.model().subject().switches());
             assertEquals(
@@ -61,13 +61,13 @@ class TuningsTest {
                     chosen.why().chosen().configuration().serverThreads());
             assertTrue(chosen.why().slo().metBy(chosen.why().chosen().predicted()));
         }
-        assertThrows(CacheException.class, () -> Tunings.chosen(tunings, new Candidate(5, 0)));
+        assertThrows(CacheException.class, () -> Tunings.chosen(tunings, new AllocationCandidate(5, 0)));
     }
 
     @Test
     void aModelOfOneHostIsGoodForAnyDistance() {
         assertEquals(
-                Candidate.ANY.switches(),
+                AllocationCandidate.ANY.switches(),
                 Tunings.candidates(tunings(4_500, 1e5, 0)).getFirst().switches());
     }
 }

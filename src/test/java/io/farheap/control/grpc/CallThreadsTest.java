@@ -199,7 +199,7 @@ class CallThreadsTest {
     @Test
     void anErrorEndsItsCallAloneAndIsLogged() throws Exception {
         BlockingQueue<LogRecord> logged = new LinkedBlockingQueue<>();
-        Logger log = Logger.getLogger(Answer.class.getName());
+        Logger log = Logger.getLogger(CancellableCall.class.getName());
         Handler handler = new Handler() {
             @Override
             public void publish(LogRecord record) {

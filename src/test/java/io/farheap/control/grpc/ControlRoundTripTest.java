@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
@@ -17,7 +16,8 @@ import io.farheap.control.RegionUse;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.WatermarkEndpoint;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
@@ -81,7 +81,7 @@ class ControlRoundTripTest {
         client.closeLease(LEASE);
         assertEquals(List.of("closeLease", LEASE), lastCall());
 
-        Connected connected = client.connect(LEASE, end);
+        ConnectedQueuePair connected = client.connect(LEASE, end);
         assertEquals(List.of("connect", LEASE, end.toString()), lastCall());
         assertEquals(-2L, connected.connectionId());
         assertSameEnd(connected.server());
@@ -124,8 +124,8 @@ class ControlRoundTripTest {
         client.closePull(-3L);
         assertEquals(List.of("closePull", -3L), lastCall());
 
-        PullPace pace = new PullPace(new Mark(end, -64L, -6), 1L << 33, 1L << 34, 1 << 20);
-        Mark mark = client.preparePull(LEASE, 3, "10.0.0.7:7400", ticket.token(), pace);
+        PullPace pace = new PullPace(new WatermarkEndpoint(end, -64L, -6), 1L << 33, 1L << 34, 1 << 20);
+        WatermarkEndpoint mark = client.preparePull(LEASE, 3, "10.0.0.7:7400", ticket.token(), pace);
         assertEquals(
                 List.of(
                         "preparePull",
@@ -202,7 +202,7 @@ class ControlRoundTripTest {
     @Test
     void aDefectOfTheServerIsInternalAndTheServerGoesOn() {
         plane.failWith = new NullPointerException("ouch");
-        Logger log = Logger.getLogger(Answer.class.getName());
+        Logger log = Logger.getLogger(CancellableCall.class.getName());
         log.setLevel(Level.OFF);
         ControlException e = assertThrows(ControlException.class, () -> client.openLease("c"));
         log.setLevel(null);

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.RebuildPlan;
+import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.control.wire.AllocateReply;
@@ -46,7 +46,7 @@ class HostileRepliesTest {
     private static final long REGION = 1L << 20;
     private static final Endpoint END = InMemoryPlane.SERVER_END;
     private static final RingRequest RING = new RingRequest(END, 16, 64, 1, 4096, 1);
-    private static final PullPace PACE = new PullPace(new Mark(END, 4096, 1), 0, REGION, 1 << 16);
+    private static final PullPace PACE = new PullPace(new WatermarkEndpoint(END, 4096, 1), 0, REGION, 1 << 16);
 
     private final HostileControl server = new HostileControl();
     private ControlClient client;
@@ -185,7 +185,7 @@ class HostileRepliesTest {
     }
 
     private static QueuePairEndpoint.Builder end() {
-        return Wire.message(END).toBuilder();
+        return ControlMessages.message(END).toBuilder();
     }
 
     @Test

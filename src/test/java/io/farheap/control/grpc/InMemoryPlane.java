@@ -2,7 +2,6 @@ package io.farheap.control.grpc;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RebuildPlan;
@@ -15,7 +14,8 @@ import io.farheap.control.SpaceInfo;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.Ticket;
 import io.farheap.control.WantedRegions;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.WatermarkEndpoint;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
@@ -128,9 +128,9 @@ public final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
-    public Connected connect(long leaseId, Endpoint client) {
+    public ConnectedQueuePair connect(long leaseId, Endpoint client) {
         called("connect", leaseId, client.toString());
-        return new Connected(-2L, SERVER_END);
+        return new ConnectedQueuePair(-2L, SERVER_END);
     }
 
     @Override
@@ -188,7 +188,7 @@ public final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
-    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         called(
                 "preparePull",
                 leaseId,
@@ -201,11 +201,11 @@ public final class InMemoryPlane implements ControlPlane {
                 pace.offset(),
                 pace.end(),
                 pace.pieceBytes());
-        return new Mark(SERVER_END, -8L, -9);
+        return new WatermarkEndpoint(SERVER_END, -8L, -9);
     }
 
     @Override
-    public Mark prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
+    public WatermarkEndpoint prepareRebuild(long leaseId, int regionId, RebuildPlan plan, PullPace pace) {
         called(
                 "prepareRebuild",
                 leaseId,
@@ -218,7 +218,7 @@ public final class InMemoryPlane implements ControlPlane {
                 pace.offset(),
                 pace.end(),
                 pace.pieceBytes());
-        return new Mark(SERVER_END, -16L, -11);
+        return new WatermarkEndpoint(SERVER_END, -16L, -11);
     }
 
     @Override

@@ -119,13 +119,13 @@ class SpaceRoundTripTest {
                 .setName("x".repeat(200))
                 .setToken(ByteString.copyFrom(new byte[8]))
                 .build();
-        ControlException e = assertThrows(ControlException.class, () -> Wire.key(message));
+        ControlException e = assertThrows(ControlException.class, () -> ControlMessages.key(message));
         assertEquals(Code.INVALID_ARGUMENT, e.code());
         assertEquals(
                 Code.INVALID_ARGUMENT,
                 assertThrows(
                                 ControlException.class,
-                                () -> Wire.key(
+                                () -> ControlMessages.key(
                                         CreateSpaceRequest.getDefaultInstance().getKey()))
                         .code());
     }
@@ -143,7 +143,7 @@ class SpaceRoundTripTest {
 
     private static void refused(String why, SpaceReply.Builder reply, int asked) {
         String message = assertThrows(
-                        IllegalArgumentException.class, () -> SpaceReplies.space(reply.build(), asked, SERVER))
+                        IllegalArgumentException.class, () -> SpaceReplyReader.space(reply.build(), asked, SERVER))
                 .getMessage();
         assertTrue(message.contains(why), message);
     }
@@ -151,7 +151,7 @@ class SpaceRoundTripTest {
     @Test
     void anAnswerThatMakesNoSenseIsRefused() {
         assertEquals(
-                2, SpaceReplies.space(reply(2).build(), 2, SERVER).regions().size());
+                2, SpaceReplyReader.space(reply(2).build(), 2, SERVER).regions().size());
         refused("id 0", reply(1).setSpaceId(0), 1);
         refused("a space of 0 regions", reply(0), 0);
         refused("a space of 1 regions", reply(1), 2);
@@ -165,19 +165,19 @@ class SpaceRoundTripTest {
                     .setFirst(first)
                     .addRegions(reply(1).getRegions(0))
                     .build();
-            assertThrows(IllegalArgumentException.class, () -> SpaceReplies.growth(growth, 1, SERVER));
+            assertThrows(IllegalArgumentException.class, () -> SpaceReplyReader.growth(growth, 1, SERVER));
         }
         var info = io.farheap.control.wire.SpaceInfo.newBuilder()
                 .setName("a\u001b[2J")
                 .setRegions(1);
         assertEquals(
                 "a\\u001b[2J",
-                SpaceReplies.list(ListSpacesReply.newBuilder().addSpaces(info).build(), SERVER)
+                SpaceReplyReader.list(ListSpacesReply.newBuilder().addSpaces(info).build(), SERVER)
                         .getFirst()
                         .name());
         assertThrows(
                 IllegalArgumentException.class,
-                () -> SpaceReplies.list(
+                () -> SpaceReplyReader.list(
                         ListSpacesReply.newBuilder()
                                 .addSpaces(info.setRegions(5))
                                 .build(),

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** Renewals as servers, networks and defects end them: how is said for each lease, and what happened is remembered. */
-final class RenewalFates implements Renewals, AutoCloseable {
+final class RenewalFates implements LeaseRenewer, AutoCloseable {
 
     enum Kind {
         /** Each is answered, sooner or later. */

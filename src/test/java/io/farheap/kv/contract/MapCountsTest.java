@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.TestSpace;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.metrics.MapMetrics;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.ByteBuffer;
@@ -34,7 +34,7 @@ class MapCountsTest {
         return ByteBuffer.allocate(8).putInt(0, number).array();
     }
 
-    private static void use(Session session) {
+    private static void use(MapSession session) {
         session.set(key(1), new byte[10]);
         session.set(key(2), new byte[40_000]);
         session.get(key(1));
@@ -58,9 +58,9 @@ class MapCountsTest {
         space = new TestSpace(1, 2, 1 << 20, 1000);
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         new MapMetrics(space.map).bindTo(registry);
-        try (Session open = space.map.openSession()) {
+        try (MapSession open = space.map.openSession()) {
             use(open);
-            try (Session closed = space.map.openSession()) {
+            try (MapSession closed = space.map.openSession()) {
                 use(closed);
             }
             MapCounts counts = space.map.counts();
@@ -83,10 +83,10 @@ class MapCountsTest {
 
     @Test
     void whoNamedWhatWasEvictedIsSaid() {
-        space = new TestSpace(1, 1, 1 << 20, 1000, CachePolicy.of("lru,lfu"));
+        space = new TestSpace(1, 1, 1 << 20, 1000, EvictionSettings.of("lru,lfu"));
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         new MapMetrics(space.map).bindTo(registry);
-        try (Session session = space.map.openSession()) {
+        try (MapSession session = space.map.openSession()) {
             for (int round = 0; round < 3; round++) {
                 for (int i = 0; i < 1500; i++) {
                     session.get(key(i));
@@ -117,7 +117,7 @@ class MapCountsTest {
         space = new TestSpace(1, 1, 1 << 20, 1000);
         Path file = Files.createTempFile("farheap-map", ".jfr");
         try (Recording recording = new Recording();
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             recording.enable("io.farheap.MapStatistics").with("period", "endChunk");
             recording.start();
             use(session);

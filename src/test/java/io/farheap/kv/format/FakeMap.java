@@ -1,6 +1,6 @@
 package io.farheap.kv.format;
 
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 
 /** Descriptors of maps that there are not. */
 public final class FakeMap {
@@ -33,6 +33,6 @@ public final class FakeMap {
                 0,
                 mostBlocks,
                 new KeyHash(1, 2),
-                CachePolicy.ADAPTIVE.name());
+                EvictionSettings.ADAPTIVE.name());
     }
 }

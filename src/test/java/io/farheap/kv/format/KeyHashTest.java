@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.TestSpace;
 import io.farheap.rpc.BatchFormat;
 import java.lang.foreign.MemorySegment;
@@ -83,7 +83,7 @@ class KeyHashTest {
         byte[] two = crafted(0x1234_5678_9ABC_DEF0L, 1);
         assertEquals(checksum(one), checksum(two));
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             assertTrue(session.add(one, new byte[] {1}, 0));
             assertFalse(session.replace(two, new byte[] {2}, 0));
             assertNull(session.get(two));
@@ -97,7 +97,7 @@ class KeyHashTest {
     @Test
     void keysThatAreMadeForOneBucketFillNone() {
         try (TestSpace space = new TestSpace(1, 1, 4 << 20, 10_000);
-                Session session = space.map.openSession()) {
+                MapSession session = space.map.openSession()) {
             for (int i = 0; i < KEYS; i++) {
                 byte[] key = crafted(1, (long) i << 56);
                 assertEquals(0, (int) checksum(key));

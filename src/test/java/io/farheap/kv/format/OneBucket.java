@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.kv.TestSpace;
-import io.farheap.kv.eviction.CachePolicy;
+import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
-import io.farheap.remote.Posting;
+import io.farheap.lifetime.Closeables;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -22,7 +22,7 @@ public final class OneBucket implements AutoCloseable {
     private final RemoteQueue queue;
     private final RegisteredBuffer memory;
 
-    public OneBucket(CachePolicy policy) {
+    public OneBucket(EvictionSettings policy) {
         try (CloseStack stack = new CloseStack()) {
             space = stack.add(new TestSpace(1, 1, REGION_BYTES, 1, policy));
             queue = stack.add(space.memory.openQueue(QueueOptions.DEFAULT));
@@ -40,19 +40,19 @@ public final class OneBucket implements AutoCloseable {
     public void write(int slot, byte[] bytes) {
         MemorySegment.copy(bytes, 0, memory.segment(), JAVA_BYTE, 0, bytes.length);
         long at = space.shape.bucketAt(0) + Slot.offset(slot);
-        assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, bytes.length, 0));
+        assertEquals(PostResult.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, bytes.length, 0));
     }
 
     public long word(int slot) {
         long at = space.shape.bucketAt(0);
         assertEquals(
-                Posting.DONE,
+                PostResult.DONE,
                 queue.execute(false, space.regions.getFirst(), at, memory, 0, SpaceShape.BUCKET_BYTES, 0));
         return Bucket.word(memory.segment().address(), slot);
     }
 
     @Override
     public void close() {
-        Closing.all(memory, queue, space);
+        Closeables.all(memory, queue, space);
     }
 }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.control.SpaceKey;
 import io.farheap.kv.TestServers;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
@@ -31,7 +31,7 @@ public final class SilentProcess implements AutoCloseable {
             buffer.segment().set(ValueLayout.JAVA_LONG, 0, space.id());
             buffer.segment().set(ValueLayout.JAVA_LONG, 8, 4711);
             assertEquals(
-                    Posting.OK,
+                    PostResult.OK,
                     queue.call(
                             server, MapCalls.REGISTER, buffer, 0, 16, MapCalls.RECORD_BYTES, MapCalls.RECORD_BYTES, 0));
             queue.send();

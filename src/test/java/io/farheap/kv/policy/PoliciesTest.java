@@ -99,7 +99,7 @@ class PoliciesTest {
     @MethodSource("names")
     void needsAnExtensionExactlyIfItKeepsOne(String name) {
         EvictionPolicy policy = Policies.named(name);
-        assertEquals(policy.extensionWords() > 0, policy.needs().contains(Information.EXTENSION));
+        assertEquals(policy.extensionWords() > 0, policy.needs().contains(AccessInformation.EXTENSION));
         assertTrue(policy.extensionWords() <= Metadata.EXTENSION_WORDS);
     }
 

@@ -115,7 +115,7 @@ class ReplacementsTest {
         assertEquals(List.of("lru", "lfu"), Replacements.expertNames(Replacements.PAPER));
         Replacement three = Replacements.named("lru, gdsf,lru-k:3", OBJECTS, 1);
         assertEquals(4, three.extensionWords());
-        assertTrue(three.needs().containsAll(Set.of(Information.LAST_ACCESS, Information.COST)));
+        assertTrue(three.needs().containsAll(Set.of(AccessInformation.LAST_ACCESS, AccessInformation.COST)));
         assertEquals(4, three.words());
         assertEquals(three.words(), Replacements.controller("lru,gdsf,lru-k:3").words());
         for (String wrong : List.of("", "lru,", "best", "gdsf,lru-k:4", "lru,lru,lru,lru,lru,lru,lru,lru,lru")) {

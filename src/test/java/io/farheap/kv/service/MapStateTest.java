@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.contract.Account;
+import io.farheap.kv.contract.BlockAudit;
 import io.farheap.kv.format.FakeMap;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.format.Texts;
+import io.farheap.kv.format.TextWords;
 import io.farheap.server.contract.ServedSpace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -152,10 +152,10 @@ class MapStateTest {
         assertEquals(MapCalls.OK, state.named(lease, roundOf(lease), phase, true, array(blocks), blocks.size()));
     }
 
-    private Account account(long ticket) {
+    private BlockAudit account(long ticket) {
         state.audit(ticket, reply);
         assertEquals(1, reply[1], "not done");
-        return Account.of(reply, 2);
+        return BlockAudit.of(reply, 2);
     }
 
     @Test
@@ -184,7 +184,7 @@ class MapStateTest {
         hold(2, living);
         long round = roundOf(2);
         assertEquals(MapCalls.DONE, step(2));
-        Account account = account(round);
+        BlockAudit account = account(round);
         assertEquals(dead.size() - 3, account.lost());
         Set<Long> pooled = new HashSet<>();
         for (long[] taken = take(2, CLASS); taken[1] == MapCalls.BLOCKS; taken = take(2, CLASS)) {
@@ -597,7 +597,7 @@ class MapStateTest {
         assertEquals(MapCalls.OK, joins(1, 2, 1, "elsewhere-ä:7401"));
         assertEquals(MapCalls.WRONG, state.grown(1, 1, 3, 1, new byte[] {1}, 4), "an address of one that is there");
         int words = state.address(2, reply);
-        assertEquals("elsewhere-ä:7401", new String(Texts.bytes(reply, 2, (int) reply[1]), StandardCharsets.UTF_8));
+        assertEquals("elsewhere-ä:7401", new String(TextWords.bytes(reply, 2, (int) reply[1]), StandardCharsets.UTF_8));
         assertEquals(2 + 3, words);
         state.address(3, reply);
         assertEquals(MapCalls.WRONG, reply[0]);
@@ -661,7 +661,7 @@ class MapStateTest {
 
     @Test
     void onAServerThatHasJoinedOneIsDeadWhenItIsOnAllThatHaveTheTable() {
-        Members members = new Members(2, 2);
+        MapMembers members = new MapMembers(2, 2);
         members.add(1, 11);
         members.end(1, now);
         assertTrue(members.doubted());
@@ -674,7 +674,7 @@ class MapStateTest {
 
     @Test
     void whoMayGoOnThroughAServerThatIsLostIsSilent() {
-        Members members = new Members(0, 2);
+        MapMembers members = new MapMembers(0, 2);
         members.add(1, 11);
         members.end(1, now);
         assertFalse(members.anySilent(now + SECOND, 1), "others may soon say that it has ended there too");

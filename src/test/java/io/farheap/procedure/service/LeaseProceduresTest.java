@@ -20,8 +20,8 @@ class LeaseProceduresTest {
     private long now = Long.MAX_VALUE - SECOND / 2;
     private final LeaseProcedures lease = new LeaseProcedures("test", () -> now);
 
-    private static Registered registered(int id) {
-        return new Registered(id, TRANSLATION);
+    private static ServedProcedure registered(int id) {
+        return new ServedProcedure(id, TRANSLATION);
     }
 
     private int registrations() {
@@ -52,13 +52,13 @@ class LeaseProceduresTest {
             lease.add(registered(slot));
         }
         for (int slot = 0; slot < CallFormat.SLOTS; slot++) {
-            Registered found = lease.find(slot);
+            ServedProcedure found = lease.find(slot);
             assertTrue(found != null && found.id == slot);
             assertNull(lease.find(slot + CallFormat.SLOTS));
             assertNull(lease.find(slot - CallFormat.SLOTS));
         }
         // Slots are what a lease has: a 65th takes the place of another.
-        Registered next = registered(7 + CallFormat.SLOTS);
+        ServedProcedure next = registered(7 + CallFormat.SLOTS);
         lease.add(next);
         assertNull(lease.find(7));
         assertSame(next, lease.find(7 + CallFormat.SLOTS));
@@ -67,7 +67,7 @@ class LeaseProceduresTest {
         lease.remove(7 + CallFormat.SLOTS);
         lease.remove(7 + CallFormat.SLOTS);
         assertNull(lease.find(7 + CallFormat.SLOTS));
-        Registered negative = registered(-1);
+        ServedProcedure negative = registered(-1);
         lease.add(negative);
         assertSame(negative, lease.find(-1));
         assertNull(lease.find(CallFormat.SLOTS - 1));
@@ -90,12 +90,12 @@ class LeaseProceduresTest {
     @Test
     void nothingIsFoundOnceItHasEnded() {
         lease.add(registered(1));
-        lease.map(new LeaseMap(1, new int[] {0}, 16));
+        lease.map(new LeaseRegionTable(1, new int[] {0}, 16));
         assertFalse(lease.ended());
         lease.end();
         assertTrue(lease.ended());
         assertNull(lease.find(1));
-        assertSame(LeaseMap.EMPTY, lease.map());
+        assertSame(LeaseRegionTable.EMPTY, lease.map());
         // One that was being translated meanwhile.
         lease.add(registered(2));
         assertNull(lease.find(2));

@@ -13,8 +13,8 @@ import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RpcOptions;
+import io.farheap.server.contract.CallInterleaving;
 import io.farheap.server.contract.ServerOptions;
-import io.farheap.server.contract.TurnTaking;
 import io.farheap.testing.Effort;
 import io.farheap.thread.idle.Idle;
 import java.lang.management.ManagementFactory;
@@ -45,7 +45,7 @@ class MalformedProcedureCallTest {
     private final RawCalls bad;
     private long added;
 
-    MalformedProcedureCallTest(TurnTaking turns) {
+    MalformedProcedureCallTest(CallInterleaving turns) {
         server = new RawCalls.Server(8, 1, Idle.BACK_OFF, turns);
         good = server.client(2);
         bad = server.client(2);

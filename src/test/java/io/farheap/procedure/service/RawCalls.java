@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.procedure.CallFormat;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
+import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
@@ -16,9 +16,9 @@ import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
+import io.farheap.server.contract.CallInterleaving;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.server.contract.ServerOptions;
-import io.farheap.server.contract.TurnTaking;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.idle.Idle;
 import java.lang.foreign.MemorySegment;
@@ -44,10 +44,10 @@ final class RawCalls implements AutoCloseable {
         private final ControlServer control;
 
         Server(int regions, int threads) {
-            this(regions, threads, Idle.BACK_OFF, TurnTaking.MEASURED);
+            this(regions, threads, Idle.BACK_OFF, CallInterleaving.MEASURED);
         }
 
-        Server(int regions, int threads, Idle idle, TurnTaking turns) {
+        Server(int regions, int threads, Idle idle, CallInterleaving turns) {
             memory = MemoryServer.open(new ServerOptions(
                             regions * REGION,
                             REGION,
@@ -109,7 +109,7 @@ final class RawCalls implements AutoCloseable {
     /** Sends the message, and waits for its reply; {@link #outcome} and {@link #bytes} say what became of it. */
     void send(int operation, int length, int replyRoom) {
         ended = false;
-        if (queue.call(server, operation, buffer, 0, length, room, replyRoom, 0) != Posting.OK) {
+        if (queue.call(server, operation, buffer, 0, length, room, replyRoom, 0) != PostResult.OK) {
             throw new AssertionError("the server takes no calls");
         }
         queue.send();
@@ -142,7 +142,7 @@ final class RawCalls implements AutoCloseable {
      * Calls of a queue's own: where a message's bytes are at the start of the buffer, and replies are not looked at.
      */
     boolean post(int operation, int length, int replyRoom, long tag) {
-        return queue.call(server, operation, buffer, 0, length, room, replyRoom, tag) == Posting.OK;
+        return queue.call(server, operation, buffer, 0, length, room, replyRoom, tag) == PostResult.OK;
     }
 
     /** @return what the server says of it: a registration, or -1 where the call failed */

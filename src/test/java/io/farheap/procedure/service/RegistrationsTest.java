@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
@@ -84,7 +84,7 @@ class RegistrationsTest {
             }
             // Threads remember whose call was last.
             require(CallStatus.REFUSED == kept.getLast().call(0, 0, 0), "unregistered");
-            require(count(histogram(), Context.class.getName()) > 0, "counted");
+            require(count(histogram(), CallContext.class.getName()) > 0, "counted");
             String left = left();
             for (int i = 0; i < 200 && !left.equals("Registered=0 Procedure=0 leases=" + KEPT); i++) {
                 Thread.sleep(50);
@@ -103,7 +103,7 @@ class RegistrationsTest {
 
     private static String left() throws Exception {
         String all = histogram();
-        return "Registered=" + count(all, Registered.class.getName()) + " Procedure="
+        return "Registered=" + count(all, ServedProcedure.class.getName()) + " Procedure="
                 + count(all, TranslatedCode.class.getPackageName() + ".Procedure/")
                 + " leases=" + count(all, LeaseProcedures.class.getName());
     }

@@ -20,8 +20,8 @@ class RunQueueTest {
         return new LeaseProcedures("test", () -> 0);
     }
 
-    private Running add(LeaseProcedures lease) {
-        Running call = new Running();
+    private RunningCall add(LeaseProcedures lease) {
+        RunningCall call = new RunningCall();
         call.lease = lease;
         queue.add(call, lease);
         return call;
@@ -29,7 +29,7 @@ class RunQueueTest {
 
     /** Takes the next, which uses the thread and waits again. */
     private LeaseProcedures slice(long nanos) {
-        Running next = queue.take();
+        RunningCall next = queue.take();
         assertTrue(next != null && next.lease != null);
         LeaseProcedures whose = next.lease;
         queue.used(whose, nanos);
@@ -41,8 +41,8 @@ class RunQueueTest {
     void callsOfALeaseTakeTurns() {
         LeaseProcedures lease = lease();
         assertNull(queue.take());
-        Running first = add(lease);
-        Running second = add(lease);
+        RunningCall first = add(lease);
+        RunningCall second = add(lease);
         assertEquals(2, queue.size());
         assertSame(first, queue.take());
         queue.add(first, lease);
@@ -90,9 +90,9 @@ class RunQueueTest {
         }
         assertTrue(youngs >= 49 && youngs <= 51, youngs + " slices");
         // And the one that was away has its share at once, no more.
-        List<Running> olds = new ArrayList<>();
+        List<RunningCall> olds = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
-            Running call = queue.take();
+            RunningCall call = queue.take();
             assertTrue(call != null && call.lease != null);
             if (call.lease == old) {
                 olds.add(call);
@@ -129,9 +129,9 @@ class RunQueueTest {
         }
         for (int round = 0; round < 100; round++) {
             LeaseProcedures quick = lease();
-            Running call = add(quick);
+            RunningCall call = add(quick);
             int before = 0;
-            Running next = queue.take();
+            RunningCall next = queue.take();
             while (next != call) {
                 assertTrue(next != null && next.lease != null);
                 before++;
@@ -149,7 +149,7 @@ class RunQueueTest {
     @Test
     void whatWaitsIsNotForgotten() {
         LeaseProcedures lease = lease();
-        Running call = add(lease);
+        RunningCall call = add(lease);
         queue.forget(lease);
         queue.used(lease, SLICE);
         queue.used(lease(), SLICE);
@@ -159,9 +159,9 @@ class RunQueueTest {
         assertSame(call, slice(lease, call));
     }
 
-    private Running slice(LeaseProcedures lease, Running call) {
+    private RunningCall slice(LeaseProcedures lease, RunningCall call) {
         queue.add(call, lease);
-        Running taken = queue.take();
+        RunningCall taken = queue.take();
         assertTrue(taken != null);
         return taken;
     }

@@ -8,7 +8,7 @@ import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RpcOptions;
-import io.farheap.server.contract.TurnTaking;
+import io.farheap.server.contract.CallInterleaving;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.idle.Idle;
 import java.util.List;
@@ -36,7 +36,7 @@ class StealingTest {
         List<Thread> others = threads();
         List<Thread> started;
         RpcOptions options = RpcOptions.DEFAULT.with(CALLS / 16, 16).withRecordBytes(2048);
-        try (RawCalls.Server server = new RawCalls.Server(1, 2, idle, TurnTaking.MEASURED);
+        try (RawCalls.Server server = new RawCalls.Server(1, 2, idle, CallInterleaving.MEASURED);
                 RawCalls client = server.client(1, options)) {
             client.mapAll(1);
             assertEquals(CallFormat.REGISTERED, register(client));

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallStatus;
-import io.farheap.procedure.translate.running.Context;
+import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.procedure.translate.running.Translation;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.RegionHolders;
@@ -35,7 +35,7 @@ class TurnsTest {
     private final LeaseProcedures lease = new LeaseProcedures("test", () -> 0);
     private final Translation hops = Procs.translated(Procs.Hops.class);
     private final Translation add = Procs.translated(Procs.Add.class);
-    private final Slices slices = new Slices();
+    private final SliceRunner slices = new SliceRunner();
 
     @BeforeEach
     void fill() {
@@ -44,7 +44,7 @@ class TurnsTest {
             holders.hold(i, LEASE);
             regions[i] = i;
         }
-        lease.map(new LeaseMap(1, regions, SHIFT));
+        lease.map(new LeaseRegionTable(1, regions, SHIFT));
         for (int i = 0; i < NODES; i++) {
             memory.set(JAVA_LONG, i * 64L, random.nextInt(NODES) * 64L);
         }
@@ -55,9 +55,9 @@ class TurnsTest {
         arena.close();
     }
 
-    private Running call(Translation procedure, long first, long second, long span) {
-        Running call = new Running();
-        call.begin(held, lease, new Registered(1, procedure));
+    private RunningCall call(Translation procedure, long first, long second, long span) {
+        RunningCall call = new RunningCall();
+        call.begin(held, lease, new ServedProcedure(1, procedure));
         call.end = span;
         call.context.begin(procedure.code(), 0, span, 16, 8, 1_000_000);
         NativeMemory.ALL.set(JAVA_LONG, call.context.argumentsAddress(), first);
@@ -65,7 +65,7 @@ class TurnsTest {
         return call;
     }
 
-    private static long result(Running call) {
+    private static long result(RunningCall call) {
         return NativeMemory.ALL.get(JAVA_LONG, call.context.resultAddress());
     }
 
@@ -77,15 +77,15 @@ class TurnsTest {
         return at;
     }
 
-    private void endAll(Running[] calls, int fuel) {
+    private void endAll(RunningCall[] calls, int fuel) {
         int running = calls.length;
-        Running[] left = calls.clone();
+        RunningCall[] left = calls.clone();
         for (int rounds = 0; running > 0; rounds++) {
             assertTrue(rounds < 100_000, "they do not end; seed " + seed);
             slices.inTurns(left, running, fuel);
             int still = 0;
             for (int i = 0; i < running; i++) {
-                if (left[i].left == Context.TURN || left[i].left == Context.FUEL) {
+                if (left[i].left == CallContext.TURN || left[i].left == CallContext.FUEL) {
                     left[still++] = left[i];
                 }
             }
@@ -96,7 +96,7 @@ class TurnsTest {
     @Test
     void eachEndsWhereItsChainLeads() {
         for (int fuel : new int[] {1, 7, 40, 100_000}) {
-            Running[] calls = new Running[CALLS];
+            RunningCall[] calls = new RunningCall[CALLS];
             long[] first = new long[CALLS];
             for (int i = 0; i < CALLS; i++) {
                 first[i] = random.nextInt(NODES) * 64L;
@@ -104,7 +104,7 @@ class TurnsTest {
             }
             endAll(calls, fuel);
             for (int i = 0; i < CALLS; i++) {
-                assertEquals(Context.RETURNED, calls[i].left, "seed " + seed);
+                assertEquals(CallContext.RETURNED, calls[i].left, "seed " + seed);
                 assertEquals(followed(first[i], i * i), result(calls[i]), "seed " + seed);
             }
         }
@@ -118,7 +118,7 @@ class TurnsTest {
         for (int i = 0; i < NODES; i++) {
             memory.set(JAVA_LONG, i * 64L, 0);
         }
-        Running[] calls = {
+        RunningCall[] calls = {
             call(hops, 0, 5, span),
             call(hops, span, 5, span),
             call(hops, 2L << SHIFT, 5, span),
@@ -128,7 +128,7 @@ class TurnsTest {
             call(hops, 64, 1, span)
         };
         endAll(calls, 1000);
-        int[] left = {Context.RETURNED, Context.ENDED, Context.ACCESS, Context.ENDED, Context.ENDED, Context.ENDED, 0};
+        int[] left = {CallContext.RETURNED, CallContext.ENDED, CallContext.ACCESS, CallContext.ENDED, CallContext.ENDED, CallContext.ENDED, 0};
         int[] status = {0, CallStatus.OUT_OF_RANGE, 0, 0, CallStatus.SPLIT, CallStatus.OUT_OF_FUEL, 0};
         for (int i = 0; i < calls.length; i++) {
             assertEquals(left[i], calls[i].left, "call " + i);
@@ -140,7 +140,7 @@ class TurnsTest {
     @Test
     void atomicsAreMadeOnce() {
         memory.set(JAVA_LONG, 128, 0);
-        Running[] calls = new Running[CALLS];
+        RunningCall[] calls = new RunningCall[CALLS];
         for (int i = 0; i < CALLS; i++) {
             calls[i] = call(add, 128, i, (long) REGIONS << SHIFT);
         }
@@ -152,12 +152,12 @@ class TurnsTest {
     @Test
     void theyGoOnTheOtherWay() {
         long start = random.nextInt(NODES) * 64L;
-        Running call = call(hops, start, 200, (long) REGIONS << SHIFT);
-        for (int slice = 0; slice == 0 || call.left != Context.RETURNED; slice++) {
+        RunningCall call = call(hops, start, 200, (long) REGIONS << SHIFT);
+        for (int slice = 0; slice == 0 || call.left != CallContext.RETURNED; slice++) {
             assertTrue(slice < 1000, "seed " + seed);
             if (slice % 2 == 0) {
-                Running other = call(hops, 0, 50, (long) REGIONS << SHIFT);
-                slices.inTurns(new Running[] {call, other}, 2, 60);
+                RunningCall other = call(hops, 0, 50, (long) REGIONS << SHIFT);
+                slices.inTurns(new RunningCall[] {call, other}, 2, 60);
             } else {
                 slices.one(call, 60);
             }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.resilience.contract.Resilience;
-import io.farheap.thread.Joining;
+import io.farheap.thread.ThreadJoiner;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -63,7 +63,7 @@ class SlabTableTest {
             }
         } finally {
             enough.set(true);
-            Joining.join(changer);
+            ThreadJoiner.join(changer);
         }
         assertTrue(least >= CODE.dataSplits(), least + " good slabs were seen");
         assertEquals(CODE.splits(), Integer.bitCount(table.good(0)));

@@ -2,7 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 /** Reads a cache from its first byte on, in order, some parts ahead. */
 final class CacheReader implements AutoCloseable {
 
-    interface Part {
+    interface PartReader {
         /** @param bytes valid during the call */
         void read(long address, MemorySegment bytes);
     }
@@ -19,7 +19,7 @@ final class CacheReader implements AutoCloseable {
     private static final int PART_BYTES = 1 << 20;
     private static final int PARTS = 4;
 
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
     private long done;
     private int failure = Status.OK;
@@ -35,7 +35,7 @@ final class CacheReader implements AutoCloseable {
         this.buffer = cache.allocate((long) PARTS * PART_BYTES);
     }
 
-    void read(long bytes, Part consumer) {
+    void read(long bytes, PartReader consumer) {
         done = 0;
         long parts = (bytes + PART_BYTES - 1) / PART_BYTES;
         long issued = 0;

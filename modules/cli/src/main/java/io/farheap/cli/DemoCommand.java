@@ -6,7 +6,7 @@ import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.OutputFile;
-import io.farheap.command.Progress;
+import io.farheap.command.ProgressBars;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
@@ -422,7 +422,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     }
 
     private ProgressBar bar(String task, long bytes) {
-        return Progress.bar(String.format("%-14s", task), bytes)
+        return ProgressBars.bar(String.format("%-14s", task), bytes)
                 .setUnit(" MiB", 1 << 20)
                 .setUpdateIntervalMillis(200)
                 .build();

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ final class DemoLoad implements AutoCloseable {
     private static final int READS_PERCENT = 75;
     private static final int UNTIL_PUBLISH = 1024;
 
-    private final Session session;
+    private final CacheSession session;
     private final Buffer buffer;
     private final MemorySegment file;
     private final int lines;

@@ -4,9 +4,9 @@ import io.farheap.command.DeviceNotice;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.command.SubjectOptions;
-import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.service.MenuFile;
-import io.farheap.slo.Candidate;
+import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.ConfigurationSpace;
 import io.farheap.slo.ExactSearch;
 import io.farheap.slo.Explanation;
@@ -127,7 +127,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
         if (capacity < 1) {
             throw new IllegalArgumentException("--capacity " + capacity + "; that is at least 1");
         }
-        new MenuExplanation(MenuFile.read(file), capacity, Place.parse(place), models()).print(System.out);
+        new MenuExplanation(MenuFile.read(file), capacity, NetworkLocation.parse(place), models()).print(System.out);
     }
 
     /** Those that are named, or this machine's for each distance. */
@@ -189,7 +189,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
         out.printf(
                 "space       %d configurations: client threads 1 to %d, batches 1 to %d, queue depths %d to %d%n",
                 why.space(), space.clientCores(), space.maxBatch(), space.minDepth(), space.maxDepth());
-        for (Candidate candidate : why.candidates()) {
+        for (CandidateConfiguration candidate : why.candidates()) {
             out.printf(
                     "%s   %s: %s%n",
                     candidate.equals(why.chosen()) ? "chosen   " : "candidate",

@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.command.Durations;
-import io.farheap.command.Progress;
+import io.farheap.command.ProgressBars;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.contract.MapDrain;
 import java.time.Duration;
@@ -51,7 +51,7 @@ final class KvDrainCommand implements Callable<Integer> {
         long started = System.nanoTime();
         MapDrain drained;
         try (FarMap map = options.builder().withoutServer(lost ? server : "").open();
-                ProgressBar bar = Progress.bar("drain", 1).build()) {
+                ProgressBar bar = ProgressBars.bar("drain", 1).build()) {
             drained = map.drain(server, within, soFar -> {
                 bar.maxHint(soFar.objects());
                 bar.stepTo(soFar.moved() + soFar.evicted());

@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.command.ProcessText;
-import io.farheap.kv.contract.Versioned;
+import io.farheap.kv.contract.VersionedValue;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -45,7 +45,7 @@ final class KvGetCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         return options.in(session -> {
-            Versioned found = session.getVersioned(key.getBytes(StandardCharsets.UTF_8));
+            VersionedValue found = session.getVersioned(key.getBytes(StandardCharsets.UTF_8));
             if (found == null) {
                 spec.commandLine().getErr().println("the map has no object " + key);
                 return 1;

@@ -4,7 +4,7 @@ import io.farheap.command.DeviceNotice;
 import io.farheap.command.ProcessText;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -55,14 +55,14 @@ final class KvOptions {
     }
 
     /** One request, or a few. */
-    interface Requests {
-        int run(Session session);
+    interface SessionAction {
+        int run(MapSession session);
     }
 
     /** Opens the map and a session, and closes both. */
-    int in(Requests requests) {
+    int in(SessionAction requests) {
         try (FarMap opened = builder().open();
-                Session session = opened.openSession()) {
+                MapSession session = opened.openSession()) {
             return requests.run(session);
         }
     }

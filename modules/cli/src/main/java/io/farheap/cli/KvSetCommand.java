@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.command.Durations;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -91,7 +91,7 @@ final class KvSetCommand implements Callable<Integer> {
         }
     }
 
-    private boolean store(Session session, byte[] name, byte[] bytes) {
+    private boolean store(MapSession session, byte[] name, byte[] bytes) {
         long millis = life.toMillis();
         if (condition == null) {
             session.set(name, bytes, millis);

@@ -3,10 +3,10 @@ package io.farheap.cli;
 import io.farheap.command.Sizes;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.allocation.Offer;
-import io.farheap.manager.allocation.Place;
 import io.farheap.manager.allocation.Prices;
-import io.farheap.slo.Candidate;
+import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Optima;
 import io.farheap.slo.Performance;
@@ -31,14 +31,14 @@ final class MenuExplanation {
     private final Menu menu;
     private final Prices prices;
     private final long capacity;
-    private final Place place;
+    private final NetworkLocation place;
     private final Map<Path, PerformanceModel> models;
 
     /**
      * @param models by their files; of each distance at most one, and one of 0 for those that have none
      * @param place of the client
      */
-    MenuExplanation(Menu menu, long capacity, Place place, Map<Path, PerformanceModel> models) {
+    MenuExplanation(Menu menu, long capacity, NetworkLocation place, Map<Path, PerformanceModel> models) {
         this.menu = menu;
         this.prices = new Prices(menu);
         this.capacity = capacity;
@@ -92,7 +92,7 @@ final class MenuExplanation {
         print(out, distance, "throughput", optima.throughput());
     }
 
-    private void print(PrintStream out, int distance, String what, Candidate optimum) {
+    private void print(PrintStream out, int distance, String what, CandidateConfiguration optimum) {
         Performance predicted = optimum.predicted();
         int threads = optimum.configuration().serverThreads();
         out.printf(
@@ -111,7 +111,7 @@ final class MenuExplanation {
     }
 
     private boolean isNear(MachineType type, int distance) {
-        return type.place().isEmpty() || place.reaches(Place.parse(type.place()), distance);
+        return type.place().isEmpty() || place.reaches(NetworkLocation.parse(type.place()), distance);
     }
 
     private double price(MachineType type, boolean spot, int threads) {

@@ -8,11 +8,11 @@ import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.control.ManagerKey;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.contract.CallInterleaving;
 import io.farheap.server.contract.Headroom;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.server.contract.ServerLimits;
 import io.farheap.server.contract.ServerOptions;
-import io.farheap.server.contract.TurnTaking;
 import io.farheap.thread.idle.Idle;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -141,7 +141,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     @Option(
             names = "--procedures",
             paramLabel = "WHOSE",
-            converter = WhoseProcedures.class,
+            converter = ServedCodeConverter.class,
             defaultValue = "built-in",
             description = "Stored procedures to run on --threads: off, built-in (those that come with Farheap) or java "
                     + "(clients' own classes, verified; see SECURITY.md) (default: ${DEFAULT-VALUE}).")
@@ -153,7 +153,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             defaultValue = "MEASURED",
             description = "When calls of procedures take turns at each access, so that their cache misses overlap: "
                     + "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}, where that is faster).")
-    private TurnTaking turns;
+    private CallInterleaving turns;
 
     @Option(
             names = "--manager",

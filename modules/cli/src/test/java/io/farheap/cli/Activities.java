@@ -3,7 +3,7 @@ package io.farheap.cli;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheBuilder;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Completion;
@@ -130,7 +130,7 @@ final class Activities {
     /** No requests. It is told when a server is lost, which counts as failure. */
     private static final class Idle implements Activity.Steps {
         private final Cache cache;
-        private final Session session;
+        private final CacheSession session;
         private volatile String lost;
 
         Idle(List<String> servers) {
@@ -164,7 +164,7 @@ final class Activities {
         private final SplittableRandom random;
         private final Buffer buffer;
         private final Completion completion = this::ended;
-        private Session session;
+        private CacheSession session;
         private int lost;
 
         /** @param mayBeLost how many regions may be lost, from the first on: requests to no other may fail */
@@ -265,7 +265,7 @@ final class Activities {
 
         @Override
         public void step() {
-            try (Session session = cache.openSession()) {
+            try (CacheSession session = cache.openSession()) {
                 for (int region = 0; region < cache.regions(); region++) {
                     session.readBlocking(region * REGION_BYTES, MemorySegment.ofArray(new byte[READ_BYTES]));
                 }
@@ -293,7 +293,7 @@ final class Activities {
             try (Cache cache = created(servers, random.nextInt(4) == 0 ? CacheConfiguration.DIRECT : BATCHED)) {
                 Buffer buffer = cache.allocate(REQUEST_BYTES);
                 for (int session = 0; session < SESSIONS; session++) {
-                    Session opened = cache.openSession();
+                    CacheSession opened = cache.openSession();
                     for (int region = 0; region < cache.regions(); region++) {
                         opened.write(region * REGION_BYTES, buffer, 0, READ_BYTES, (token, status) -> {}, 0);
                     }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheBuilder;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
 import io.farheap.command.ManagerProcess;
@@ -84,14 +84,14 @@ class ExpiredCacheTest {
         }
     }
 
-    private static void write(Session session, Buffer buffer, long capacity, long value) {
+    private static void write(CacheSession session, Buffer buffer, long capacity, long value) {
         for (long at = 0; at < capacity; at += STEP) {
             buffer.segment().set(JAVA_LONG, 0, value + at);
             session.writeBlocking(at, buffer, 0, 8);
         }
     }
 
-    private static void check(Session session, Buffer buffer, long capacity, long value) {
+    private static void check(CacheSession session, Buffer buffer, long capacity, long value) {
         for (long at = 0; at < capacity; at += STEP) {
             session.readBlocking(at, buffer, 0, 8);
             assertEquals(value == 0 ? 0 : value + at, buffer.segment().get(JAVA_LONG, 0), "at " + at);
@@ -100,7 +100,7 @@ class ExpiredCacheTest {
 
     /** Writes all over a cache until that fails. */
     private static int writeToTheEnd(Cache cache) {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             for (long value = 1; ; value++) {
                 write(session, buffer, CAPACITY, value);
@@ -116,14 +116,14 @@ class ExpiredCacheTest {
             CompletableFuture<Integer> end = CompletableFuture.supplyAsync(() -> writeToTheEnd(first));
             Cache second = createWhenOver();
             try (second;
-                    Session session = second.openSession();
+                    CacheSession session = second.openSession();
                     Buffer buffer = second.allocate(8)) {
                 check(session, buffer, second.capacity(), 0);
                 write(session, buffer, second.capacity(), 1L << 40);
                 assertEquals(Status.LOST, end.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
                 String told = lost.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
                 assertTrue(told != null && told.startsWith(REGIONS + ": its time was over"), told);
-                try (Session late = first.openSession();
+                try (CacheSession late = first.openSession();
                         Buffer other = first.allocate(8)) {
                     CacheException refused =
                             assertThrows(CacheException.class, () -> late.writeBlocking(0, other, 0, 8));

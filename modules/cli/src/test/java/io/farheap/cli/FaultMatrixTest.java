@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.command.ChildJvm;
 import io.farheap.command.ServerProcess;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.soak.Held;
+import io.farheap.soak.HeldResources;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -348,7 +348,7 @@ class FaultMatrixTest {
             buffer = cache.allocate(cache.capacity());
             check((byte) 0);
             buffer.segment().fill(PATTERN);
-            try (Session session = cache.openSession()) {
+            try (CacheSession session = cache.openSession()) {
                 session.writeBlocking(0, buffer, 0, cache.capacity());
             }
             check();
@@ -360,7 +360,7 @@ class FaultMatrixTest {
 
         private void check(byte expected) {
             buffer.segment().fill((byte) ~expected);
-            try (Session session = cache.openSession()) {
+            try (CacheSession session = cache.openSession()) {
                 session.readBlocking(0, buffer, 0, cache.capacity());
             }
             for (long at = 0; at < cache.capacity(); at++) {
@@ -526,9 +526,9 @@ class FaultMatrixTest {
             Map<Long, Long> ofServers) {
 
         boolean noMoreThan(Resources before) {
-            return Held.noMore(descriptors, before.descriptors)
-                    && Held.noMore(mappings, before.mappings)
-                    && Held.noMore(threads, before.threads)
+            return HeldResources.noMore(descriptors, before.descriptors)
+                    && HeldResources.noMore(mappings, before.mappings)
+                    && HeldResources.noMore(threads, before.threads)
                     && before.files.containsAll(files)
                     && ofServers.keySet().stream()
                             .allMatch(server ->
@@ -583,9 +583,9 @@ class FaultMatrixTest {
 
     private Resources now() {
         return new Resources(
-                Held.descriptors(),
-                Held.sharedMappings(),
-                Held.threads(),
+                HeldResources.descriptors(),
+                HeldResources.sharedMappings(),
+                HeldResources.threads(),
                 ProcessResources.sharedMemoryFiles(),
                 servers.stream().collect(Collectors.toMap(ServerProcess::pid, FaultMatrixTest::descriptors)));
     }

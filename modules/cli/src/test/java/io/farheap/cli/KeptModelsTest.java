@@ -11,7 +11,7 @@ import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.grpc.ManagerClient;
-import io.farheap.measure.Subjects;
+import io.farheap.measure.ModelSubjects;
 import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Objective;
@@ -51,7 +51,7 @@ class KeptModelsTest {
     private String model(int recordBytes) throws IOException {
         ModelSubject subject;
         try (Context context = Devices.open(TestDevice.client())) {
-            subject = Subjects.of(context, 0, recordBytes, 50, 2, 2);
+            subject = ModelSubjects.of(context, 0, recordBytes, 50, 2, 2);
         }
         Path path = directory.resolve("model" + recordBytes);
         try (ModelFile file = ModelFile.open(path, subject)) {

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.command.ChildJvm;
-import io.farheap.manager.state.Change;
 import io.farheap.manager.state.EmbeddedZooKeeper;
+import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.ModelRecord;
-import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.ZooKeeperStore;
 import io.farheap.testing.TestDevice;
@@ -43,7 +43,7 @@ class KilledCopyTest {
     private static @Nullable Set<ModelRecord> models(Path place) {
         try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(place);
                 ZooKeeperStore store = new ZooKeeperStore(zookeeper.connection())) {
-            State state = store.load();
+            ManagerState state = store.load();
             return new HashSet<>(state.models());
         } catch (StateException e) {
             String why = e.getMessage();
@@ -98,7 +98,7 @@ class KilledCopyTest {
             for (int i = 0; i < MODELS; i++) {
                 ModelRecord model = new ModelRecord("m" + i, "x".repeat(1 + random.nextInt(800_000)));
                 all.add(model);
-                store.write(List.of(new Change.PutModel(model)));
+                store.write(List.of(new StateChange.PutModel(model)));
             }
         }
         for (int round = 1; round <= ROUNDS; round++) {

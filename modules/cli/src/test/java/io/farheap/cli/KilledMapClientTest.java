@@ -11,7 +11,7 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import io.farheap.kv.MapAudit;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.MapException;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
@@ -108,7 +108,7 @@ class KilledMapClientTest {
             // segments to become others, which the dead delays.
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
                 SplittableRandom random = new SplittableRandom(1);
-                try (Session session = map.openSession()) {
+                try (MapSession session = map.openSession()) {
                     while (!ends.get()) {
                         MapLoad.small(session, random);
                         done.incrementAndGet();
@@ -136,7 +136,7 @@ class KilledMapClientTest {
             assertEquals(0, audit.held() + audit.lost(), audit::toString);
             // All of a map that is full is in use again.
             assertTrue(collected > 0 || audit.pooled() > 0, audit::toString);
-            try (Session session = map.openSession()) {
+            try (MapSession session = map.openSession()) {
                 for (int key = 0; key < MapLoad.KEYS; key++) {
                     MapLoad.request(session, new SplittableRandom(key));
                 }
@@ -164,7 +164,7 @@ class KilledMapClientTest {
                 }
                 assertTrue(map.audit().sound(), "seed " + seed);
             }
-            try (Session session = map.openSession()) {
+            try (MapSession session = map.openSession()) {
                 MapSizes.fill(session, random, 1000);
                 for (int key = 0; key < 1 << 16; key++) {
                     byte[] found = session.get(new byte[] {(byte) (key >> 8), (byte) key});
@@ -179,7 +179,7 @@ class KilledMapClientTest {
     @Test
     void oneThatWasStoppedBeyondItsLeaseHasNothingAnyMore() throws Exception {
         try (FarMap map = start(2);
-                Session session = map.openSession();
+                MapSession session = map.openSession();
                 ChildJvm stopped = load(2)) {
             stopped.suspend();
             SplittableRandom random = new SplittableRandom(2);
@@ -209,7 +209,7 @@ class KilledMapClientTest {
     void aProcessThatClosesTheMapLeavesNothingToCollect() {
         try (FarMap map = start(2)) {
             try (FarMap second = builder().open();
-                    Session session = second.openSession()) {
+                    MapSession session = second.openSession()) {
                 SplittableRandom random = new SplittableRandom(3);
                 for (int i = 0; i < 10_000; i++) {
                     MapLoad.request(session, random);
@@ -234,7 +234,7 @@ class KilledMapClientTest {
             servers.add(TestServer.start(40 * MIB, MIB / 4, "--lease", LEASE));
         }
         try (FarMap map = builder().memory(2 * MIB).objects(MapLoad.KEYS).create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             for (int i = 0; i < KILLS; i++) {
                 try (ChildJvm grower = child(MapGrower.class.getName(), NAME, TOKEN, "-")) {
                     LockSupport.parkNanos(random.nextLong(TestDevice.patience(300_000_000L)));
@@ -285,7 +285,7 @@ class KilledMapClientTest {
         }
         try (ServerProcess other = TestServer.start(8 * MIB, MIB / 4, "--lease", LEASE);
                 FarMap map = builder().memory(2 * MIB).objects(MapLoad.KEYS).create();
-                Session session = map.openSession()) {
+                MapSession session = map.openSession()) {
             for (int i = 0; i < KILLS; i++) {
                 try (ChildJvm mover = child(MapGrower.class.getName(), NAME, TOKEN, other.address())) {
                     LockSupport.parkNanos(random.nextLong(TestDevice.patience(500_000_000L)));

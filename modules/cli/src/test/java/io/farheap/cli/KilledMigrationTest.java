@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.SoftverbsFaults;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
@@ -53,7 +53,7 @@ class KilledMigrationTest {
     private ServerProcess old;
     private ServerProcess fresh;
     private Cache cache;
-    private Session session;
+    private CacheSession session;
     private Buffer buffer;
 
     @BeforeEach
@@ -91,7 +91,7 @@ class KilledMigrationTest {
         }
     }
 
-    private long read(Session through, int probe) {
+    private long read(CacheSession through, int probe) {
         try {
             through.readBlocking((long) probe * PROBE_STEP, buffer, 8, 8);
             return buffer.segment().get(JAVA_LONG, 8);
@@ -166,7 +166,7 @@ class KilledMigrationTest {
     private int assertDividedAt(long[] written, boolean lowIsLost) {
         int lost = 0;
         int low = 0;
-        try (Session another = cache.openSession()) {
+        try (CacheSession another = cache.openSession()) {
             for (int probe = 0; probe < PROBES; probe++) {
                 long read = read(another, probe);
                 assertEquals(read, read(session, probe), "probe " + probe);

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
@@ -70,7 +70,7 @@ class KilledServerTest {
     void requestsEndAtOnceAndOthersGoOn() {
         close();
         create("--lease", "1000s");
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             int[] statuses = new int[2];
             Completion onFirst = (token, status) -> statuses[0] = status;
@@ -93,7 +93,7 @@ class KilledServerTest {
                     assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, buffer, 0, 8));
             assertEquals(Status.LOST, refused.status());
         }
-        try (Session another = cache.openSession();
+        try (CacheSession another = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             another.writeBlocking(ON_SECOND, buffer, 0, 4096);
             assertEquals(
@@ -115,7 +115,7 @@ class KilledServerTest {
     @Test
     @Tag("full")
     void aMigrationFromOrToADeadServerIsRefusedAndChangesNothing() {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             session.writeBlocking(ON_SECOND, buffer, 0, 4096);
             first.kill();
@@ -133,7 +133,7 @@ class KilledServerTest {
     @Tag("full")
     void aDeadDestinationLeavesTheRegionInUse() {
         try (ServerProcess third = TestServer.start(4 * REGION_BYTES, REGION_BYTES);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             cache.addServer(third.address());
             CompletableFuture<Void> kill = CompletableFuture.runAsync(third::kill);

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.FutureSession;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
+import io.farheap.cache.FutureCacheSession;
 import io.farheap.command.ServerProcess;
-import io.farheap.soak.Held;
+import io.farheap.soak.HeldResources;
 import io.farheap.testing.Effort;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -28,16 +28,16 @@ class LeakTest {
     void aCacheLeavesNothing() throws InterruptedException {
         // The first round loads classes and starts what lives as long as the process.
         use();
-        Map<String, Long> descriptors = Held.settled(Held::descriptors);
-        Map<String, Long> mappings = Held.settled(Held::sharedMappings);
-        Map<String, Long> threads = Held.settled(Held::threads);
+        Map<String, Long> descriptors = HeldResources.settled(HeldResources::descriptors);
+        Map<String, Long> mappings = HeldResources.settled(HeldResources::sharedMappings);
+        Map<String, Long> threads = HeldResources.settled(HeldResources::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
         for (int round = 0; round < Effort.count(3); round++) {
             use();
         }
-        ProcessResources.assertNoMore(descriptors, Held::descriptors);
-        ProcessResources.assertNoMore(mappings, Held::sharedMappings);
-        ProcessResources.assertNoMore(threads, Held::threads);
+        ProcessResources.assertNoMore(descriptors, HeldResources::descriptors);
+        ProcessResources.assertNoMore(mappings, HeldResources::sharedMappings);
+        ProcessResources.assertNoMore(threads, HeldResources::threads);
         assertEquals(files, ProcessResources.sharedMemoryFiles());
     }
 
@@ -57,8 +57,8 @@ class LeakTest {
                             .capacity(3 * REGION_BYTES)
                             .servers(first.address(), second.address())
                             .create();
-                    Session session = cache.openSession();
-                    FutureSession futures = cache.openFutureSession();
+                    CacheSession session = cache.openSession();
+                    FutureCacheSession futures = cache.openFutureSession();
                     Buffer buffer = cache.allocate(2 * REGION_BYTES)) {
                 session.writeBlocking(0, buffer, 0, 2 * REGION_BYTES);
                 session.readBlocking(5, MemorySegment.ofArray(new byte[100_000]));

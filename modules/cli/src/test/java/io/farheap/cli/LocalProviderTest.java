@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.grpc.ManagerClient;
@@ -101,14 +101,14 @@ class LocalProviderTest {
         }
     }
 
-    private static void write(Session session, Buffer buffer, long value) {
+    private static void write(CacheSession session, Buffer buffer, long value) {
         for (int word = 0; word < WORDS; word++) {
             buffer.segment().set(JAVA_LONG, 0, value + word);
             session.writeBlocking(word * (CAPACITY / WORDS), buffer, 0, 8);
         }
     }
 
-    private static void check(Session session, Buffer buffer, long value) {
+    private static void check(CacheSession session, Buffer buffer, long value) {
         for (int word = 0; word < WORDS; word++) {
             session.readBlocking(word * (CAPACITY / WORDS), buffer, 0, 8);
             assertEquals(value + word, buffer.segment().get(JAVA_LONG, 0), "word " + word);
@@ -129,7 +129,7 @@ class LocalProviderTest {
                 "--provider-set",
                 "servers=12");
         try (Cache cache = create(CAPACITY, Duration.ofHours(1));
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             assertEquals(2, cache.servers().size(), "two small ones on the spot market are cheaper");
             Predicate<String> whole = one -> one.endsWith(" keeps 0");
@@ -171,7 +171,7 @@ class LocalProviderTest {
     void aCacheThatGrowsHasServersStarted() throws Exception {
         start("--provider-set", "servers=3");
         try (Cache cache = create(3 * REGION_BYTES, null);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             buffer.segment().set(JAVA_LONG, 0, 77);
             session.writeBlocking(0, buffer, 0, 8);

@@ -8,8 +8,8 @@ import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
-import io.farheap.manager.provider.Lot;
 import io.farheap.manager.provider.Machine;
+import io.farheap.manager.provider.MachineOffer;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.testing.TestDevice;
 import java.time.Duration;
@@ -85,7 +85,7 @@ class LocalServersTest {
         return ProcessHandle.current().children().filter(ProcessHandle::isAlive).toList();
     }
 
-    private Lot lot(boolean spot) {
+    private MachineOffer lot(boolean spot) {
         return provider.menu().stream()
                 .filter(lot -> lot.spot() == spot)
                 .findFirst()

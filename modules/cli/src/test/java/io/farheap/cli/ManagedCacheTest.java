@@ -8,15 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.grpc.ControlClient;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
@@ -139,14 +139,14 @@ class ManagedCacheTest {
     }
 
     /** One word every so many bytes, over all regions. */
-    private void write(Session session, Buffer buffer, long value) {
+    private void write(CacheSession session, Buffer buffer, long value) {
         for (int word = 0; word < WORDS; word++) {
             buffer.segment().set(JAVA_LONG, 0, value + word);
             session.writeBlocking(word * (CAPACITY / WORDS), buffer, 0, 8);
         }
     }
 
-    private void check(Session session, Buffer buffer, long value) {
+    private void check(CacheSession session, Buffer buffer, long value) {
         for (int word = 0; word < WORDS; word++) {
             session.readBlocking(word * (CAPACITY / WORDS), buffer, 0, 8);
             assertEquals(value + word, buffer.segment().get(JAVA_LONG, 0), "word " + word);
@@ -168,7 +168,7 @@ class ManagedCacheTest {
         try (ManagerClient client = ManagerClient.connect(address)) {
             await(() -> {
                 Map<String, Integer> told = new HashMap<>();
-                for (Share share : client.describe(cache.id()).allocation().shares()) {
+                for (RegionShare share : client.describe(cache.id()).allocation().shares()) {
                     told.put(share.address(), share.regions());
                 }
                 return told.equals(places);
@@ -176,7 +176,7 @@ class ManagedCacheTest {
         }
     }
 
-    private void reclaim(ServerProcess server, Session session, Buffer buffer) throws InterruptedException {
+    private void reclaim(ServerProcess server, CacheSession session, Buffer buffer) throws InterruptedException {
         server.leave();
         long value = 0;
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -196,7 +196,7 @@ class ManagedCacheTest {
     void aServerThatLeavesIsLeftUnderLoad() throws Exception {
         assertEquals(2, cache.servers().size());
         checkPlaces();
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             reclaim(serverOf(0), session, buffer);
         }
@@ -204,7 +204,7 @@ class ManagedCacheTest {
 
     @Test
     void aCacheNeedsNoManagerAndOneThatStartsAnewKnowsIt() throws Exception {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             manager.kill();
             write(session, buffer, 7);
@@ -220,7 +220,7 @@ class ManagedCacheTest {
     @Test
     @Tag("full")
     void aCacheGoesOnWhenTheManagersStateIsElsewhere() throws Exception {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             write(session, buffer, 5);
             manager.close();
@@ -253,7 +253,7 @@ class ManagedCacheTest {
     @Test
     @Tag("full")
     void aCacheGrowsShrinksAndMovesAsTheApplicationLikes() throws Exception {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8);
                 ManagerClient client = ManagerClient.connect(address)) {
             write(session, buffer, 3);
@@ -329,7 +329,7 @@ class ManagedCacheTest {
 
     @Test
     void aDrainedServerIsLeftAndEnds() throws Exception {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             write(session, buffer, 1);
             ServerProcess drained = serverOf(0);

@@ -7,16 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.manager.Allocation;
-import io.farheap.manager.Candidate;
-import io.farheap.manager.Share;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.grpc.ManagerClient;
-import io.farheap.measure.Subjects;
+import io.farheap.measure.ModelSubjects;
 import io.farheap.slo.MeasurementPlan;
 import io.farheap.slo.Objective;
 import io.farheap.slo.Performance;
@@ -111,7 +111,7 @@ class ManagedReshapeTest {
     /** A hundred thousand a second for each client thread, and five times as much with a server thread. */
     private static PerformanceModel model() {
         try (Context context = Devices.open(TestDevice.client())) {
-            MeasurementPlan plan = new MeasurementPlan(Subjects.of(context, 0, 64, 50, 2, 2));
+            MeasurementPlan plan = new MeasurementPlan(ModelSubjects.of(context, 0, 64, 50, 2, 2));
             while (!plan.complete()) {
                 var how = plan.next();
                 double rate = 1e5 * how.clientThreads() * (1 + 4 * how.serverThreads());
@@ -143,7 +143,7 @@ class ManagedReshapeTest {
         return client.describe(cache.id()).allocation();
     }
 
-    private static void write(Cache cache, Session session, Buffer buffer, long value) {
+    private static void write(Cache cache, CacheSession session, Buffer buffer, long value) {
         for (int word = 0; word < WORDS; word++) {
             buffer.segment().set(JAVA_LONG, 0, value + word);
             session.writeBlocking(at(cache, word), buffer, 0, 8);
@@ -154,7 +154,7 @@ class ManagedReshapeTest {
         return word * (cache.capacity() / WORDS) & -8;
     }
 
-    private static void check(long capacity, Session session, Buffer buffer, long value) {
+    private static void check(long capacity, CacheSession session, Buffer buffer, long value) {
         for (int word = 0; word < WORDS; word++) {
             session.readBlocking(word * (capacity / WORDS) & -8, buffer, 0, 8);
             assertEquals(value + word, buffer.segment().get(JAVA_LONG, 0), "word " + word);
@@ -165,7 +165,7 @@ class ManagedReshapeTest {
     void aCacheGrowsOntoALargerServerUnderLoadAndLeavesItsOwn() throws Exception {
         ServerProcess dear = serve("dear", 6);
         try (Cache cache = create(3 * MIB);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             write(cache, session, buffer, 1);
             ServerProcess cheap = serve("cheap", 12);
@@ -181,7 +181,7 @@ class ManagedReshapeTest {
 
             assertEquals(6 * MIB, cache.capacity());
             assertEquals(List.of(cheap.address()), cache.servers());
-            assertEquals(List.of(new Share(cheap.address(), 6)), told(cache).shares());
+            assertEquals(List.of(new RegionShare(cheap.address(), 6)), told(cache).shares());
             assertEquals(6 * MIB, told(cache).capacity());
             assertEquals(List.of(), told(cache).left());
             check(3 * MIB, session, buffer, 1);
@@ -194,7 +194,7 @@ class ManagedReshapeTest {
 
     /** Writes and reads back a word that nobody else uses, again and again. */
     private static void load(Cache cache, AtomicLong written) {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(16)) {
             for (long value = 1; !Thread.currentThread().isInterrupted(); value++) {
                 buffer.segment().set(JAVA_LONG, 0, value);
@@ -211,7 +211,7 @@ class ManagedReshapeTest {
     void growthThatFailsChangesNothing() throws Exception {
         serve("dear", 6);
         try (Cache cache = create(3 * MIB);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             write(cache, session, buffer, 5);
             Allocation before = told(cache);
@@ -237,7 +237,7 @@ class ManagedReshapeTest {
     void anotherObjectiveReplacesServersThatCannotServeItAndIsRemembered() throws Exception {
         ServerProcess bare = serve("bare", 8);
         try (Cache cache = create(4 * MIB, SLOW);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             write(cache, session, buffer, 9);
             CacheConfiguration oneSided = cache.configuration();
@@ -255,8 +255,8 @@ class ManagedReshapeTest {
             assertTrue(threads > 0, "it takes server threads");
             assertEquals(FAST, cache.explanation().orElseThrow().slo());
             assertEquals(List.of(cores.address()), cache.servers());
-            assertEquals(new Candidate(5, threads), told(cache).candidate());
-            assertEquals(List.of(new Share(cores.address(), 5)), told(cache).shares());
+            assertEquals(new AllocationCandidate(5, threads), told(cache).candidate());
+            assertEquals(List.of(new RegionShare(cores.address(), 5)), told(cache).shares());
             check(4 * MIB, session, buffer, 9);
 
             // As many cores for each byte: of the server's 4 there are for no more than it has.
@@ -264,15 +264,15 @@ class ManagedReshapeTest {
             assertTrue(most < 100 * MIB);
             assertThrows(CacheException.class, () -> cache.reshape(100 * MIB, FAST));
             assertEquals(5 * MIB, cache.capacity());
-            assertEquals(new Candidate(5, threads), told(cache).candidate());
+            assertEquals(new AllocationCandidate(5, threads), told(cache).candidate());
             check(4 * MIB, session, buffer, 9);
 
             cache.reshape(2 * MIB, SLOW);
             assertEquals(oneSided, cache.configuration());
-            assertEquals(new Candidate(5, 0), told(cache).candidate());
+            assertEquals(new AllocationCandidate(5, 0), told(cache).candidate());
             assertEquals(2 * MIB, told(cache).capacity());
             assertEquals(
-                    2, told(cache).shares().stream().mapToInt(Share::regions).sum());
+                    2, told(cache).shares().stream().mapToInt(RegionShare::regions).sum());
             for (int word = 0; word < WORDS / 2; word++) {
                 session.readBlocking(word * (4 * MIB / WORDS) & -8, buffer, 0, 8);
                 assertEquals(9 + word, buffer.segment().get(JAVA_LONG, 0));
@@ -290,10 +290,10 @@ class ManagedReshapeTest {
         serve("cores", 5);
         serve("cores", 5);
         try (Cache cache = create(8 * MIB, SLOW);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             write(cache, session, buffer, 3);
-            List<Share> shares = told(cache).shares();
+            List<RegionShare> shares = told(cache).shares();
             cache.reshape(FAST);
             assertTrue(cache.configuration().serverThreads() > 0);
             Allocation told = told(cache);
@@ -311,8 +311,8 @@ class ManagedReshapeTest {
     void anObjectiveThatFailsAfterItWasPlannedIsUndone() throws Exception {
         ServerProcess bare = serve("bare", 8);
         try (Cache cache = create(4 * MIB, SLOW);
-                Session session = cache.openSession();
-                Session silent = cache.openSession();
+                CacheSession session = cache.openSession();
+                CacheSession silent = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             write(cache, session, buffer, 4);
             CacheConfiguration before = cache.configuration();
@@ -325,8 +325,8 @@ class ManagedReshapeTest {
             assertEquals(4 * MIB, cache.capacity());
             check(4 * MIB, session, buffer, 4);
             await(() -> told(cache).reserved().isEmpty() && told(cache).left().isEmpty());
-            assertEquals(new Candidate(5, 0), told(cache).candidate());
-            assertEquals(List.of(new Share(bare.address(), 4)), told(cache).shares());
+            assertEquals(new AllocationCandidate(5, 0), told(cache).candidate());
+            assertEquals(List.of(new RegionShare(bare.address(), 4)), told(cache).shares());
             assertEquals(List.of(bare.address()), cache.servers());
             await(() -> client.servers().stream()
                     .anyMatch(one -> one.address().equals(cores.address()) && one.freeRegions() == 10));
@@ -342,8 +342,8 @@ class ManagedReshapeTest {
     void aManagerThatHasAnotherConfigurationThanTheCacheIsToldAnew() throws Exception {
         serve("cores", 10);
         try (Cache cache = create(4 * MIB, SLOW)) {
-            Candidate own = told(cache).candidate();
-            Candidate other = new Candidate(own.switches(), 1);
+            AllocationCandidate own = told(cache).candidate();
+            AllocationCandidate other = new AllocationCandidate(own.switches(), 1);
             Allocation plan = client.reallocate(cache.id(), 4 * MIB, List.of(other));
             client.moved(cache.id(), plan.generation(), 4 * MIB, other, plan.shares());
             assertEquals(other, told(cache).candidate());
@@ -353,7 +353,7 @@ class ManagedReshapeTest {
         }
     }
 
-    private static List<Share> sorted(List<Share> shares) {
-        return shares.stream().sorted(Comparator.comparing(Share::address)).toList();
+    private static List<RegionShare> sorted(List<RegionShare> shares) {
+        return shares.stream().sorted(Comparator.comparing(RegionShare::address)).toList();
     }
 }

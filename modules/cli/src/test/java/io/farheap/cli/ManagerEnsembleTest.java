@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.manager.grpc.ManagerClient;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
@@ -54,7 +54,7 @@ class ManagerEnsembleTest {
         if (server != null) {
             server.close();
         }
-        Closing.all(new ArrayList<>(managers.values()));
+        Closeables.all(new ArrayList<>(managers.values()));
     }
 
     /** None of them is in use, and no two are the same. */
@@ -66,7 +66,7 @@ class ManagerEnsembleTest {
             }
             return sockets.stream().map(ServerSocket::getLocalPort).toList();
         } finally {
-            Closing.all(sockets);
+            Closeables.all(sockets);
         }
     }
 
@@ -130,7 +130,7 @@ class ManagerEnsembleTest {
             awaitRefusal(other, "ask the one that leads, " + first);
         }
         try (Cache cache = create(addresses);
-                Session session = cache.openSession();
+                CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
             blow.strike(first);
             buffer.segment().set(JAVA_LONG, 0, 42);

@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.kv.FarMap;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.MapException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -25,11 +25,11 @@ final class MapLoad {
     /** @param arguments name, token, sessions, and the servers' addresses */
     public static void main(String[] arguments) throws IOException {
         FarMap map = OpenedMap.of(arguments, 3);
-        List<Session> sessions = new ArrayList<>();
+        List<MapSession> sessions = new ArrayList<>();
         for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {
             sessions.add(map.openSession());
         }
-        for (Session session : sessions) {
+        for (MapSession session : sessions) {
             Thread.ofPlatform().daemon().start(() -> load(session, new SplittableRandom(System.nanoTime())));
         }
         while (System.in.read() >= 0) {
@@ -38,7 +38,7 @@ final class MapLoad {
         System.exit(0);
     }
 
-    private static void load(Session session, SplittableRandom random) {
+    private static void load(MapSession session, SplittableRandom random) {
         try {
             for (int requests = 0; ; requests++) {
                 request(session, random);
@@ -56,7 +56,7 @@ final class MapLoad {
     }
 
     /** A set or a get of an object that is no longer than most. */
-    static void small(Session session, SplittableRandom random) {
+    static void small(MapSession session, SplittableRandom random) {
         int number = random.nextInt(KEYS);
         if (random.nextBoolean()) {
             byte[] value = new byte[1 + random.nextInt(600)];
@@ -72,7 +72,7 @@ final class MapLoad {
     }
 
     /** One of any kind; one that finds no room, in a map as small and sizes as many, is as good as any. */
-    static void request(Session session, SplittableRandom random) {
+    static void request(MapSession session, SplittableRandom random) {
         try {
             requestOrThrow(session, random);
         } catch (MapException e) {
@@ -82,7 +82,7 @@ final class MapLoad {
         }
     }
 
-    private static void requestOrThrow(Session session, SplittableRandom random) {
+    private static void requestOrThrow(MapSession session, SplittableRandom random) {
         int number = random.nextInt(KEYS);
         byte[] key = key(number);
         int kind = random.nextInt(11);

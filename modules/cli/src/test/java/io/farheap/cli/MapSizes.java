@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.kv.FarMap;
-import io.farheap.kv.Session;
+import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.MapException;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -22,7 +22,7 @@ final class MapSizes {
     public static void main(String[] arguments) {
         FarMap map = OpenedMap.of(arguments, 2);
         SplittableRandom random = new SplittableRandom(System.nanoTime());
-        Session session = map.openSession();
+        MapSession session = map.openSession();
         System.out.println("listening on 127.0.0.1:1");
         while (true) {
             fill(session, random, SMALL);
@@ -31,7 +31,7 @@ final class MapSizes {
     }
 
     /** Objects that say their key in each byte. */
-    static void fill(Session session, SplittableRandom random, int bytes) {
+    static void fill(MapSession session, SplittableRandom random, int bytes) {
         for (int i = 0; i < SETS; i++) {
             byte[] key = {(byte) random.nextInt(), (byte) random.nextInt()};
             byte[] value = new byte[bytes];

@@ -1,6 +1,6 @@
 package io.farheap.cli;
 
-import io.farheap.soak.Held;
+import io.farheap.soak.HeldResources;
 import io.farheap.testing.TestDevice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,7 +22,7 @@ final class ProcessResources {
     static void assertNoMore(Map<String, Long> before, Supplier<Map<String, Long>> actual) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
         Map<String, Long> now = actual.get();
-        while (!Held.noMore(now, before)) {
+        while (!HeldResources.noMore(now, before)) {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("left over: now there is " + now + ", and there was " + before);
             }

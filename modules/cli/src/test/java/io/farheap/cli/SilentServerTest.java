@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.command.ServerProcess;
-import io.farheap.soak.Held;
+import io.farheap.soak.HeldResources;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -88,13 +88,13 @@ class SilentServerTest {
     void manySessionsWaitForItOnce() throws Exception {
         try (ServerProcess server = server(TestDevice.patience(300) + "s")) {
             Cache cache = create(server);
-            List<Session> sessions = new ArrayList<>();
+            List<CacheSession> sessions = new ArrayList<>();
             for (int i = 0; i < SESSIONS; i++) {
                 sessions.add(cache.openSession());
             }
             signal(server, "-STOP");
             within("closing half of the sessions", () -> sessions.subList(0, SESSIONS / 2)
-                    .forEach(Session::close));
+                    .forEach(CacheSession::close));
             within("closing the cache", cache::close);
             signal(server, "-CONT");
         }
@@ -107,14 +107,14 @@ class SilentServerTest {
     void nothingIsLeft() throws Exception {
         useSeveral();
         awaitLateClose();
-        Map<String, Long> descriptors = Held.settled(Held::descriptors);
-        Map<String, Long> mappings = Held.settled(Held::sharedMappings);
-        Map<String, Long> threads = Held.settled(Held::threads);
+        Map<String, Long> descriptors = HeldResources.settled(HeldResources::descriptors);
+        Map<String, Long> mappings = HeldResources.settled(HeldResources::sharedMappings);
+        Map<String, Long> threads = HeldResources.settled(HeldResources::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
         useSeveral();
-        ProcessResources.assertNoMore(descriptors, Held::descriptors);
-        ProcessResources.assertNoMore(mappings, Held::sharedMappings);
-        ProcessResources.assertNoMore(threads, Held::threads);
+        ProcessResources.assertNoMore(descriptors, HeldResources::descriptors);
+        ProcessResources.assertNoMore(mappings, HeldResources::sharedMappings);
+        ProcessResources.assertNoMore(threads, HeldResources::threads);
         assertEquals(files, ProcessResources.sharedMemoryFiles());
     }
 
@@ -140,7 +140,7 @@ class SilentServerTest {
         users.forEach(CompletableFuture::join);
     }
 
-    private record Used(Cache cache, Session session) {}
+    private record Used(Cache cache, CacheSession session) {}
 
     /** A busy machine may let a short lease end before: then another cache is made. */
     private static Used usedInTime(ServerProcess server) {

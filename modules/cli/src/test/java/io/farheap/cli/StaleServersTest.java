@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Cache;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
 import io.farheap.command.ServerProcess;
 import io.farheap.resilience.contract.Health;
 import io.farheap.resilience.contract.Resilience;
@@ -96,7 +96,7 @@ class StaleServersTest {
         private void run() {
             SplittableRandom random = new SplittableRandom(15);
             byte[] read = new byte[MOST_BYTES];
-            try (Session session = cache.openSession()) {
+            try (CacheSession session = cache.openSession()) {
                 random.nextBytes(expected);
                 session.writeBlocking(0, MemorySegment.ofArray(expected));
                 while (!stopped) {
@@ -117,7 +117,7 @@ class StaleServersTest {
             }
         }
 
-        private void compare(Session session, int at, byte[] into) {
+        private void compare(CacheSession session, int at, byte[] into) {
             session.readBlocking(at, MemorySegment.ofArray(into));
             int wrong = Arrays.mismatch(into, Arrays.copyOfRange(expected, at, at + into.length));
             assertEquals(-1, wrong, () -> "byte " + (at + wrong) + " is not the last one written; " + cache.health());

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.FutureSession;
-import io.farheap.cache.Session;
+import io.farheap.cache.CacheSession;
+import io.farheap.cache.FutureCacheSession;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
@@ -219,7 +219,7 @@ class StoppedServerTest {
     }
 
     /** Requests until one is lost. */
-    private void untilLost(Session session, AtomicBoolean going, boolean write) throws Exception {
+    private void untilLost(CacheSession session, AtomicBoolean going, boolean write) throws Exception {
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         int status = Status.OK;
         while (status == Status.OK) {
@@ -237,13 +237,13 @@ class StoppedServerTest {
     }
 
     private void usesFirst(boolean write) throws Exception {
-        try (Session session = cache.openSession()) {
+        try (CacheSession session = cache.openSession()) {
             untilLost(session, new AtomicBoolean(), write);
         }
     }
 
     private void usesFirstAsynchronously() {
-        try (Session session = cache.openSession();
+        try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             int[] statuses = new int[2];
             long[] addresses = new long[32];
@@ -265,7 +265,7 @@ class StoppedServerTest {
     }
 
     private void usesFirstThroughFutures() {
-        try (FutureSession futures = cache.openFutureSession()) {
+        try (FutureCacheSession futures = cache.openFutureSession()) {
             MemorySegment word = MemorySegment.ofArray(new long[1]);
             while (true) {
                 try {
@@ -282,7 +282,7 @@ class StoppedServerTest {
     /** The other server's: none of its requests may fail. */
     private CompletableFuture<Void> useSecond(AtomicLong done, AtomicBoolean enough) {
         return start(() -> {
-            try (Session session = cache.openSession()) {
+            try (CacheSession session = cache.openSession()) {
                 MemorySegment word = MemorySegment.ofArray(new long[1]);
                 while (!enough.get()) {
                     session.writeBlocking(ON_SECOND, word);
@@ -326,7 +326,7 @@ class StoppedServerTest {
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();
         CompletableFuture<Void> other = useSecond(done, enough);
-        Session kept = cache.openSession();
+        CacheSession kept = cache.openSession();
         MemorySegment word = MemorySegment.ofArray(new long[] {42});
         // A busy machine may let the short lease end before that.
         int status = statusOf(() -> kept.writeBlocking(ON_FIRST, word));
@@ -347,7 +347,7 @@ class StoppedServerTest {
         }
         assertEquals(first.address(), lost.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
         awaitMore(done);
-        Consumer<Session> allLost = session -> {
+        Consumer<CacheSession> allLost = session -> {
             long[] read = {7};
             assertEquals(
                     Status.LOST,
@@ -370,7 +370,7 @@ class StoppedServerTest {
             allLost.accept(kept);
             pause();
         }
-        try (Session session = cache.openSession()) {
+        try (CacheSession session = cache.openSession()) {
             allLost.accept(session);
         }
         assertThrows(CacheException.class, () -> cache.migrate(0, second.address()));
@@ -398,7 +398,7 @@ class StoppedServerTest {
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();
         CompletableFuture<Void> other = useSecond(done, enough);
-        List<Session> sessions = new ArrayList<>();
+        List<CacheSession> sessions = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             sessions.add(cache.openSession());
         }
@@ -406,7 +406,7 @@ class StoppedServerTest {
         strike();
         Map<String, CompletableFuture<Void>> calls = new LinkedHashMap<>();
         calls.put("close sessions", start(() -> {
-            for (Session session : sessions) {
+            for (CacheSession session : sessions) {
                 session.read(ON_FIRST, MemorySegment.ofArray(new long[1]), (token, status) -> {}, 0);
                 session.close();
             }
@@ -449,7 +449,7 @@ class StoppedServerTest {
         strike();
         await("migration " + (from ? "from it" : "to it"), migration);
         await("the next", start(() -> refusedOrDone(() -> cache.migrate(1, first.address()))));
-        try (Session session = cache.openSession()) {
+        try (CacheSession session = cache.openSession()) {
             for (long address = region * REGION_BYTES; address < (region + 1) * REGION_BYTES; address += 4096) {
                 long at = address;
                 int status = statusOf(() -> session.writeBlocking(at, MemorySegment.ofArray(new long[1])));

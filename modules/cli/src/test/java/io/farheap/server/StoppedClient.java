@@ -5,7 +5,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.lease.LeaseKeeper;
-import io.farheap.control.plane.Connected;
+import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
@@ -57,7 +57,7 @@ public final class StoppedClient {
         RegisteredMemory memory = RegisteredMemory.allocate(domain, "test-stopped", bytes, Access.LOCAL_WRITE);
         memory.segment().fill((byte) 0x5A);
         QueuePair queuePair = domain.createQueuePair(completions, 1, 0);
-        Connected connected = plane.connect(lease.id(), queuePair.endpoint());
+        ConnectedQueuePair connected = plane.connect(lease.id(), queuePair.endpoint());
         queuePair.connect(connected.server());
         SendRequests requests = new SendRequests(1);
         for (int i = 0; ; i++) {

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.contract.Resilience.Mode;
+import io.farheap.soak.ChaosPlan.ChaosFault;
 import io.farheap.soak.ChaosPlan.Corruption;
-import io.farheap.soak.ChaosPlan.Fault;
 import io.farheap.soak.ChaosPlan.Step;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -69,7 +69,7 @@ class ChaosPlanTest {
     @Test
     void allIsDrawn() {
         Set<Mode> modes = EnumSet.noneOf(Mode.class);
-        Set<Fault> faults = EnumSet.noneOf(Fault.class);
+        Set<ChaosFault> faults = EnumSet.noneOf(ChaosFault.class);
         Set<String> corruptions = new HashSet<>();
         Set<String> others = new HashSet<>();
         for (long seed = 0; seed < SEEDS; seed++) {
@@ -87,7 +87,7 @@ class ChaosPlanTest {
             others.add("stragglers " + plan.stragglers());
         }
         assertEquals(EnumSet.allOf(Mode.class), modes);
-        assertEquals(EnumSet.allOf(Fault.class), faults);
+        assertEquals(EnumSet.allOf(ChaosFault.class), faults);
         // Two modes without, and two with each kind and without.
         assertEquals(2 + 2 * Corruption.values().length, corruptions.size(), corruptions::toString);
         assertEquals(2 * 6, others.size(), others::toString);
@@ -101,7 +101,7 @@ class ChaosPlanTest {
             assertFalse(plan.weakOrder() || plan.stragglers(), what);
             assertEquals(Corruption.NONE, plan.corruption(), what);
             for (Step step : plan.steps()) {
-                assertFalse(step.fault() == Fault.CUT_DATA || step.fault() == Fault.CUT_BOTH, what);
+                assertFalse(step.fault() == ChaosFault.CUT_DATA || step.fault() == ChaosFault.CUT_BOTH, what);
             }
         }
     }

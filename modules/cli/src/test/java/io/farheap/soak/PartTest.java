@@ -13,8 +13,8 @@ class PartTest {
     private static final long ADDRESS = 1_000;
     private static final int BYTES = 256;
 
-    private final Piece piece = new Piece(ADDRESS, BYTES);
-    private final Word word = new Word(ADDRESS);
+    private final WorkerPiece piece = new WorkerPiece(ADDRESS, BYTES);
+    private final SharedWord word = new SharedWord(ADDRESS);
 
     @Test
     void oneWrongByteOfAReadIsFound() {
@@ -27,9 +27,9 @@ class PartTest {
 
     @Test
     void aReadReturnsWhatWasIssuedBeforeIt() {
-        Request first = write(10, 1);
-        Request read = begin(piece, false);
-        Request second = write(10, 2);
+        SoakRequest first = write(10, 1);
+        SoakRequest read = begin(piece, false);
+        SoakRequest second = write(10, 2);
         read.data().set(JAVA_BYTE, 10, (byte) 1);
         done(first);
         assertNull(piece.finished(read, true));
@@ -59,7 +59,7 @@ class PartTest {
 
     @Test
     void aRefusedWriteChangesNothing() {
-        Request write = write(10, 1);
+        SoakRequest write = write(10, 1);
         piece.refused(write);
         assertNull(read(10, 0));
         assertNotNull(read(10, 1));
@@ -67,8 +67,8 @@ class PartTest {
 
     @Test
     void aWordIsNoOlderThanWhatWasSeen() {
-        Request first = begin(word, true);
-        Request second = begin(word, true);
+        SoakRequest first = begin(word, true);
+        SoakRequest second = begin(word, true);
         assertNull(word.finished(second, true));
         assertNull(readWord(second.value));
         assertNotNull(readWord(first.value));
@@ -76,23 +76,23 @@ class PartTest {
 
     @Test
     void aWordWasWrittenByItsWriter() {
-        Request write = begin(word, true);
+        SoakRequest write = begin(word, true);
         assertNotNull(readWord(write.value + 1));
         assertNotNull(readWord(write.value ^ 1L << 40));
-        Request other = begin(new Word(2 * ADDRESS), true);
+        SoakRequest other = begin(new SharedWord(2 * ADDRESS), true);
         assertNotNull(readWord(other.value));
     }
 
-    private static Request begin(Part part, boolean write) {
-        Request request = new Request(null, 0);
+    private static SoakRequest begin(CachePart part, boolean write) {
+        SoakRequest request = new SoakRequest(null, 0);
         request.onHeap = true;
         request.all(part, write);
         part.issuing(request);
         return request;
     }
 
-    private Request write(int at, int value) {
-        Request request = new Request(null, 0);
+    private SoakRequest write(int at, int value) {
+        SoakRequest request = new SoakRequest(null, 0);
         request.onHeap = true;
         request.all(piece, true);
         request.addresses[0] += at;
@@ -102,24 +102,24 @@ class PartTest {
         return request;
     }
 
-    private void done(Request write) {
+    private void done(SoakRequest write) {
         assertNull(piece.finished(write, true));
     }
 
     private String read(int at, int value) {
-        Request read = begin(piece, false);
+        SoakRequest read = begin(piece, false);
         read.data().set(JAVA_BYTE, at, (byte) value);
         return piece.finished(read, true);
     }
 
     private String settle(int at, int value) {
-        Request read = begin(piece, false);
+        SoakRequest read = begin(piece, false);
         read.data().set(JAVA_BYTE, at, (byte) value);
         return piece.settle(read);
     }
 
     private String readWord(long value) {
-        Request read = begin(word, false);
+        SoakRequest read = begin(word, false);
         read.data().set(JAVA_LONG_UNALIGNED, 0, value);
         return word.finished(read, true);
     }

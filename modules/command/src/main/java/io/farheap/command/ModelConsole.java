@@ -38,7 +38,7 @@ public final class ModelConsole {
 
     private void progress(int done, int leftOut, int atMost) {
         if (bar == null && atMost > 0) {
-            bar = Progress.bar("measuring", done + atMost)
+            bar = ProgressBars.bar("measuring", done + atMost)
                     .startsFrom(done, Duration.ZERO)
                     .setUnit(" measurements", 1)
                     .setUpdateIntervalMillis(500)

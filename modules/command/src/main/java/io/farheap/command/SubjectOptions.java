@@ -1,7 +1,7 @@
 package io.farheap.command;
 
 import io.farheap.measure.ModelStore;
-import io.farheap.measure.Subjects;
+import io.farheap.measure.ModelSubjects;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
@@ -56,16 +56,16 @@ public final class SubjectOptions {
     private @Nullable Path file;
 
     @Mixin
-    private CodeOptions code = new CodeOptions();
+    private ResilienceOptions code = new ResilienceOptions();
 
     /** @throws IllegalArgumentException where an option is out of its range */
     public ModelSubject subject(Context context) {
-        int deepest = Subjects.deepest(context);
+        int deepest = ModelSubjects.deepest(context);
         if (depth > deepest) {
             throw new IllegalArgumentException(
                     "--max-depth " + depth + ": " + context.device().name() + " takes up to " + deepest);
         }
-        ModelSubject subject = Subjects.of(context, switches, recordBytes, readPercent, cores, depth);
+        ModelSubject subject = ModelSubjects.of(context, switches, recordBytes, readPercent, cores, depth);
         Resilience resilience = resilience();
         return resilience == null ? subject : subject.coded(resilience.toString());
     }

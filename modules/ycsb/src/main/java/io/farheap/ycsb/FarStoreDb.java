@@ -1,7 +1,7 @@
 package io.farheap.ycsb;
 
-import io.farheap.lifetime.Closing;
-import io.farheap.store.BlockingSession;
+import io.farheap.lifetime.Closeables;
+import io.farheap.store.BlockingStoreSession;
 import io.farheap.store.StoreSession;
 import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
@@ -36,7 +36,7 @@ public final class FarStoreDb extends DB {
 
     private @Nullable SharedStore shared;
     private @Nullable StoreSession session;
-    private @Nullable BlockingSession blocking;
+    private @Nullable BlockingStoreSession blocking;
     private final FieldsUpdate changes = new FieldsUpdate();
     private final MemorySegment key = Arena.ofAuto().allocate(KEY_ROOM, Long.BYTES);
     private MemorySegment value = Arena.ofAuto().allocate(USUAL_ROOM, Long.BYTES);
@@ -47,12 +47,12 @@ public final class FarStoreDb extends DB {
             SharedStore opened = SharedStore.use(StoreSettings.of(getProperties()));
             shared = opened;
             session = opened.store().openSession();
-            blocking = new BlockingSession(session);
+            blocking = new BlockingStoreSession(session);
             if (Boolean.parseBoolean(getProperties().getProperty(StoreSettings.LOAD, "false"))) {
                 opened.loadOnce(this::load);
             }
         } catch (Exception e) {
-            Closing.after(e, this::cleanup);
+            Closeables.after(e, this::cleanup);
             throw new DBException("cannot open the store: " + e.getMessage(), e);
         }
     }
@@ -79,7 +79,7 @@ public final class FarStoreDb extends DB {
         }
         shared = null;
         try {
-            Closing.all(session);
+            Closeables.all(session);
         } finally {
             used.leave();
         }
@@ -93,7 +93,7 @@ public final class FarStoreDb extends DB {
                 if (bytes < 0) {
                     return Status.NOT_FOUND;
                 }
-                Fields.decode(value, bytes, fields, result);
+                YcsbFields.decode(value, bytes, fields, result);
                 return Status.OK;
             } catch (StoreException e) {
                 if (e.status() != StoreStatus.TOO_LONG || value.byteSize() >= MOST_ROOM) {
@@ -127,11 +127,11 @@ public final class FarStoreDb extends DB {
     @Override
     public Status insert(String table, String name, Map<String, ByteIterator> values) {
         Map<String, byte[]> fields = bytes(values);
-        int bytes = Fields.bytes(fields);
+        int bytes = YcsbFields.bytes(fields);
         if (bytes > value.byteSize()) {
             value = Arena.ofAuto().allocate(bytes, Long.BYTES);
         }
-        Fields.encode(fields, value);
+        YcsbFields.encode(fields, value);
         return done(() -> {
             session().upsert(key, 0, useKey(table, name), value, 0, bytes);
             return true;
@@ -160,7 +160,7 @@ public final class FarStoreDb extends DB {
         return new Status("ERROR", e.getMessage());
     }
 
-    private BlockingSession session() {
+    private BlockingStoreSession session() {
         return Objects.requireNonNull(blocking, "init comes first");
     }
 

@@ -13,11 +13,11 @@ final class FieldsUpdate implements Update {
 
     /** What the next updates replace. */
     void use(Map<String, byte[]> values) {
-        changedBytes = Fields.bytes(values);
+        changedBytes = YcsbFields.bytes(values);
         if (changed.byteSize() < changedBytes) {
             changed = Arena.ofAuto().allocate(2 * changedBytes, Long.BYTES);
         }
-        Fields.encode(values, changed);
+        YcsbFields.encode(values, changed);
     }
 
     /** An absent record stays so. */
@@ -33,20 +33,20 @@ final class FieldsUpdate implements Update {
 
     @Override
     public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
-        for (long at = 0; at < changedBytes; at = Fields.next(changed, at)) {
-            long there = Fields.find(value, offset, offset + bytes, changed, at);
-            if (there < 0 || Fields.valueBytes(value, there) != Fields.valueBytes(changed, at)) {
+        for (long at = 0; at < changedBytes; at = YcsbFields.next(changed, at)) {
+            long there = YcsbFields.find(value, offset, offset + bytes, changed, at);
+            if (there < 0 || YcsbFields.valueBytes(value, there) != YcsbFields.valueBytes(changed, at)) {
                 return false;
             }
         }
-        for (long at = 0; at < changedBytes; at = Fields.next(changed, at)) {
-            long there = Fields.find(value, offset, offset + bytes, changed, at);
+        for (long at = 0; at < changedBytes; at = YcsbFields.next(changed, at)) {
+            long there = YcsbFields.find(value, offset, offset + bytes, changed, at);
             MemorySegment.copy(
                     changed,
-                    Fields.valueAt(changed, at),
+                    YcsbFields.valueAt(changed, at),
                     value,
-                    Fields.valueAt(value, there),
-                    Fields.valueBytes(changed, at));
+                    YcsbFields.valueAt(value, there),
+                    YcsbFields.valueBytes(changed, at));
         }
         return true;
     }
@@ -54,9 +54,9 @@ final class FieldsUpdate implements Update {
     @Override
     public int copyBytes(MemorySegment old, long oldOffset, int oldBytes, long argument) {
         long kept = 0;
-        for (long at = oldOffset; at < oldOffset + oldBytes; at = Fields.next(old, at)) {
-            if (Fields.find(changed, 0, changedBytes, old, at) < 0) {
-                kept += Fields.next(old, at) - at;
+        for (long at = oldOffset; at < oldOffset + oldBytes; at = YcsbFields.next(old, at)) {
+            if (YcsbFields.find(changed, 0, changedBytes, old, at) < 0) {
+                kept += YcsbFields.next(old, at) - at;
             }
         }
         return Math.toIntExact(kept + changedBytes);
@@ -73,9 +73,9 @@ final class FieldsUpdate implements Update {
             int bytes,
             long argument) {
         long to = offset;
-        for (long at = oldOffset; at < oldOffset + oldBytes; at = Fields.next(old, at)) {
-            if (Fields.find(changed, 0, changedBytes, old, at) < 0) {
-                long length = Fields.next(old, at) - at;
+        for (long at = oldOffset; at < oldOffset + oldBytes; at = YcsbFields.next(old, at)) {
+            if (YcsbFields.find(changed, 0, changedBytes, old, at) < 0) {
+                long length = YcsbFields.next(old, at) - at;
                 MemorySegment.copy(old, at, value, to, length);
                 to += length;
             }

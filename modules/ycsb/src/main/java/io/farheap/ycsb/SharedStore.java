@@ -2,7 +2,7 @@ package io.farheap.ycsb;
 
 import io.farheap.cache.Cache;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.store.FarStore;
 import io.farheap.store.FarStoreBuilder;
 import io.farheap.tier.FarDevice;
@@ -78,7 +78,7 @@ final class SharedStore {
                 default -> new TieredDevice(tiers, 0);
             };
         } catch (Throwable e) {
-            Closing.after(e, tiers.toArray(AutoCloseable[]::new));
+            Closeables.after(e, tiers.toArray(AutoCloseable[]::new));
             throw e;
         }
     }

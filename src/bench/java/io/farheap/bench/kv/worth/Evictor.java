@@ -20,12 +20,12 @@ final class Evictor {
     private static final int HISTORY = 3;
     private static final int DONE = 4;
 
-    private final Wire wire;
-    private final Shape shape;
-    private final Design design;
+    private final RegionClient wire;
+    private final FarTableLayout shape;
+    private final MapDesign design;
     private final Replacement replacement;
-    private final Learning learning;
-    private final HistoryApart history;
+    private final RegretLearner learning;
+    private final SeparateHistory history;
     private final SplittableRandom random;
     private final Metadata metadata = new Metadata();
     private final int[] slots = new int[OBJECTS];
@@ -40,12 +40,12 @@ final class Evictor {
     private long experts;
 
     Evictor(
-            Wire wire,
-            Shape shape,
-            Design design,
+            RegionClient wire,
+            FarTableLayout shape,
+            MapDesign design,
             Replacement replacement,
-            Learning learning,
-            HistoryApart history,
+            RegretLearner learning,
+            SeparateHistory history,
             long seed) {
         this.wire = wire;
         this.shape = shape;
@@ -66,11 +66,11 @@ final class Evictor {
         step = SAMPLE;
         bucketAt = shape.bucketAt(random.nextInt(shape.buckets()));
         wire.beginList();
-        wire.read(bucketAt, Page.SAMPLE, Shape.BUCKET_BYTES);
+        wire.read(bucketAt, ClientPageLayout.SAMPLE, FarTableLayout.BUCKET_BYTES);
         if (!numbered) {
-            wire.add(Shape.COUNTER, 1, Page.NUMBER);
+            wire.add(FarTableLayout.COUNTER, 1, ClientPageLayout.NUMBER);
         }
-        if (!design.has(Design.Part.LAZY_WEIGHTS)) {
+        if (!design.has(MapDesign.Part.LAZY_WEIGHTS)) {
             learning.read();
         }
         wire.postList();
@@ -82,7 +82,7 @@ final class Evictor {
             case SAMPLE -> sampled();
             case HEADS -> choose();
             case VICTIM -> {
-                if (wire.get(Page.OLD) != word) {
+                if (wire.get(ClientPageLayout.OLD) != word) {
                     // Another was faster.
                     begin();
                 } else {
@@ -104,24 +104,24 @@ final class Evictor {
 
     private void sampled() {
         if (!numbered) {
-            number = wire.get(Page.NUMBER);
+            number = wire.get(ClientPageLayout.NUMBER);
             numbered = true;
             newest = HistoryIds.plus(number, 1);
         }
-        if (!design.has(Design.Part.LAZY_WEIGHTS)) {
+        if (!design.has(MapDesign.Part.LAZY_WEIGHTS)) {
             learning.take();
         }
         objects = 0;
-        int first = random.nextInt(Shape.SLOTS);
-        for (int i = 0; i < Shape.SLOTS && objects < OBJECTS; i++) {
-            int candidate = (first + i) % Shape.SLOTS;
-            if (Words.isLive(sampledWord(candidate))) {
+        int first = random.nextInt(FarTableLayout.SLOTS);
+        for (int i = 0; i < FarTableLayout.SLOTS && objects < OBJECTS; i++) {
+            int candidate = (first + i) % FarTableLayout.SLOTS;
+            if (FarTableWord.isLive(sampledWord(candidate))) {
                 slots[objects++] = candidate;
             }
         }
         if (objects == 0) {
             begin();
-        } else if (design.has(Design.Part.METADATA_IN_TABLE)) {
+        } else if (design.has(MapDesign.Part.METADATA_IN_TABLE)) {
             choose();
         } else {
             readHeads();
@@ -133,27 +133,27 @@ final class Evictor {
     }
 
     private static int sampledAt(int slotOfSample) {
-        return Page.SAMPLE + slotOfSample * Shape.SLOT_BYTES;
+        return ClientPageLayout.SAMPLE + slotOfSample * FarTableLayout.SLOT_BYTES;
     }
 
     private void readHeads() {
         step = HEADS;
         wire.beginList();
         for (int i = 0; i < objects; i++) {
-            wire.read(shape.blockOf(sampledWord(slots[i])), headAt(i), Page.HEAD_BYTES);
+            wire.read(shape.blockOf(sampledWord(slots[i])), headAt(i), ClientPageLayout.HEAD_BYTES);
         }
         wire.postList();
     }
 
     private static int headAt(int object) {
-        return Page.HEADS + object * Page.HEAD_BYTES;
+        return ClientPageLayout.HEADS + object * ClientPageLayout.HEAD_BYTES;
     }
 
     private void choose() {
         long now = System.nanoTime();
         replacement.begin();
         for (int i = 0; i < objects; i++) {
-            int at = design.has(Design.Part.METADATA_IN_TABLE) ? sampledAt(slots[i]) : headAt(i);
+            int at = design.has(MapDesign.Part.METADATA_IN_TABLE) ? sampledAt(slots[i]) : headAt(i);
             // A block that was used again says nothing of the object.
             if (wire.get(at) == sampledWord(slots[i])) {
                 replacement.offer(i, fill(wire, metadata, at, now));
@@ -168,24 +168,24 @@ final class Evictor {
         slot = slots[chosen];
         word = sampledWord(slot);
         experts = replacement.experts();
-        long slotAt = bucketAt + (long) slot * Shape.SLOT_BYTES;
-        if (design.has(Design.Part.HISTORY_IN_TABLE)) {
-            wire.swap(slotAt, word, Words.history(number, word), Page.OLD);
+        long slotAt = bucketAt + (long) slot * FarTableLayout.SLOT_BYTES;
+        if (design.has(MapDesign.Part.HISTORY_IN_TABLE)) {
+            wire.swap(slotAt, word, FarTableWord.history(number, word), ClientPageLayout.OLD);
         } else {
             wire.beginList();
-            wire.swap(slotAt, word, 0, Page.OLD);
+            wire.swap(slotAt, word, 0, ClientPageLayout.OLD);
             history.begin(
                     number,
-                    wire.get((design.has(Design.Part.METADATA_IN_TABLE) ? sampledAt(slot) : headAt(chosen))
-                            + Shape.HASH));
+                    wire.get((design.has(MapDesign.Part.METADATA_IN_TABLE) ? sampledAt(slot) : headAt(chosen))
+                            + FarTableLayout.HASH));
             wire.postList();
         }
     }
 
     private void enter() {
         numbered = false;
-        if (design.has(Design.Part.HISTORY_IN_TABLE)) {
-            wire.hintWrite(bucketAt + (long) slot * Shape.SLOT_BYTES + Shape.INSERTED, experts);
+        if (design.has(MapDesign.Part.HISTORY_IN_TABLE)) {
+            wire.hintWrite(bucketAt + (long) slot * FarTableLayout.SLOT_BYTES + FarTableLayout.INSERTED, experts);
             step = DONE;
         } else {
             step = HISTORY;
@@ -194,10 +194,10 @@ final class Evictor {
     }
 
     /** What a slot or a block's beginning says of its object. */
-    static Metadata fill(Wire wire, Metadata metadata, int at, long now) {
-        return metadata.frequency(wire.get(at + Shape.FREQUENCY) & 0xFFFFFFFFL)
-                .insertTime(wire.get(at + Shape.INSERTED))
-                .lastAccess(wire.get(at + Shape.ACCESSED))
+    static Metadata fill(RegionClient wire, Metadata metadata, int at, long now) {
+        return metadata.frequency(wire.get(at + FarTableLayout.FREQUENCY) & 0xFFFFFFFFL)
+                .insertTime(wire.get(at + FarTableLayout.INSERTED))
+                .lastAccess(wire.get(at + FarTableLayout.ACCESSED))
                 .now(now);
     }
 }

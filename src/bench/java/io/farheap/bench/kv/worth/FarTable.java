@@ -14,8 +14,8 @@ public final class FarTable implements AutoCloseable {
 
     static final long NONE = -1;
 
-    private final Design design;
-    private final Shape shape;
+    private final MapDesign design;
+    private final FarTableLayout shape;
     private final RemoteMemory memory;
     private final RemoteRegion region;
     private final AtomicLong blocks = new AtomicLong();
@@ -26,9 +26,9 @@ public final class FarTable implements AutoCloseable {
      * @param tableObjects that the table has slots for, two each
      * @param objects at most
      */
-    public FarTable(String server, Design design, long tableObjects, long objects) {
+    public FarTable(String server, MapDesign design, long tableObjects, long objects) {
         this.design = design;
-        shape = Shape.of(tableObjects, objects, design.shards());
+        shape = FarTableLayout.of(tableObjects, objects, design.shards());
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open("", "worth"));
             RemoteServer attached = memory.attach(server);
@@ -37,23 +37,23 @@ public final class FarTable implements AutoCloseable {
                         + attached.description().regionBytes() + "; take fewer objects");
             }
             region = memory.allocate(attached, 1).getFirst();
-            try (Wire wire = new Wire(memory, region)) {
-                wire.hintWrite(Shape.WEIGHT, Learning.first());
+            try (RegionClient wire = new RegionClient(memory, region)) {
+                wire.hintWrite(FarTableLayout.WEIGHT, RegretLearner.first());
             }
             stack.keep();
         }
     }
 
     /** A client, for one thread. */
-    public FarClient openClient() {
-        return new FarClient(this, new Wire(memory, region), clients.getAndIncrement());
+    public FarTableClient openClient() {
+        return new FarTableClient(this, new RegionClient(memory, region), clients.getAndIncrement());
     }
 
-    Design design() {
+    MapDesign design() {
         return design;
     }
 
-    Shape shape() {
+    FarTableLayout shape() {
         return shape;
     }
 
@@ -73,7 +73,7 @@ public final class FarTable implements AutoCloseable {
         long from = shape.listAt(0);
         int bytes = Math.toIntExact(shape.linksAt(shape.blocks()) - from);
         try (RegisteredBuffer copy = memory.register(bytes)) {
-            Wire.readAll(memory, region, from, copy, bytes);
+            RegionClient.readAll(memory, region, from, copy, bytes);
             long found = 0;
             for (int list = 0; list < shape.shards(); list++) {
                 long at = shape.listAt(list) - from;
@@ -81,16 +81,16 @@ public final class FarTable implements AutoCloseable {
                     throw new IllegalStateException("list " + list + " is locked, and no client is at work");
                 }
                 long before = 0;
-                long block = copy.segment().get(JAVA_LONG, at + Shape.FIRST);
+                long block = copy.segment().get(JAVA_LONG, at + FarTableLayout.FIRST);
                 while (block != 0) {
                     long links = shape.linksAt(block - 1) - from;
                     if (copy.segment().get(JAVA_LONG, links) != before || ++found > shape.blocks()) {
                         throw new IllegalStateException("list " + list + " is broken at block " + (block - 1));
                     }
                     before = block;
-                    block = copy.segment().get(JAVA_LONG, links + Shape.BEHIND);
+                    block = copy.segment().get(JAVA_LONG, links + FarTableLayout.BEHIND);
                 }
-                if (copy.segment().get(JAVA_LONG, at + Shape.LAST) != before) {
+                if (copy.segment().get(JAVA_LONG, at + FarTableLayout.LAST) != before) {
                     throw new IllegalStateException("list " + list + " does not end where it says");
                 }
             }

@@ -18,8 +18,8 @@ final class LruLists {
     private static final int WRITTEN = 2;
     private static final int BACK_OFF = 3;
 
-    private final Wire wire;
-    private final Shape shape;
+    private final RegionClient wire;
+    private final FarTableLayout shape;
     private final long backOffNanos;
     private final long owner;
     private int step;
@@ -29,7 +29,7 @@ final class LruLists {
     private long tryAt;
 
     /** @param owner not 0, and no other client's */
-    LruLists(Wire wire, Shape shape, long backOffNanos, long owner) {
+    LruLists(RegionClient wire, FarTableLayout shape, long backOffNanos, long owner) {
         this.wire = wire;
         this.shape = shape;
         this.backOffNanos = backOffNanos;
@@ -46,14 +46,14 @@ final class LruLists {
 
     private void lock() {
         step = LOCK;
-        wire.swap(list, 0, owner, Page.OLD);
+        wire.swap(list, 0, owner, ClientPageLayout.OLD);
     }
 
     /** Goes on when nothing is pending; {@link #WAIT} where it is not yet time. */
     int advance() {
         switch (step) {
             case LOCK -> {
-                if (wire.get(Page.OLD) == 0) {
+                if (wire.get(ClientPageLayout.OLD) == 0) {
                     readLinks();
                 } else if (backOffNanos == 0) {
                     lock();
@@ -80,9 +80,9 @@ final class LruLists {
     private void readLinks() {
         step = LINKS;
         wire.beginList();
-        wire.read(list, Page.LIST, Shape.LAST + Long.BYTES);
+        wire.read(list, ClientPageLayout.LIST, FarTableLayout.LAST + Long.BYTES);
         if (!isNew) {
-            wire.read(shape.linksAt(block), Page.LINKS, Shape.LINKS_BYTES);
+            wire.read(shape.linksAt(block), ClientPageLayout.LINKS, FarTableLayout.LINKS_BYTES);
         }
         wire.postList();
     }
@@ -90,14 +90,14 @@ final class LruLists {
     private void moveToFront() {
         step = WRITTEN;
         long self = block + 1;
-        long first = wire.get(Page.LIST + Shape.FIRST);
+        long first = wire.get(ClientPageLayout.LIST + FarTableLayout.FIRST);
         wire.beginList();
         if (first != self) {
-            long last = wire.get(Page.LIST + Shape.LAST);
+            long last = wire.get(ClientPageLayout.LIST + FarTableLayout.LAST);
             if (!isNew) {
-                long before = wire.get(Page.LINKS);
-                long behind = wire.get(Page.LINKS + Shape.BEHIND);
-                write(0, shape.linksAt(before - 1) + Shape.BEHIND, behind);
+                long before = wire.get(ClientPageLayout.LINKS);
+                long behind = wire.get(ClientPageLayout.LINKS + FarTableLayout.BEHIND);
+                write(0, shape.linksAt(before - 1) + FarTableLayout.BEHIND, behind);
                 if (behind == 0) {
                     last = before;
                 } else {
@@ -108,13 +108,13 @@ final class LruLists {
             }
             wire.set(word(2), 0);
             wire.set(word(3), first);
-            wire.write(shape.linksAt(block), word(2), Shape.LINKS_BYTES);
+            wire.write(shape.linksAt(block), word(2), FarTableLayout.LINKS_BYTES);
             if (first != 0) {
                 write(4, shape.linksAt(first - 1), self);
             }
             wire.set(word(5), self);
             wire.set(word(6), last);
-            wire.write(list + Shape.FIRST, word(5), 2 * Long.BYTES);
+            wire.write(list + FarTableLayout.FIRST, word(5), 2 * Long.BYTES);
         }
         // Operations of one connection take effect in order: nobody has the lock before the list is whole.
         write(7, list, 0);
@@ -122,7 +122,7 @@ final class LruLists {
     }
 
     private static int word(int number) {
-        return Page.WORDS + number * Long.BYTES;
+        return ClientPageLayout.WORDS + number * Long.BYTES;
     }
 
     private void write(int number, long offset, long value) {

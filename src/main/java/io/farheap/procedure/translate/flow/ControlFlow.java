@@ -1,9 +1,9 @@
 package io.farheap.procedure.translate.flow;
 
-import io.farheap.procedure.translate.instruction.Effects;
 import io.farheap.procedure.translate.instruction.Op;
 import io.farheap.procedure.translate.instruction.Operands;
-import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusalMessages;
+import io.farheap.procedure.translate.instruction.StackEffects;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -25,7 +25,7 @@ public final class ControlFlow {
      */
     public record Loop(int head, int depth, boolean oneEntry, BitSet blocks, boolean innermost, long fuel) {}
 
-    private final Refusal refusal;
+    private final RefusalMessages refusal;
     private final List<Op> ops;
     /** First instruction of each block, and behind the last. */
     private final int[] starts;
@@ -39,7 +39,7 @@ public final class ControlFlow {
     /** By block. */
     private final @Nullable Loop[] heads;
 
-    public ControlFlow(Refusal refusal, List<Op> ops, @Nullable Operands[] reached) {
+    public ControlFlow(RefusalMessages refusal, List<Op> ops, @Nullable Operands[] reached) {
         this.refusal = refusal;
         this.ops = ops;
         this.blocks = new int[ops.size()];
@@ -125,7 +125,7 @@ public final class ControlFlow {
     }
 
     private void findLoops(BitSet among, int depth) {
-        for (BitSet circle : Components.of(among, next, before)) {
+        for (BitSet circle : StronglyConnectedComponents.of(among, next, before)) {
             if (depth > DEEPEST) {
                 throw refusal.at(
                         line(circle.nextSetBit(0)), "a loop", "loops are nested more than " + DEEPEST + " deep");
@@ -142,7 +142,7 @@ public final class ControlFlow {
             BitSet rest = (BitSet) circle.clone();
             rest.clear(head);
             BitSet own = (BitSet) circle.clone();
-            for (BitSet inner : Components.of(rest, next, before)) {
+            for (BitSet inner : StronglyConnectedComponents.of(rest, next, before)) {
                 own.andNot(inner);
             }
             long fuel = 0;
@@ -202,7 +202,7 @@ public final class ControlFlow {
         int sum = 0;
         int last = last(block);
         for (int i = starts[block]; i <= last; i++) {
-            sum += Effects.fuel(ops.get(i));
+            sum += StackEffects.fuel(ops.get(i));
         }
         return sum;
     }

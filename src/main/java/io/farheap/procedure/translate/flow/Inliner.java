@@ -1,10 +1,10 @@
 package io.farheap.procedure.translate.flow;
 
 import io.farheap.procedure.translate.instruction.Op;
-import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusalMessages;
 import io.farheap.procedure.translate.instruction.Type;
-import io.farheap.procedure.translate.reading.OwnMethod;
 import io.farheap.procedure.translate.reading.ProcedureClass;
+import io.farheap.procedure.translate.reading.UserMethod;
 import java.lang.classfile.Opcode;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,17 +18,17 @@ public final class Inliner {
     private static final int DEEPEST = 64;
     private static final int MOST_LOCALS = 256;
 
-    private final Refusal refusal;
-    private final List<OwnMethod> methods;
+    private final RefusalMessages refusal;
+    private final List<UserMethod> methods;
     private final int most;
     private final boolean[] active;
     private final List<Op> flat = new ArrayList<>();
     private int locals;
 
     /** @param locals words */
-    public record Flat(List<Op> ops, int locals) {}
+    public record FlatCode(List<Op> ops, int locals) {}
 
-    private Inliner(Refusal refusal, List<OwnMethod> methods, int most) {
+    private Inliner(RefusalMessages refusal, List<UserMethod> methods, int most) {
         this.refusal = refusal;
         this.methods = methods;
         this.most = most;
@@ -39,14 +39,14 @@ public final class Inliner {
      * @param most instructions, counted while they are added: a chain of methods that call the next twice doubles each
      *     time
      */
-    public static Flat inline(Refusal refusal, ProcedureClass procedure, int most) {
+    public static FlatCode inline(RefusalMessages refusal, ProcedureClass procedure, int most) {
         Inliner inliner = new Inliner(refusal, procedure.methods(), most);
         inliner.expand(procedure.run(), 0, 0);
-        return new Flat(inliner.flat, inliner.locals);
+        return new FlatCode(inliner.flat, inliner.locals);
     }
 
     private void expand(int index, int base, int depth) {
-        OwnMethod method = methods.get(index);
+        UserMethod method = methods.get(index);
         active[index] = true;
         locals = Math.max(locals, base + method.locals());
         if (locals > MOST_LOCALS) {
@@ -63,7 +63,7 @@ public final class Inliner {
         for (int i = 0; i < ops.size(); i++) {
             places[i] = flat.size();
             switch (ops.get(i)) {
-                case Op.Own own -> call(own, base + method.locals(), depth);
+                case Op.UserMethodCall own -> call(own, base + method.locals(), depth);
                 case Op.Load load -> add(new Op.Load(load.type(), base + load.slot(), load.line()));
                 case Op.Store store -> add(new Op.Store(store.type(), base + store.slot(), store.line()));
                 case Op.Increment by -> add(new Op.Increment(base + by.slot(), by.by(), by.line()));
@@ -98,8 +98,8 @@ public final class Inliner {
         return opcode == Opcode.ICONST_1 ? new Op.Push(Type.INT, 1, line) : new Op.Plain(opcode, line);
     }
 
-    private void call(Op.Own own, int base, int depth) {
-        OwnMethod callee = methods.get(own.method());
+    private void call(Op.UserMethodCall own, int base, int depth) {
+        UserMethod callee = methods.get(own.method());
         if (active[own.method()]) {
             throw refusal.at(own.line(), "a call of " + callee.name(), "recursion is not in the subset");
         }

@@ -1,9 +1,9 @@
 package io.farheap.procedure.translate.flow;
 
 import io.farheap.procedure.translate.instruction.CallMethod;
-import io.farheap.procedure.translate.instruction.Effects;
 import io.farheap.procedure.translate.instruction.Op;
 import io.farheap.procedure.translate.instruction.Operands;
+import io.farheap.procedure.translate.instruction.StackEffects;
 import io.farheap.procedure.translate.instruction.Type;
 import java.lang.classfile.Opcode;
 import java.util.ArrayList;
@@ -12,36 +12,36 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Local variables and operands at one place in a turn of a loop, as {@link Linear}, or null for what is not. */
+/** Local variables and operands at one place in a turn of a loop, as {@link LinearExpression}, or null for what is not. */
 final class LinearOperands {
 
     /** @param compared the two longs of which it is the comparison */
     private record Value(
-            boolean wide, @Nullable Linear number, @Nullable Compared compared) {
+            boolean wide, @Nullable LinearExpression number, @Nullable LinearComparison compared) {
 
-        Value(boolean wide, @Nullable Linear number) {
+        Value(boolean wide, @Nullable LinearExpression number) {
             this(wide, number, null);
         }
     }
 
     /** What a branch compares, if that are sums. */
-    record Compared(Linear first, Linear second, boolean longs) {}
+    record LinearComparison(LinearExpression first, LinearExpression second, boolean longs) {}
 
-    final @Nullable Linear[] locals;
+    final @Nullable LinearExpression[] locals;
     private final List<Value> stack;
 
-    private LinearOperands(@Nullable Linear[] locals, List<Value> stack) {
+    private LinearOperands(@Nullable LinearExpression[] locals, List<Value> stack) {
         this.locals = locals;
         this.stack = stack;
     }
 
     /** When a turn begins: variables are themselves, but for those that change as no sum does. */
     static LinearOperands start(Operands types, java.util.BitSet unknown) {
-        @Nullable Linear[] locals = new Linear[types.locals.length];
+        @Nullable LinearExpression[] locals = new LinearExpression[types.locals.length];
         for (int slot = 0; slot < locals.length; slot++) {
             Type type = types.locals[slot];
             if ((type == Type.INT || type == Type.LONG) && !unknown.get(slot)) {
-                locals[slot] = Linear.ofLocal(slot);
+                locals[slot] = LinearExpression.ofLocal(slot);
             }
         }
         List<Value> stack = new ArrayList<>();
@@ -75,47 +75,47 @@ final class LinearOperands {
      * @return the address, where it is a load from or a store to the cache
      */
     @Nullable
-    Linear apply(Op op) {
+    LinearExpression apply(Op op) {
         switch (op) {
             case Op.Plain plain -> plain(plain.opcode());
             case Op.Push push -> push(push.type().wide(), constant(push));
             case Op.Load load -> push(load.type().wide(), locals[load.slot()]);
             case Op.Store store -> store(store.slot(), store.type(), pop());
             case Op.Increment by -> {
-                Linear old = locals[by.slot()];
-                locals[by.slot()] = old == null ? null : old.plus(Linear.of(by.by()));
+                LinearExpression old = locals[by.slot()];
+                locals[by.slot()] = old == null ? null : old.plus(LinearExpression.of(by.by()));
             }
-            case Op.Jump jump -> effect(Objects.requireNonNull(Effects.of(jump.opcode())));
+            case Op.Jump jump -> effect(Objects.requireNonNull(StackEffects.of(jump.opcode())));
             case Op.Select _ -> pop();
-            case Op.OnCall on -> {
+            case Op.ApiCall on -> {
                 return call(on.method());
             }
-            case Op.Pure pure -> effect(pure.method().effect());
-            case Op.Own _, Op.Return _ -> throw new IllegalStateException("not in a loop");
+            case Op.PureMethodCall pure -> effect(pure.method().effect());
+            case Op.UserMethodCall _, Op.Return _ -> throw new IllegalStateException("not in a loop");
         }
         return null;
     }
 
     /** What is compared by a branch that is next; null where that are no sums. */
     @Nullable
-    Compared compared(Opcode opcode) {
+    LinearComparison compared(Opcode opcode) {
         if (stack.isEmpty()) {
             return null;
         }
         Value top = stack.getLast();
         return switch (opcode) {
-            case IFLT, IFLE, IFGT, IFGE -> top.number == null ? top.compared : ints(top.number, Linear.of(0));
+            case IFLT, IFLE, IFGT, IFGE -> top.number == null ? top.compared : ints(top.number, LinearExpression.of(0));
             case IF_ICMPLT, IF_ICMPLE, IF_ICMPGT, IF_ICMPGE -> ints(stack.get(stack.size() - 2).number, top.number);
             default -> null;
         };
     }
 
-    private static @Nullable Compared ints(@Nullable Linear first, @Nullable Linear second) {
-        return first == null || second == null ? null : new Compared(first.widened(), second.widened(), false);
+    private static @Nullable LinearComparison ints(@Nullable LinearExpression first, @Nullable LinearExpression second) {
+        return first == null || second == null ? null : new LinearComparison(first.widened(), second.widened(), false);
     }
 
-    private @Nullable Linear call(CallMethod method) {
-        Linear address = null;
+    private @Nullable LinearExpression call(CallMethod method) {
+        LinearExpression address = null;
         if (method.kind == CallMethod.Kind.GET || method.kind == CallMethod.Kind.PUT) {
             address = stack.get(stack.size() - (method.kind == CallMethod.Kind.GET ? 1 : 2)).number;
         }
@@ -123,26 +123,26 @@ final class LinearOperands {
         return address;
     }
 
-    private static @Nullable Linear constant(Op.Push push) {
+    private static @Nullable LinearExpression constant(Op.Push push) {
         return switch (push.value()) {
-            case Integer value -> Linear.of(value);
-            case Long value -> Linear.of(value);
+            case Integer value -> LinearExpression.of(value);
+            case Long value -> LinearExpression.of(value);
             default -> null;
         };
     }
 
-    private void store(int slot, Type type, @Nullable Linear value) {
+    private void store(int slot, Type type, @Nullable LinearExpression value) {
         locals[slot] = value;
         if (type.wide()) {
             locals[slot + 1] = null;
         }
     }
 
-    private void push(boolean wide, @Nullable Linear number) {
+    private void push(boolean wide, @Nullable LinearExpression number) {
         stack.add(new Value(wide, number));
     }
 
-    private @Nullable Linear pop() {
+    private @Nullable LinearExpression pop() {
         return stack.removeLast().number;
     }
 
@@ -159,22 +159,22 @@ final class LinearOperands {
     private void plain(Opcode opcode) {
         switch (opcode) {
             case IADD, LADD -> {
-                Linear second = pop();
-                Linear first = pop();
+                LinearExpression second = pop();
+                LinearExpression first = pop();
                 push(opcode == Opcode.LADD, first == null || second == null ? null : first.plus(second));
             }
             case ISUB, LSUB -> {
-                Linear second = pop();
-                Linear first = pop();
+                LinearExpression second = pop();
+                LinearExpression first = pop();
                 push(opcode == Opcode.LSUB, first == null || second == null ? null : first.plus(second.times(-1)));
             }
             case IMUL, LMUL -> {
-                Linear second = pop();
+                LinearExpression second = pop();
                 push(opcode == Opcode.LMUL, product(pop(), second));
             }
             case ISHL, LSHL -> {
-                Linear by = pop();
-                Linear shifted = pop();
+                LinearExpression by = pop();
+                LinearExpression shifted = pop();
                 int most = opcode == Opcode.LSHL ? 63 : 31;
                 push(
                         opcode == Opcode.LSHL,
@@ -183,23 +183,23 @@ final class LinearOperands {
                                 : null);
             }
             case INEG, LNEG -> {
-                Linear old = pop();
+                LinearExpression old = pop();
                 push(opcode == Opcode.LNEG, old == null ? null : old.times(-1));
             }
             case I2L -> {
-                Linear old = pop();
+                LinearExpression old = pop();
                 push(true, old == null ? null : old.widened());
             }
             case L2I -> push(false, pop());
             case LCMP -> {
-                Linear second = pop();
-                Linear first = pop();
+                LinearExpression second = pop();
+                LinearExpression first = pop();
                 stack.add(new Value(
-                        false, null, first != null && second != null ? new Compared(first, second, true) : null));
+                        false, null, first != null && second != null ? new LinearComparison(first, second, true) : null));
             }
             case NOP -> {}
             default -> {
-                String effect = Effects.of(opcode);
+                String effect = StackEffects.of(opcode);
                 if (effect == null) {
                     move(opcode);
                 } else {
@@ -209,12 +209,12 @@ final class LinearOperands {
         }
     }
 
-    private static @Nullable Linear product(@Nullable Linear first, @Nullable Linear second) {
+    private static @Nullable LinearExpression product(@Nullable LinearExpression first, @Nullable LinearExpression second) {
         if (first == null || second == null || !(first.isConstant() || second.isConstant())) {
             return null;
         }
-        Linear factor = first.isConstant() ? first : second;
-        Linear other = first.isConstant() ? second : first;
+        LinearExpression factor = first.isConstant() ? first : second;
+        LinearExpression other = first.isConstant() ? second : first;
         return other.times(factor.constant()).with(factor.ints());
     }
 

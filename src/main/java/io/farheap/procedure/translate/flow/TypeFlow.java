@@ -1,11 +1,11 @@
 package io.farheap.procedure.translate.flow;
 
-import io.farheap.procedure.translate.instruction.Effects;
 import io.farheap.procedure.translate.instruction.Op;
 import io.farheap.procedure.translate.instruction.Operands;
-import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusalMessages;
+import io.farheap.procedure.translate.instruction.StackEffects;
 import io.farheap.procedure.translate.instruction.Type;
-import io.farheap.procedure.translate.reading.OwnMethod;
+import io.farheap.procedure.translate.reading.UserMethod;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.IntFunction;
@@ -20,16 +20,16 @@ public final class TypeFlow {
     /** Local variables looked at; a class that would need more is refused. */
     private static final long MOST_WORK = 20_000_000;
 
-    private final Refusal refusal;
+    private final RefusalMessages refusal;
     private final List<Op> ops;
-    private final IntFunction<OwnMethod> methods;
+    private final IntFunction<UserMethod> methods;
     private final @Nullable Type result;
     private final @Nullable Operands[] before;
     private final ArrayDeque<Integer> due = new ArrayDeque<>();
     private final boolean[] queued;
     private long work;
 
-    private TypeFlow(Refusal refusal, List<Op> ops, IntFunction<OwnMethod> methods, @Nullable Type result) {
+    private TypeFlow(RefusalMessages refusal, List<Op> ops, IntFunction<UserMethod> methods, @Nullable Type result) {
         this.refusal = refusal;
         this.ops = ops;
         this.methods = methods;
@@ -44,12 +44,12 @@ public final class TypeFlow {
      * @return by instruction; null where no way leads to it
      */
     public static @Nullable Operands[] of(
-            Refusal refusal,
+            RefusalMessages refusal,
             List<Op> ops,
             List<Type> parameters,
             int locals,
             @Nullable Type result,
-            IntFunction<OwnMethod> methods) {
+            IntFunction<UserMethod> methods) {
         TypeFlow flow = new TypeFlow(refusal, ops, methods, result);
         Operands start = new Operands(locals);
         int slot = 0;
@@ -116,7 +116,7 @@ public final class TypeFlow {
     private void apply(Op op, Operands state) {
         switch (op) {
             case Op.Plain plain -> {
-                String effect = Effects.of(plain.opcode());
+                String effect = StackEffects.of(plain.opcode());
                 if (effect == null) {
                     state.move(plain.opcode());
                 } else {
@@ -127,11 +127,11 @@ public final class TypeFlow {
             case Op.Load load -> state.load(load.type(), load.slot());
             case Op.Store store -> state.store(store.type(), store.slot());
             case Op.Increment increment -> state.require(Type.INT, increment.slot());
-            case Op.Jump jump -> state.apply(java.util.Objects.requireNonNull(Effects.of(jump.opcode())));
+            case Op.Jump jump -> state.apply(java.util.Objects.requireNonNull(StackEffects.of(jump.opcode())));
             case Op.Select _ -> state.pop(Type.INT);
-            case Op.OnCall on -> state.apply(on.method().effect);
-            case Op.Pure pure -> state.apply(pure.method().effect());
-            case Op.Own own -> state.apply(methods.apply(own.method()).effect());
+            case Op.ApiCall on -> state.apply(on.method().effect);
+            case Op.PureMethodCall pure -> state.apply(pure.method().effect());
+            case Op.UserMethodCall own -> state.apply(methods.apply(own.method()).effect());
             case Op.Return returns -> {
                 if (returns.type() != result) {
                     throw new Operands.Mismatch("it does not fit the method's type");
@@ -156,10 +156,10 @@ public final class TypeFlow {
             case Op.Increment increment -> "iinc of local variable " + increment.slot();
             case Op.Jump jump -> jump.opcode().name().toLowerCase(java.util.Locale.ROOT);
             case Op.Select _ -> "a switch";
-            case Op.OnCall on -> "Call." + on.method().name;
-            case Op.Pure pure ->
+            case Op.ApiCall on -> "Call." + on.method().name;
+            case Op.PureMethodCall pure ->
                 pure.method().owner().displayName() + '.' + pure.method().name();
-            case Op.Own _ -> "a call of an own method";
+            case Op.UserMethodCall _ -> "a call of an own method";
             case Op.Return _ -> "return";
         };
     }

@@ -58,7 +58,7 @@ public enum CallMethod {
     public final Kind kind;
     /** Of the value. */
     public final int bytes;
-    /** What it pops and pushes, as in {@link Effects}. */
+    /** What it pops and pushes, as in {@link StackEffects}. */
     public final String effect;
     /** Without copied bytes. */
     final int fuel;

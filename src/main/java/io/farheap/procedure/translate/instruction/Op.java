@@ -28,12 +28,12 @@ public sealed interface Op {
     /** @param targets as many as keys, and then what is gone to otherwise */
     record Select(boolean table, int[] keys, int[] targets, int line) implements Op {}
 
-    record OnCall(CallMethod method, int line) implements Op {}
+    record ApiCall(CallMethod method, int line) implements Op {}
 
-    record Pure(PureMethod method, int line) implements Op {}
+    record PureMethodCall(PureMethod method, int line) implements Op {}
 
     /** A call of one of the class's own methods; gone when they are inlined. */
-    record Own(int method, int line) implements Op {}
+    record UserMethodCall(int method, int line) implements Op {}
 
     /** @param type null for void */
     record Return(@Nullable Type type, int line) implements Op {}

@@ -64,7 +64,7 @@ public final class Operands {
         }
     }
 
-    /** As {@link Effects} writes it. */
+    /** As {@link StackEffects} writes it. */
     public void apply(String effect) {
         int arrow = effect.indexOf('>');
         for (int i = arrow - 1; i >= 0; i--) {

@@ -1,7 +1,7 @@
 package io.farheap.procedure.translate.reading;
 
 import io.farheap.procedure.translate.instruction.Op;
-import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusalMessages;
 import io.farheap.procedure.translate.instruction.RefusedProcedureException;
 import io.farheap.procedure.translate.instruction.Type;
 import java.lang.classfile.Attributes;
@@ -30,14 +30,14 @@ public final class ClassReader {
 
     private final ClassModel model;
     private final String name;
-    private final Refusal refusal;
+    private final RefusalMessages refusal;
     private final int mostOps;
     private final Map<String, Integer> indices = new HashMap<>();
 
     private ClassReader(ClassModel model, int mostOps) {
         this.model = model;
         this.name = model.thisClass().asInternalName();
-        this.refusal = new Refusal(name.replace('/', '.'));
+        this.refusal = new RefusalMessages(name.replace('/', '.'));
         this.mostOps = mostOps;
     }
 
@@ -56,7 +56,7 @@ public final class ClassReader {
         } catch (RuntimeException | StackOverflowError e) {
             // The parser reads lazily, and says in many ways that bytes are no class file.
             throw new RefusedProcedureException("the bytes are not a class file that can be read: "
-                    + Refusal.printable(String.valueOf(e.getMessage())));
+                    + RefusalMessages.printable(String.valueOf(e.getMessage())));
         }
     }
 
@@ -84,10 +84,10 @@ public final class ClassReader {
             throw refusal.of("there is no static int run(io.farheap.procedure.Call)");
         }
         // What calls take and give is known before their callers are read.
-        List<OwnMethod> methods = new ArrayList<>();
+        List<UserMethod> methods = new ArrayList<>();
         int ops = 0;
         for (MethodModel method : kept) {
-            OwnMethod read = method(method, mostOps - ops);
+            UserMethod read = method(method, mostOps - ops);
             ops += read.ops().size();
             methods.add(read);
         }
@@ -100,7 +100,7 @@ public final class ClassReader {
         }
         String parent = model.superclass().map(entry -> entry.asInternalName()).orElse("none");
         if (!parent.equals("java/lang/Object")) {
-            throw refusal.of("its superclass is " + Refusal.printable(parent) + "; it must be java.lang.Object");
+            throw refusal.of("its superclass is " + RefusalMessages.printable(parent) + "; it must be java.lang.Object");
         }
         if (!model.interfaces().isEmpty()) {
             throw refusal.of("it implements an interface; it must not");
@@ -113,7 +113,7 @@ public final class ClassReader {
                 && field.fieldTypeSymbol().isPrimitive()
                 && field.findAttribute(Attributes.constantValue()).isPresent();
         if (!constant) {
-            throw refusal.of("field " + Refusal.printable(field.fieldName().stringValue())
+            throw refusal.of("field " + RefusalMessages.printable(field.fieldName().stringValue())
                     + ": fields are not in the subset, but for static final primitive constants");
         }
     }
@@ -163,7 +163,7 @@ public final class ClassReader {
         }
     }
 
-    private OwnMethod method(MethodModel method, int most) {
+    private UserMethod method(MethodModel method, int most) {
         CodeModel code = method.code().orElse(null);
         String key = key(method);
         if (code == null) {
@@ -182,7 +182,7 @@ public final class ClassReader {
         List<Type> parameters = new ArrayList<>();
         type.parameterList().forEach(parameter -> parameters.add(java.util.Objects.requireNonNull(Type.of(parameter))));
         List<Op> ops = new CodeReader(refusal, name, indices, locals).read(code, most);
-        return new OwnMethod(
+        return new UserMethod(
                 key, List.copyOf(parameters), Type.of(type.returnType()), narrowing(type.returnType()), locals, ops);
     }
 

@@ -2,12 +2,12 @@ package io.farheap.procedure.translate.reading;
 
 import io.farheap.procedure.Call;
 import io.farheap.procedure.translate.instruction.CallMethod;
-import io.farheap.procedure.translate.instruction.Effects;
 import io.farheap.procedure.translate.instruction.Op;
 import io.farheap.procedure.translate.instruction.Operands;
 import io.farheap.procedure.translate.instruction.PureMethod;
-import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusalMessages;
 import io.farheap.procedure.translate.instruction.RefusedProcedureException;
+import io.farheap.procedure.translate.instruction.StackEffects;
 import io.farheap.procedure.translate.instruction.Type;
 import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeModel;
@@ -37,7 +37,7 @@ final class CodeReader {
 
     private static final String CALL = Call.class.getName().replace('.', '/');
 
-    private final Refusal refusal;
+    private final RefusalMessages refusal;
     private final String className;
     private final Map<String, Integer> methods;
     private final int locals;
@@ -45,7 +45,7 @@ final class CodeReader {
     private int line;
 
     /** @param methods indices of the class's own, by name and descriptor */
-    CodeReader(Refusal refusal, String className, Map<String, Integer> methods, int locals) {
+    CodeReader(RefusalMessages refusal, String className, Map<String, Integer> methods, int locals) {
         this.refusal = refusal;
         this.className = className;
         this.methods = methods;
@@ -144,7 +144,7 @@ final class CodeReader {
     }
 
     private Op branch(BranchInstruction branch) {
-        if (Effects.of(branch.opcode()) == null) {
+        if (StackEffects.of(branch.opcode()) == null) {
             throw refused(branch, "references are not compared");
         }
         return new Op.Jump(branch.opcode(), place(branch, branch.target()), line);
@@ -179,17 +179,17 @@ final class CodeReader {
         if (invoke.opcode() == Opcode.INVOKEINTERFACE && owner.equals(CALL)) {
             CallMethod method = CallMethod.find(name, descriptor);
             if (method != null) {
-                return new Op.OnCall(method, line);
+                return new Op.ApiCall(method, line);
             }
         } else if (invoke.opcode() == Opcode.INVOKESTATIC && owner.equals(className)) {
             Integer own = methods.get(name.concat(descriptor));
             if (own != null) {
-                return new Op.Own(own, line);
+                return new Op.UserMethodCall(own, line);
             }
         } else if (invoke.opcode() == Opcode.INVOKESTATIC) {
             PureMethod method = PureMethod.find(owner, name, descriptor);
             if (method != null) {
-                return new Op.Pure(method, line);
+                return new Op.PureMethodCall(method, line);
             }
         }
         throw refused(
@@ -207,7 +207,7 @@ final class CodeReader {
 
     private Op plain(Instruction instruction) {
         Opcode opcode = instruction.opcode();
-        if (Effects.of(opcode) == null && !Operands.moves(opcode)) {
+        if (StackEffects.of(opcode) == null && !Operands.moves(opcode)) {
             throw refused(instruction, Names.rule(opcode));
         }
         return new Op.Plain(opcode, line);

@@ -8,4 +8,4 @@ import java.util.List;
  * @param methods all of them but the constructor
  * @param run index of {@code run(Call)}
  */
-public record ProcedureClass(String name, List<OwnMethod> methods, int run) {}
+public record ProcedureClass(String name, List<UserMethod> methods, int run) {}

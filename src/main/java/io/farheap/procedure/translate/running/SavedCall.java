@@ -19,7 +19,7 @@ final class SavedCall {
     private static final int HEADER_BYTES = 72;
     private static final int DONE = 1;
     static final int MOST_BYTES =
-            HEADER_BYTES + Frame.SLOTS * 8 + Call.ARGUMENT_BYTES + Call.RESULT_BYTES + Call.SCRATCH_BYTES;
+            HEADER_BYTES + CallFrame.SLOTS * 8 + Call.ARGUMENT_BYTES + Call.RESULT_BYTES + Call.SCRATCH_BYTES;
 
     private SavedCall() {}
 
@@ -31,18 +31,18 @@ final class SavedCall {
         return HEADER_BYTES + slots * 8 + padded(arguments) + padded(result) + padded(scratch);
     }
 
-    static int bytes(Frame frame, int slots) {
+    static int bytes(CallFrame frame, int slots) {
         return bytes(slots, frame.argumentBytes, frame.resultBytes, frame.scratchBytes);
     }
 
-    static void write(Frame frame, int slots, MemorySegment to, long at) {
+    static void write(CallFrame frame, int slots, MemorySegment to, long at) {
         to.set(INT, at, frame.resume);
         to.set(INT, at + 4, frame.done ? DONE : 0);
         to.set(LONG, at + 8, frame.fuelUsed);
         to.set(LONG, at + 16, frame.address);
         to.set(LONG, at + 24, frame.expected);
         to.set(LONG, at + 32, frame.value);
-        to.set(LONG, at + 40, frame.done ? Words.getLong(frame.mailbox) : 0);
+        to.set(LONG, at + 40, frame.done ? ProcedureMemory.getLong(frame.mailbox) : 0);
         to.set(INT, at + 48, frame.scratchAt);
         to.set(INT, at + 52, frame.count);
         to.set(INT, at + 56, frame.argumentBytes);
@@ -67,7 +67,7 @@ final class SavedCall {
     }
 
     /** Whether it adds up; else the frame is as it was. */
-    static boolean read(Frame frame, CodeShape shape, MemorySegment from, long at, int bytes) {
+    static boolean read(CallFrame frame, CodeShape shape, MemorySegment from, long at, int bytes) {
         if (bytes < HEADER_BYTES || at < 0 || at > from.byteSize() - bytes) {
             return false;
         }
@@ -95,7 +95,7 @@ final class SavedCall {
         frame.address = from.get(LONG, at + 16);
         frame.expected = from.get(LONG, at + 24);
         frame.value = from.get(LONG, at + 32);
-        Words.putLong(frame.mailbox, from.get(LONG, at + 40));
+        ProcedureMemory.putLong(frame.mailbox, from.get(LONG, at + 40));
         frame.scratchAt = from.get(INT, at + 48);
         frame.count = from.get(INT, at + 52);
         frame.argumentBytes = argumentBytes;

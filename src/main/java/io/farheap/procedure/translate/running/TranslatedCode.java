@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * What hidden classes extend, which lie in this package, beside the {@link Frame} that they work on. Stateless; any
+ * What hidden classes extend, which lie in this package, beside the {@link CallFrame} that they work on. Stateless; any
  * thread.
  */
 public abstract class TranslatedCode {
@@ -40,10 +40,10 @@ public abstract class TranslatedCode {
      * Runs from the start or the head of an outermost loop.
      *
      * @param resume a point with {@link CodeShape#fast}
-     * @return an outcome of {@link Frame}
+     * @return an outcome of {@link CallFrame}
      */
-    abstract int fast(Frame frame, int resume);
+    abstract int fast(CallFrame frame, int resume);
 
     /** Runs from any point, until it can go on with {@link #fast}, or with turns. */
-    abstract int step(Frame frame, int resume);
+    abstract int step(CallFrame frame, int resume);
 }

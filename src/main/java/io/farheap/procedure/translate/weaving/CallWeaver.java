@@ -5,12 +5,12 @@ import static java.lang.constant.ConstantDescs.CD_long;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.farheap.procedure.translate.instruction.CallMethod;
-import io.farheap.procedure.translate.running.Atomics;
-import io.farheap.procedure.translate.running.Context;
-import io.farheap.procedure.translate.running.Copies;
-import io.farheap.procedure.translate.running.Frame;
+import io.farheap.procedure.translate.running.CallContext;
+import io.farheap.procedure.translate.running.CallFrame;
+import io.farheap.procedure.translate.running.ProcedureAtomics;
+import io.farheap.procedure.translate.running.ProcedureCopies;
+import io.farheap.procedure.translate.running.ProcedureMemory;
 import io.farheap.procedure.translate.running.TranslatedCode;
-import io.farheap.procedure.translate.running.Words;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
@@ -20,15 +20,15 @@ import java.lang.constant.MethodTypeDesc;
 
 /**
  * Writes what calls of {@code Call} become. A load or store compares its address with the window and, where it is in
- * it, masks it and adds the region's address; where it is not, {@link Frame#move} moves the window, or the code leaves
- * and goes on with {@link TranslatedCode#step}, in which {@link Frame#locate} does that and all else.
+ * it, masks it and adds the region's address; where it is not, {@link CallFrame#move} moves the window, or the code leaves
+ * and goes on with {@link TranslatedCode#step}, in which {@link CallFrame#locate} does that and all else.
  */
 abstract class CallWeaver {
 
     /** The class that is written: in the package of its superclass, where it is loaded. */
     static final ClassDesc PROCEDURE = ClassDesc.of(TranslatedCode.class.getPackageName(), "Procedure");
 
-    static final ClassDesc FRAME = Frame.class.describeConstable().orElseThrow();
+    static final ClassDesc FRAME = CallFrame.class.describeConstable().orElseThrow();
     /** Local variables; those of the procedure are behind them. */
     static final int FRAME_SLOT = 1;
 
@@ -49,9 +49,9 @@ abstract class CallWeaver {
     static final int TURNS_SLOT = 18;
     static final int FIRST_SLOT = 19;
 
-    private static final ClassDesc WORDS = Words.class.describeConstable().orElseThrow();
-    private static final ClassDesc ATOMICS = Atomics.class.describeConstable().orElseThrow();
-    private static final ClassDesc COPIES = Copies.class.describeConstable().orElseThrow();
+    private static final ClassDesc WORDS = ProcedureMemory.class.describeConstable().orElseThrow();
+    private static final ClassDesc ATOMICS = ProcedureAtomics.class.describeConstable().orElseThrow();
+    private static final ClassDesc COPIES = ProcedureCopies.class.describeConstable().orElseThrow();
 
     final CodeBuilder code;
     /** Whether this is {@link TranslatedCode#step}. */
@@ -155,7 +155,7 @@ abstract class CallWeaver {
     }
 
     private void load(CallMethod method, Program.Point point) {
-        place(method, Context.READ, () -> leave(point));
+        place(method, CallContext.READ, () -> leave(point));
         ClassDesc found =
                 switch (method.bytes) {
                     case 1 -> ConstantDescs.CD_byte;
@@ -173,7 +173,7 @@ abstract class CallWeaver {
         } else {
             code.istore(INT_SLOT);
         }
-        place(method, Context.WRITE, () -> {
+        place(method, CallContext.WRITE, () -> {
             code.aload(FRAME_SLOT);
             loadValue(wide);
             if (!wide) {

@@ -1,11 +1,11 @@
 package io.farheap.procedure.translate.weaving;
 
-import io.farheap.procedure.translate.flow.Ahead;
-import io.farheap.procedure.translate.instruction.Effects;
+import io.farheap.procedure.translate.flow.PrecheckedLoop;
 import io.farheap.procedure.translate.instruction.Op;
+import io.farheap.procedure.translate.instruction.StackEffects;
 import io.farheap.procedure.translate.instruction.Type;
-import io.farheap.procedure.translate.running.Frame;
-import io.farheap.procedure.translate.running.Slots;
+import io.farheap.procedure.translate.running.CallFrame;
+import io.farheap.procedure.translate.running.ResumeSlots;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MethodWeaver extends CallWeaver {
 
-    private static final ClassDesc SLOTS = Slots.class.describeConstable().orElseThrow();
+    private static final ClassDesc SLOTS = ResumeSlots.class.describeConstable().orElseThrow();
     static final long ADDRESS_BITS = 0xffff_ffff_ffffL;
     private static final int MOST_CHARGED = 30_000;
     private static final MethodTypeDesc LEAVE =
@@ -49,7 +49,7 @@ final class MethodWeaver extends CallWeaver {
     /** Whether loops are checked ahead. */
     private final boolean ahead;
     /** What is being written, where that is turns that were checked ahead. */
-    private @Nullable AheadWeaver turns;
+    private @Nullable PrecheckedLoopWeaver turns;
     /** The instruction that is being written. */
     private int at;
 
@@ -72,7 +72,7 @@ final class MethodWeaver extends CallWeaver {
         loadWindow();
         loadMask();
         if (ahead) {
-            AheadWeaver.later(code, Frame.SOON);
+            PrecheckedLoopWeaver.later(code, CallFrame.SOON);
         }
         dispatch();
         code.aload(FRAME_SLOT).astore(FIRST_SLOT);
@@ -91,7 +91,7 @@ final class MethodWeaver extends CallWeaver {
     void loadMask() {
         code.aload(FRAME_SLOT)
                 .getfield(FRAME, "partMask", ConstantDescs.CD_int)
-                .loadConstant(Frame.MOST_PART - 1)
+                .loadConstant(CallFrame.MOST_PART - 1)
                 .iand()
                 .i2l()
                 .lstore(MASK_SLOT);
@@ -160,13 +160,13 @@ final class MethodWeaver extends CallWeaver {
 
     private void head(Program.Point point, int first) {
         Label leave = code.newLabel();
-        Ahead checked = ahead ? program.ahead(first) : null;
+        PrecheckedLoop checked = ahead ? program.ahead(first) : null;
         if (checked != null) {
             Label attempt = code.newLabel();
             code.iload(FUEL_SLOT).iload(TRY_SLOT).if_icmplt(attempt);
             behind(() -> {
                 code.labelBinding(attempt).iload(FUEL_SLOT).iflt(leave);
-                new AheadWeaver(this, program, checked, code).attempt(point, resumed[point.number()]);
+                new PrecheckedLoopWeaver(this, program, checked, code).attempt(point, resumed[point.number()]);
             });
         } else if (stepping && point.fast()) {
             code.aload(FRAME_SLOT)
@@ -197,8 +197,8 @@ final class MethodWeaver extends CallWeaver {
                 code.with(BranchInstruction.of(opcode, label(jump.target())));
             }
             case Op.Select select -> select(select);
-            case Op.OnCall on -> call(index, on);
-            case Op.Pure pure -> {
+            case Op.ApiCall on -> call(index, on);
+            case Op.PureMethodCall pure -> {
                 if (pure.method().divisor() != null) {
                     checkDivisor(pure.method().divisor(), pure.line());
                 }
@@ -207,7 +207,7 @@ final class MethodWeaver extends CallWeaver {
                         pure.method().name(),
                         pure.method().type());
             }
-            case Op.Own own -> throw new IllegalStateException("line " + own.line() + ": a call was not inlined");
+            case Op.UserMethodCall own -> throw new IllegalStateException("line " + own.line() + ": a call was not inlined");
             case Op.Return _ ->
                 code.aload(FRAME_SLOT)
                         .iload(FUEL_SLOT)
@@ -222,7 +222,7 @@ final class MethodWeaver extends CallWeaver {
 
     private void plain(Op.Plain plain) {
         Opcode opcode = plain.opcode();
-        if (Effects.divides(opcode)) {
+        if (StackEffects.divides(opcode)) {
             checkDivisor(opcode == Opcode.IDIV || opcode == Opcode.IREM ? Type.INT : Type.LONG, plain.line());
         }
         switch (opcode.kind()) {
@@ -271,7 +271,7 @@ final class MethodWeaver extends CallWeaver {
         }
     }
 
-    private void call(int index, Op.OnCall on) {
+    private void call(int index, Op.ApiCall on) {
         if (on.method().accesses()) {
             Program.Point point = program.access(index);
             if (turns == null) {
@@ -378,17 +378,17 @@ final class MethodWeaver extends CallWeaver {
 
     /** Where an instruction is: in turns that were checked ahead their own, or a way out of them. */
     private Label label(int index) {
-        AheadWeaver now = turns;
+        PrecheckedLoopWeaver now = turns;
         return now == null ? labels[index] : now.label(index);
     }
 
     /** Writes the method that takes turns of a loop. */
-    void weaveTurns(Ahead loop) {
-        new AheadWeaver(this, program, loop, code).weaveTurns();
+    void weaveTurns(PrecheckedLoop loop) {
+        new PrecheckedLoopWeaver(this, program, loop, code).weaveTurns();
     }
 
     /** Writes instructions again, in turns that are checked ahead. */
-    void weave(AheadWeaver again, int first, int last) {
+    void weave(PrecheckedLoopWeaver again, int first, int last) {
         turns = again;
         for (int i = first; i <= last; i++) {
             op(i);

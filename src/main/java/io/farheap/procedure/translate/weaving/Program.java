@@ -1,17 +1,17 @@
 package io.farheap.procedure.translate.weaving;
 
-import io.farheap.procedure.translate.flow.Ahead;
 import io.farheap.procedure.translate.flow.ControlFlow;
 import io.farheap.procedure.translate.flow.Inliner;
 import io.farheap.procedure.translate.flow.Liveness;
+import io.farheap.procedure.translate.flow.PrecheckedLoop;
 import io.farheap.procedure.translate.flow.TypeFlow;
 import io.farheap.procedure.translate.instruction.CallMethod;
 import io.farheap.procedure.translate.instruction.Op;
 import io.farheap.procedure.translate.instruction.Operands;
-import io.farheap.procedure.translate.instruction.Refusal;
+import io.farheap.procedure.translate.instruction.RefusalMessages;
 import io.farheap.procedure.translate.instruction.Type;
+import io.farheap.procedure.translate.running.CallFrame;
 import io.farheap.procedure.translate.running.CodeShape;
-import io.farheap.procedure.translate.running.Frame;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import io.farheap.procedure.translate.running.Translation;
 import java.util.ArrayList;
@@ -74,26 +74,26 @@ public final class Program {
 
     private final @Nullable Point[] accesses;
     /** By first instruction of the head's block. */
-    private final @Nullable Ahead[] aheads;
+    private final @Nullable PrecheckedLoop[] aheads;
 
     public boolean writes;
     /** Loops that are checked ahead. */
-    public final List<Ahead> ahead = new ArrayList<>();
+    public final List<PrecheckedLoop> ahead = new ArrayList<>();
 
-    public Program(Refusal refusal, Inliner.Flat flat, @Nullable Operands[] reached) {
+    public Program(RefusalMessages refusal, Inliner.FlatCode flat, @Nullable Operands[] reached) {
         this.ops = flat.ops();
         this.locals = flat.locals();
         this.flow = new ControlFlow(refusal, ops, reached);
         this.heads = new Point[ops.size()];
         this.accesses = new Point[ops.size()];
-        this.aheads = new Ahead[ops.size()];
+        this.aheads = new PrecheckedLoop[ops.size()];
         Liveness liveness = new Liveness(ops, flow);
         for (int block = 0; block < flow.count(); block++) {
             int first = flow.first(block);
             ControlFlow.Loop loop = flow.loop(block);
             if (loop != null) {
                 heads[first] = point(refusal, first, block, reached, liveness, null, loop.depth() == 1);
-                Ahead checked = Ahead.of(ops, flow, liveness, block, reached);
+                PrecheckedLoop checked = PrecheckedLoop.of(ops, flow, liveness, block, reached);
                 if (checked != null) {
                     aheads[first] = checked;
                     ahead.add(checked);
@@ -101,7 +101,7 @@ public final class Program {
             }
             int last = flow.last(block);
             for (int i = first; i <= last; i++) {
-                if (ops.get(i) instanceof Op.OnCall on && on.method().accesses()) {
+                if (ops.get(i) instanceof Op.ApiCall on && on.method().accesses()) {
                     writes |= on.method().writes();
                     accesses[i] = point(refusal, i, block, reached, liveness, on.method(), false);
                 }
@@ -110,7 +110,7 @@ public final class Program {
     }
 
     private Point point(
-            Refusal refusal,
+            RefusalMessages refusal,
             int index,
             int block,
             @Nullable Operands[] reached,
@@ -136,11 +136,11 @@ public final class Program {
             }
         }
         Point point = new Point(points.size() + 1, access, fast, operands, slots, types, op.line());
-        if (point.kept() > Frame.SLOTS) {
+        if (point.kept() > CallFrame.SLOTS) {
             throw refusal.at(
                     op.line(),
                     TypeFlow.describe(op),
-                    point.kept() + " local variables and operands are needed after it; at most " + Frame.SLOTS);
+                    point.kept() + " local variables and operands are needed after it; at most " + CallFrame.SLOTS);
         }
         points.add(point);
         return point;
@@ -153,7 +153,7 @@ public final class Program {
 
     /** Null where there is no loop's head, or its loop is not checked ahead. */
     @Nullable
-    Ahead ahead(int index) {
+    PrecheckedLoop ahead(int index) {
         return aheads[index];
     }
 

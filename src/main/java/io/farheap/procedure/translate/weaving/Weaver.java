@@ -1,6 +1,6 @@
 package io.farheap.procedure.translate.weaving;
 
-import io.farheap.procedure.translate.flow.Ahead;
+import io.farheap.procedure.translate.flow.PrecheckedLoop;
 import io.farheap.procedure.translate.running.CodeShape;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import java.lang.classfile.Attributes;
@@ -37,8 +37,8 @@ public final class Weaver {
                             .return_())
                     .withMethodBody("fast", RUN, 0, code -> new MethodWeaver(program, false, ahead, code).weave())
                     .withMethodBody("step", RUN, 0, code -> new MethodWeaver(program, true, false, code).weave());
-            for (Ahead loop : ahead ? program.ahead : List.<Ahead>of()) {
-                type.withMethodBody(AheadWeaver.name(loop), AheadWeaver.METHOD, 0, code -> new MethodWeaver(
+            for (PrecheckedLoop loop : ahead ? program.ahead : List.<PrecheckedLoop>of()) {
+                type.withMethodBody(PrecheckedLoopWeaver.name(loop), PrecheckedLoopWeaver.METHOD, 0, code -> new MethodWeaver(
                                 program, false, false, code)
                         .weaveTurns(loop));
             }

@@ -50,8 +50,8 @@ public final class Stage implements AutoCloseable {
     private final MemorySegment empty = arena.allocate(REGIONS * 8L, 8);
     private final MemorySegment[] guarded = new MemorySegment[REGIONS + 2];
     private final MemorySegment[] regions = new MemorySegment[REGIONS];
-    private final MemorySegment saved = arena.allocate(Context.mostSaveBytes(), 8);
-    private final Context[] contexts = new Context[2];
+    private final MemorySegment saved = arena.allocate(CallContext.mostSaveBytes(), 8);
+    private final CallContext[] contexts = new CallContext[2];
     private final MemorySegment[] contextMemory = new MemorySegment[2];
     private final Random slices = new Random(1);
     public long from;
@@ -62,7 +62,7 @@ public final class Stage implements AutoCloseable {
 
     public Stage() {
         for (int i = 0; i < guarded.length; i++) {
-            long bytes = i < REGIONS ? REGION_BYTES : Context.MEMORY_BYTES;
+            long bytes = i < REGIONS ? REGION_BYTES : CallContext.MEMORY_BYTES;
             guarded[i] = arena.allocate(bytes + 2 * GUARD, 64).fill(GUARD_BYTE);
             MemorySegment inner = guarded[i].asSlice(GUARD, bytes).fill((byte) 0);
             if (i < REGIONS) {
@@ -70,7 +70,7 @@ public final class Stage implements AutoCloseable {
                 table.setAtIndex(ValueLayout.JAVA_LONG, i, inner.address());
             } else {
                 contextMemory[i - REGIONS] = inner;
-                contexts[i - REGIONS] = new Context(inner);
+                contexts[i - REGIONS] = new CallContext(inner);
             }
         }
     }
@@ -143,7 +143,7 @@ public final class Stage implements AutoCloseable {
         for (MemorySegment memory : contextMemory) {
             memory.fill((byte) 0);
         }
-        Context context = contexts[0];
+        CallContext context = contexts[0];
         MemorySegment.copy(arguments, 0, contextMemory[0], 0, arguments.byteSize());
         context.turns(way == Way.TURNS);
         context.begin(code, from, span, (int) arguments.byteSize(), capacity, fuel);
@@ -154,14 +154,14 @@ public final class Stage implements AutoCloseable {
         for (; ; ) {
             context.map((here ? table : empty).address(), REGIONS, REGION_SHIFT);
             int outcome = context.run(slice(way, once));
-            if (outcome == Context.RETURNED || outcome == Context.ENDED) {
+            if (outcome == CallContext.RETURNED || outcome == CallContext.ENDED) {
                 return outcome(context, outcome, contextMemory[which]);
             }
-            here = !elsewhere && (way != Way.MISSED || outcome == Context.ACCESS);
-            if (outcome == Context.TURN) {
-                Context.touch(contexts, which, 1);
+            here = !elsewhere && (way != Way.MISSED || outcome == CallContext.ACCESS);
+            if (outcome == CallContext.TURN) {
+                CallContext.touch(contexts, which, 1);
             }
-            if (elsewhere && outcome == Context.ACCESS) {
+            if (elsewhere && outcome == CallContext.ACCESS) {
                 context.accessDone(access(context, contextMemory[which].asSlice(8192, 4096)));
             }
             if (way == Way.MOVED || way == Way.MOVED_ELSEWHERE) {
@@ -180,7 +180,7 @@ public final class Stage implements AutoCloseable {
         slices.setSeed(seed);
     }
 
-    private Context moved(Context context, Context other, TranslatedCode code) {
+    private CallContext moved(CallContext context, CallContext other, TranslatedCode code) {
         context.save(saved, 0);
         int bytes = context.saveBytes();
         context.end();
@@ -192,9 +192,9 @@ public final class Stage implements AutoCloseable {
         return other;
     }
 
-    private static Outcome outcome(Context context, int outcome, MemorySegment memory) {
+    private static Outcome outcome(CallContext context, int outcome, MemorySegment memory) {
         byte[] result = memory.asSlice(4096, context.resultBytes()).toArray(ValueLayout.JAVA_BYTE);
-        return outcome == Context.RETURNED
+        return outcome == CallContext.RETURNED
                 ? new Outcome(CallStatus.DONE, context.code(), 0, 0, MemorySegment.ofArray(result), context.fuelUsed())
                 : new Outcome(
                         context.status(),
@@ -239,33 +239,33 @@ public final class Stage implements AutoCloseable {
     }
 
     /** What a session would do for a context whose server does not have the region. */
-    private long access(Context context, MemorySegment scratch) {
+    private long access(CallContext context, MemorySegment scratch) {
         long address = context.address();
         MemorySegment region = regions[(int) (address >>> REGION_SHIFT)];
         long at = address & (REGION_BYTES - 1);
         int bytes = context.accessBytes();
         switch (context.accessKind()) {
-            case Context.READ -> {
+            case CallContext.READ -> {
                 return load(region, at, bytes);
             }
-            case Context.WRITE -> store(region, at, bytes, context.value());
-            case Context.COMPARE_AND_SET -> {
+            case CallContext.WRITE -> store(region, at, bytes, context.value());
+            case CallContext.COMPARE_AND_SET -> {
                 boolean same = load(region, at, 8) == context.expected();
                 if (same) {
                     store(region, at, 8, context.value());
                 }
                 return same ? 1 : 0;
             }
-            case Context.ADD -> {
+            case CallContext.ADD -> {
                 long before = load(region, at, 8);
                 store(region, at, 8, before + context.value());
                 return before;
             }
-            case Context.SET -> {
+            case CallContext.SET -> {
                 return setAll(region, scratch, context.scratchAt(), bytes) ? 1 : 0;
             }
-            case Context.COPY_TO_SCRATCH -> MemorySegment.copy(region, at, scratch, context.scratchAt(), bytes);
-            case Context.COPY_FROM_SCRATCH -> MemorySegment.copy(scratch, context.scratchAt(), region, at, bytes);
+            case CallContext.COPY_TO_SCRATCH -> MemorySegment.copy(region, at, scratch, context.scratchAt(), bytes);
+            case CallContext.COPY_FROM_SCRATCH -> MemorySegment.copy(scratch, context.scratchAt(), region, at, bytes);
             default -> throw new AssertionError("kind " + context.accessKind());
         }
         return 0;

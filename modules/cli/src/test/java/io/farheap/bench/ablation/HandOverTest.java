@@ -13,12 +13,12 @@ class HandOverTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void numbersArriveInOrder(boolean locked) throws InterruptedException {
-        HandOver there = handOver(locked);
-        HandOver back = handOver(locked);
+        LongQueue there = handOver(locked);
+        LongQueue back = handOver(locked);
         Thread echo = Thread.ofPlatform().daemon().start(() -> {
             for (int echoed = 0; echoed < 10_000; ) {
                 long number = there.poll();
-                if (number != HandOver.NOTHING) {
+                if (number != LongQueue.NOTHING) {
                     back.put(number);
                     echoed++;
                 } else {
@@ -32,7 +32,7 @@ class HandOverTest {
                 there.put(sent++);
             }
             long number = back.poll();
-            if (number != HandOver.NOTHING) {
+            if (number != LongQueue.NOTHING) {
                 assertEquals(received++, number);
             } else {
                 Thread.yield();
@@ -44,7 +44,7 @@ class HandOverTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void moreThanItHoldsIsRefused(boolean locked) {
-        HandOver handOver = handOver(locked);
+        LongQueue handOver = handOver(locked);
         for (int i = 0; i < CAPACITY; i++) {
             handOver.put(i);
         }
@@ -52,7 +52,7 @@ class HandOverTest {
         assertEquals(0, handOver.poll());
     }
 
-    private static HandOver handOver(boolean locked) {
-        return locked ? new LockedQueue(CAPACITY) : HandOver.lockFree(CAPACITY);
+    private static LongQueue handOver(boolean locked) {
+        return locked ? new LockedQueue(CAPACITY) : LongQueue.lockFree(CAPACITY);
     }
 }

@@ -28,10 +28,10 @@ class ComparisonTest {
 
     /** Runs of this build and the other in turns, each with these rows. */
     private static Comparison compare(RowShape shape, String... rows) {
-        List<Run> runs = new ArrayList<>();
+        List<BenchRun> runs = new ArrayList<>();
         for (String some : rows) {
             JsonArray array = JsonParser.parseString("[" + some + "]").getAsJsonArray();
-            runs.add(new Run(runs.size() % 2 == 0, shape.byName(array)));
+            runs.add(new BenchRun(runs.size() % 2 == 0, shape.byName(array)));
         }
         return new Comparison(shape, runs);
     }

@@ -2,14 +2,14 @@ package io.farheap.bench.procedure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.farheap.verbs.SoftverbsNumbers;
+import io.farheap.verbs.SoftverbsCounters;
 import org.junit.jupiter.api.Test;
 
 /** What a chase would take if the model's deadlines were kept. */
 class ComputedChasesTest {
 
     /** The ConnectX-5 model's: 80 ps a byte at 100 Gbit/s. */
-    private static final SoftverbsNumbers MODEL = new SoftverbsNumbers(0, 0, 1450, 5, 550, 80);
+    private static final SoftverbsCounters MODEL = new SoftverbsCounters(0, 0, 1450, 5, 550, 80);
 
     @Test
     void aCallIsTwoInlineMessages() {

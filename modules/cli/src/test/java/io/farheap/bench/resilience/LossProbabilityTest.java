@@ -51,11 +51,11 @@ class LossProbabilityTest {
 
     @Test
     void inThePapersClusterMoreParityLosesLess() {
-        double oneCopy = LossProbability.of(Layout.copies(1, 4096));
-        double twoCopies = LossProbability.of(Layout.copies(2, 4096));
-        double threeCopies = LossProbability.of(Layout.copies(3, 4096));
-        double coded = LossProbability.of(Layout.of(Resilience.failureRecovery(8, 2)));
-        double moreParity = LossProbability.of(Layout.of(Resilience.failureRecovery(8, 3)));
+        double oneCopy = LossProbability.of(PageLayout.copies(1, 4096));
+        double twoCopies = LossProbability.of(PageLayout.copies(2, 4096));
+        double threeCopies = LossProbability.of(PageLayout.copies(3, 4096));
+        double coded = LossProbability.of(PageLayout.of(Resilience.failureRecovery(8, 2)));
+        double moreParity = LossProbability.of(PageLayout.of(Resilience.failureRecovery(8, 3)));
         assertEquals(1, oneCopy, 1e-9);
         assertTrue(twoCopies > coded, twoCopies + " and " + coded);
         assertTrue(coded > moreParity, coded + " and " + moreParity);

@@ -23,23 +23,23 @@ import picocli.CommandLine.Mixin;
 /** The paper's ratios beside ours. */
 class PaperFiguresTest {
 
-    private static final Access READ = new Access(false, 4096);
-    private static final Access WRITE = new Access(true, 4096);
-    private static final Kind CODED =
-            Kind.coded(Resilience.failureRecovery(8, 2).additional(1));
-    private static final Kind TWO_COPIES = baseline(Kind.TWO_COPIES);
-    private static final Kind BACKUP = baseline(Kind.SSD_BACKUP);
+    private static final RequestKind READ = new RequestKind(false, 4096);
+    private static final RequestKind WRITE = new RequestKind(true, 4096);
+    private static final MemoryKind CODED =
+            MemoryKind.coded(Resilience.failureRecovery(8, 2).additional(1));
+    private static final MemoryKind TWO_COPIES = baseline(MemoryKind.TWO_COPIES);
+    private static final MemoryKind BACKUP = baseline(MemoryKind.SSD_BACKUP);
 
     @TempDir
     Path directory;
 
-    private static Kind baseline(String name) {
-        return Kind.baseline(name, Resilience.failureRecovery(8, 2), Path.of(System.getProperty("java.io.tmpdir")));
+    private static MemoryKind baseline(String name) {
+        return MemoryKind.baseline(name, Resilience.failureRecovery(8, 2), Path.of(System.getProperty("java.io.tmpdir")));
     }
 
     /** One turn of one request. */
-    private static Tally tally(long nanos) {
-        Tally tally = new Tally();
+    private static RequestTally tally(long nanos) {
+        RequestTally tally = new RequestTally();
         tally.ended(CodedStatus.OK, nanos, 0);
         tally.endTurn();
         return tally;
@@ -53,7 +53,7 @@ class PaperFiguresTest {
 
     private record Told(JsonObject row, List<String> lines) {}
 
-    private Told tell(Kind kind, Access access, String fault, Map<Kind, Tally> same, @Nullable Tally without)
+    private Told tell(MemoryKind kind, RequestKind access, String fault, Map<MemoryKind, RequestTally> same, @Nullable RequestTally without)
             throws Exception {
         Path json = directory.resolve("report.json");
         Reporting reporting = new Reporting();
@@ -72,8 +72,8 @@ class PaperFiguresTest {
 
     @Test
     void aRowOfWhatIsCodedHasThePapersRatioAndTheSameOneOfThisRun() throws Exception {
-        Map<Kind, Tally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000), BACKUP, tally(4000));
-        Told read = tell(CODED, READ, Faults.BACKGROUND, same, null);
+        Map<MemoryKind, RequestTally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000), BACKUP, tally(4000));
+        Told read = tell(CODED, READ, FaultOptions.BACKGROUND, same, null);
         assertEquals(0.5, number(read, "ratio_p99_to_two_copies"), 0.01);
         assertEquals(1 / 1.33, number(read, "paper_ratio_p99_to_two_copies"), 0.001);
         assertEquals(0.25, number(read, "ratio_p50_to_ssd_backup"), 0.01);
@@ -83,14 +83,14 @@ class PaperFiguresTest {
         assertTrue(
                 read.lines().contains("  read p99 to two-copies: 0.50, the paper's 0.75 (figure 12a)"),
                 () -> read.lines().toString());
-        Told write = tell(CODED, WRITE, Faults.CRASH, same, null);
+        Told write = tell(CODED, WRITE, FaultOptions.CRASH, same, null);
         assertEquals(1, number(write, "paper_ratio_p99_to_two_copies"));
         assertEquals(1 / 4.79, number(write, "paper_ratio_p50_to_ssd_backup"), 0.001);
     }
 
     @Test
     void whatDidNotRunIsNotMeasured() throws Exception {
-        Told read = tell(CODED, READ, Faults.NONE, Map.of(CODED, tally(1000)), null);
+        Told read = tell(CODED, READ, FaultOptions.NONE, Map.of(CODED, tally(1000)), null);
         assertTrue(read.row().get("ratio_p50_to_ssd_backup").isJsonNull(), read::toString);
         assertEquals(1 / 1.79, number(read, "paper_ratio_p50_to_ssd_backup"), 0.001);
         assertTrue(
@@ -100,23 +100,23 @@ class PaperFiguresTest {
 
     @Test
     void aPartOfHydraIsComparedWithWhatLacksIt() throws Exception {
-        Kind polls = baseline(HydraParts.RUN_TO_COMPLETION.kind);
-        Kind inPlace = baseline(HydraParts.IN_PLACE_CODING.kind);
-        Kind overlaps = baseline(HydraParts.ASYNCHRONOUS_ENCODING.kind);
-        Map<Kind, Tally> same = Map.of(polls, tally(4000), inPlace, tally(3000), overlaps, tally(1500));
-        Told read = tell(inPlace, READ, Faults.NONE, same, null);
+        MemoryKind polls = baseline(HydraParts.RUN_TO_COMPLETION.kind);
+        MemoryKind inPlace = baseline(HydraParts.IN_PLACE_CODING.kind);
+        MemoryKind overlaps = baseline(HydraParts.ASYNCHRONOUS_ENCODING.kind);
+        Map<MemoryKind, RequestTally> same = Map.of(polls, tally(4000), inPlace, tally(3000), overlaps, tally(1500));
+        Told read = tell(inPlace, READ, FaultOptions.NONE, same, null);
         assertEquals(0.75, number(read, "ratio_p50_to_ec_cache_run_to_completion"), 0.01);
         assertEquals(0.72, number(read, "paper_ratio_p50_to_ec_cache_run_to_completion"), 0.001);
-        Told write = tell(overlaps, WRITE, Faults.NONE, same, null);
+        Told write = tell(overlaps, WRITE, FaultOptions.NONE, same, null);
         assertEquals(0.5, number(write, "ratio_p50_to_ec_cache_in_place_coding"), 0.01);
         assertEquals("figure 10", write.row().get("paper_figure").getAsString());
-        assertEquals(List.of(), tell(overlaps, READ, Faults.NONE, same, null).lines());
+        assertEquals(List.of(), tell(overlaps, READ, FaultOptions.NONE, same, null).lines());
     }
 
     @Test
     void corruptionIsComparedWithItsOwnFiguresWithoutIt() throws Exception {
-        Kind corrects = Kind.coded(Resilience.corruptionCorrection(8, 3));
-        Told read = tell(corrects, READ, Faults.CORRUPTION, Map.of(corrects, tally(2000)), tally(1000));
+        MemoryKind corrects = MemoryKind.coded(Resilience.corruptionCorrection(8, 3));
+        Told read = tell(corrects, READ, FaultOptions.CORRUPTION, Map.of(corrects, tally(2000)), tally(1000));
         assertEquals(1.51, number(read, "paper_ratio_p99_to_none"));
         assertTrue(read.lines().contains("  read p99 to none: 2.00, the paper's 1.51 (figure 11)"), () -> read.lines()
                 .toString());
@@ -124,12 +124,12 @@ class PaperFiguresTest {
 
     @Test
     void ofOtherRowsThePaperSaysNothing() throws Exception {
-        Map<Kind, Tally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000));
-        assertEquals(List.of(), tell(TWO_COPIES, READ, Faults.NONE, same, null).lines());
+        Map<MemoryKind, RequestTally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000));
+        assertEquals(List.of(), tell(TWO_COPIES, READ, FaultOptions.NONE, same, null).lines());
         assertEquals(
                 List.of(),
-                tell(CODED, new Access(false, 64), Faults.NONE, same, null).lines());
-        Told burst = tell(CODED, READ, Faults.BURST, same, null);
+                tell(CODED, new RequestKind(false, 64), FaultOptions.NONE, same, null).lines());
+        Told burst = tell(CODED, READ, FaultOptions.BURST, same, null);
         assertEquals(List.of(), burst.lines());
         assertTrue(burst.row().keySet().isEmpty(), burst::toString);
     }

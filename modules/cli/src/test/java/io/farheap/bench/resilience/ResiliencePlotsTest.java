@@ -20,25 +20,25 @@ class ResiliencePlotsTest {
     @TempDir
     Path directory;
 
-    private static Rows.Figure figure(Kind kind, boolean write, String fault, int status) {
-        Tally tally = new Tally();
+    private static ResultRows.FigureRow figure(MemoryKind kind, boolean write, String fault, int status) {
+        RequestTally tally = new RequestTally();
         tally.ended(status, 1500, 0);
         tally.endTurn();
-        return new Rows.Figure(
-                kind, new Access(write, 4096), fault, tally, Map.of(), null, null, 1.25, Rows.Repair.NONE);
+        return new ResultRows.FigureRow(
+                kind, new RequestKind(write, 4096), fault, tally, Map.of(), null, null, 1.25, ResultRows.Repair.NONE);
     }
 
     @Test
     void eachFaultAndSystemIsDrawnAlsoWhereOneHasNoFigure() throws Exception {
         Resilience resilience = Resilience.failureRecovery(8, 2);
-        Kind copies = Kind.baseline(Kind.TWO_COPIES, resilience, directory);
+        MemoryKind copies = MemoryKind.baseline(MemoryKind.TWO_COPIES, resilience, directory);
         ResiliencePlots plots = new ResiliencePlots();
         assertEquals(0, plots.plots().length);
         for (boolean write : new boolean[] {false, true}) {
-            plots.add(figure(Kind.coded(resilience), write, Faults.NONE, CodedStatus.OK));
-            plots.add(figure(copies, write, Faults.NONE, CodedStatus.OK));
-            plots.add(figure(Kind.coded(resilience), write, Faults.CRASH, CodedStatus.OK));
-            plots.add(figure(copies, write, Faults.CRASH, CodedStatus.LOST));
+            plots.add(figure(MemoryKind.coded(resilience), write, FaultOptions.NONE, CodedStatus.OK));
+            plots.add(figure(copies, write, FaultOptions.NONE, CodedStatus.OK));
+            plots.add(figure(MemoryKind.coded(resilience), write, FaultOptions.CRASH, CodedStatus.OK));
+            plots.add(figure(copies, write, FaultOptions.CRASH, CodedStatus.LOST));
         }
         for (Plot plot : plots.plots()) {
             plot.write(directory, List.of("a test"));

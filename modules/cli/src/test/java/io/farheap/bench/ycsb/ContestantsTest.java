@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.bench.peers.AbsentException;
+import io.farheap.bench.peers.PeerAbsentException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,11 +35,11 @@ class ContestantsTest {
         return all;
     }
 
-    private static List<KeyStream> streams(Workload workload, long records, int threads) {
+    private static List<KeyStream> streams(YcsbWorkload workload, long records, int threads) {
         List<KeyStream> streams = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
             streams.add(new KeyStream(
-                    workload == Workload.D ? Distribution.LATEST : Distribution.ZIPFIAN, records, thread, threads));
+                    workload == YcsbWorkload.D ? KeyDistribution.LATEST : KeyDistribution.ZIPFIAN, records, thread, threads));
         }
         return streams;
     }
@@ -53,8 +53,8 @@ class ContestantsTest {
             try (contestant) {
                 contestant.load();
                 // Keys that D inserts are there from then on, and OffHeapMap has no room for ever more.
-                for (Workload workload : List.of(Workload.C, Workload.A, Workload.B, Workload.F)) {
-                    Turn turn = Turns.run(contestant, workload, streams(workload, FEW, 2), TURN_NANOS);
+                for (YcsbWorkload workload : List.of(YcsbWorkload.C, YcsbWorkload.A, YcsbWorkload.B, YcsbWorkload.F)) {
+                    ContestTurn turn = TurnRunner.run(contestant, workload, streams(workload, FEW, 2), TURN_NANOS);
                     assertTrue(Double.isFinite(turn.opsPerSecond()));
                     assertTrue(turn.tally().ended >= 2 * OperationGroup.SIZE);
                     assertEquals(0, turn.tally().wrong);
@@ -69,7 +69,7 @@ class ContestantsTest {
         try (StoreContestant store = new StoreContestant(new DataSet(RECORDS, 8), new MemoryStorage(), 0.25)) {
             store.load();
             long before = store.notLocalBytes();
-            Turns.run(store, Workload.D, streams(Workload.D, RECORDS, 2), TURN_NANOS);
+            TurnRunner.run(store, YcsbWorkload.D, streams(YcsbWorkload.D, RECORDS, 2), TURN_NANOS);
             assertTrue(store.notLocalBytes() >= before);
         }
     }
@@ -80,11 +80,11 @@ class ContestantsTest {
             try (StoreContestant store = new StoreContestant(new DataSet(RECORDS, 8), new MemoryStorage(), share)) {
                 store.load();
                 assertEquals(share, store.facts().localShare(), 0.1);
-                KeyStream uniform = new KeyStream(Distribution.UNIFORM, RECORDS, 0, 1);
+                KeyStream uniform = new KeyStream(KeyDistribution.UNIFORM, RECORDS, 0, 1);
                 // However few a busy machine's turn has: of some hundred the share would be chance.
-                Tally tally = new Tally();
+                ClientCounts tally = new ClientCounts();
                 while (tally.ended < LEAST) {
-                    tally.add(Turns.run(store, Workload.C, List.of(uniform), TURN_NANOS)
+                    tally.add(TurnRunner.run(store, YcsbWorkload.C, List.of(uniform), TURN_NANOS)
                             .tally());
                 }
                 double pending = (double) tally.pending / tally.ended;
@@ -100,7 +100,7 @@ class ContestantsTest {
         try (OffHeapMap map = new OffHeapMap(data, false)) {
             IllegalStateException wrong = assertThrows(
                     IllegalStateException.class,
-                    () -> Turns.run(map, Workload.C, streams(Workload.C, RECORDS, 1), TURN_NANOS));
+                    () -> TurnRunner.run(map, YcsbWorkload.C, streams(YcsbWorkload.C, RECORDS, 1), TURN_NANOS));
             assertTrue(wrong.getMessage().contains("operations failed"), wrong::getMessage);
         }
     }
@@ -120,7 +120,7 @@ class ContestantsTest {
 
     @Test
     void whatFasterAnswersIsATurn() throws IOException {
-        Turn turn = FasterReads.turn("2000 500000 0 240:3 1100:1");
+        ContestTurn turn = FasterReads.turn("2000 500000 0 240:3 1100:1");
         assertEquals(4e6, turn.opsPerSecond());
         assertEquals(2000, turn.tally().ended);
         assertEquals(4, turn.tally().latency().getTotalCount());
@@ -140,6 +140,6 @@ class ContestantsTest {
     }
 
     private static String absence(Executable opening) {
-        return assertThrows(AbsentException.class, opening).getMessage();
+        return assertThrows(PeerAbsentException.class, opening).getMessage();
     }
 }

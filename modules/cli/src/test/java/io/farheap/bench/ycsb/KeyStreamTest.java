@@ -13,12 +13,12 @@ class KeyStreamTest {
     private static final int RECORDS = 1000;
     private static final int GROUPS = 2000;
 
-    private static long[] counts(Distribution distribution) {
+    private static long[] counts(KeyDistribution distribution) {
         KeyStream stream = new KeyStream(distribution, RECORDS, 0, 1);
         OperationGroup group = new OperationGroup();
         long[] counts = new long[RECORDS];
         for (int i = 0; i < GROUPS; i++) {
-            stream.fill(group, Workload.C);
+            stream.fill(group, YcsbWorkload.C);
             assertTrue(group.readsOnly());
             for (long key : group.keys) {
                 counts[(int) key]++;
@@ -30,7 +30,7 @@ class KeyStreamTest {
     @Test
     void uniformKeysAreAllDrawnAboutAsOften() {
         long mean = GROUPS * (long) OperationGroup.SIZE / RECORDS;
-        for (long count : counts(Distribution.UNIFORM)) {
+        for (long count : counts(KeyDistribution.UNIFORM)) {
             assertTrue(count > mean / 3 && count < mean * 3, count + " of " + mean);
         }
     }
@@ -38,7 +38,7 @@ class KeyStreamTest {
     /** Of 1,000 keys with 0.99 the hottest has an eighth, by 1 / zeta. */
     @Test
     void zipfianKeysAreSkewedAndSpread() {
-        long[] counts = counts(Distribution.ZIPFIAN);
+        long[] counts = counts(KeyDistribution.ZIPFIAN);
         long[] sorted = counts.clone();
         Arrays.sort(sorted);
         long all = Arrays.stream(counts).sum();
@@ -61,7 +61,7 @@ class KeyStreamTest {
 
     @Test
     void theLatestKeysAreReadMost() {
-        long[] counts = counts(Distribution.LATEST);
+        long[] counts = counts(KeyDistribution.LATEST);
         long all = Arrays.stream(counts).sum();
         assertTrue(counts[RECORDS - 1] > all / 12);
         assertTrue(Arrays.stream(counts, RECORDS - 100, RECORDS).sum() > all / 2);
@@ -76,10 +76,10 @@ class KeyStreamTest {
         long inserts = 0;
         for (int thread = 0; thread < 2; thread++) {
             Set<Long> own = new HashSet<>();
-            KeyStream stream = new KeyStream(Distribution.LATEST, RECORDS, thread, 2);
+            KeyStream stream = new KeyStream(KeyDistribution.LATEST, RECORDS, thread, 2);
             OperationGroup group = new OperationGroup();
             for (int i = 0; i < GROUPS; i++) {
-                stream.fill(group, Workload.D);
+                stream.fill(group, YcsbWorkload.D);
                 for (int at = 0; at < OperationGroup.SIZE; at++) {
                     long key = group.keys[at];
                     if (group.kinds[at] == OperationGroup.INSERT) {
@@ -96,9 +96,9 @@ class KeyStreamTest {
 
     @Test
     void workloadsHaveTheirParts() {
-        for (Workload workload : Workload.values()) {
+        for (YcsbWorkload workload : YcsbWorkload.values()) {
             int[] kinds = new int[4];
-            KeyStream stream = new KeyStream(Distribution.UNIFORM, RECORDS, 0, 1);
+            KeyStream stream = new KeyStream(KeyDistribution.UNIFORM, RECORDS, 0, 1);
             OperationGroup group = new OperationGroup();
             for (int i = 0; i < GROUPS; i++) {
                 stream.fill(group, workload);

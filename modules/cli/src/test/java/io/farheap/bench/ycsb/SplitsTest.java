@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.bench.ycsb.Splits.Split;
+import io.farheap.bench.ycsb.LogSplits.Split;
 import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.service.MenuFile;
 import java.io.ByteArrayOutputStream;
@@ -56,7 +56,7 @@ class SplitsTest {
 
     @Test
     void theCheapestThatReachesAThroughputIsNamed() {
-        Splits splits = new Splits(MemoryPrices.of(MENU, null), LOG_BYTES);
+        LogSplits splits = new LogSplits(MemoryPrices.of(MENU, null), LOG_BYTES);
         Split file = new Split("file", 1, 0.5, 100, 5, 4);
         Split far = new Split("far", 1, 0.1, 1000, 2, 1);
         Split faster = new Split("far", 1, 0.5, 2000, 6, 5);
@@ -80,7 +80,7 @@ class SplitsTest {
     /** Two that are the same: neither is better, and each is worth its price. */
     @Test
     void equalsDoNotBeatEachOther() {
-        Splits splits = new Splits(MemoryPrices.of(MENU, null), LOG_BYTES);
+        LogSplits splits = new LogSplits(MemoryPrices.of(MENU, null), LOG_BYTES);
         splits.add(new Split("far", 1, 1, 100, 5, 4));
         splits.add(new Split("file", 1, 1, 100, 5, 4));
         assertEquals(2, splits.worthwhile(1).size());

@@ -1,6 +1,6 @@
 package io.farheap.manager.allocation;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.allocation.Offer.Kind;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -39,10 +39,10 @@ public final class Allocator {
      *
      * @throws NoRoomException saying how much there is
      */
-    public Placement place(Need need) throws NoRoomException {
-        Placement best = null;
+    public CachePlacement place(Need need) throws NoRoomException {
+        CachePlacement best = null;
         long most = 0;
-        for (Candidate candidate : need.candidates()) {
+        for (AllocationCandidate candidate : need.candidates()) {
             Map<Long, List<Kind>> sizes = new HashMap<>();
             Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
             there.keySet().stream().filter(kind -> sells(kind, need)).forEach(kind -> sizes.computeIfAbsent(
@@ -51,7 +51,7 @@ public final class Allocator {
             for (Map.Entry<Long, List<Kind>> size : sizes.entrySet()) {
                 Filling filling = new Filling(need, candidate, size.getKey(), need.regions(size.getKey()));
                 filling.fill(size.getValue(), there);
-                Placement found = filling.placement();
+                CachePlacement found = filling.placement();
                 most = Math.max(most, filling.bytes());
                 if (filling.full() && (best == null || ORDER.compare(found, best) < 0)) {
                     best = found;
@@ -65,7 +65,7 @@ public final class Allocator {
     }
 
     /** How many regions of one size a new cache could have with one of its configurations, up to all of them. */
-    public int room(Need need, Candidate candidate, long regionBytes) {
+    public int room(Need need, AllocationCandidate candidate, long regionBytes) {
         Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
         Filling filling = new Filling(need, candidate, regionBytes, need.regions(regionBytes));
         filling.fill(
@@ -95,8 +95,8 @@ public final class Allocator {
      * @param need with the one configuration that the cache has; its capacity is what that has its threads for
      * @param preferred servers that the cache has: where they have room, it gets that first, in this order
      */
-    public Placement more(Need need, long regionBytes, int regions, List<Long> preferred) throws NoRoomException {
-        Candidate candidate = need.candidates().getFirst();
+    public CachePlacement more(Need need, long regionBytes, int regions, List<Long> preferred) throws NoRoomException {
+        AllocationCandidate candidate = need.candidates().getFirst();
         Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
         Filling filling = new Filling(need, candidate, regionBytes, regions);
         for (long server : preferred) {
@@ -116,10 +116,10 @@ public final class Allocator {
         return filling.placement();
     }
 
-    private static final Comparator<Placement> ORDER = Comparator.comparingDouble(Placement::cost)
+    private static final Comparator<CachePlacement> ORDER = Comparator.comparingDouble(CachePlacement::cost)
             .thenComparingInt(one -> one.regions().size())
-            .thenComparingLong(Placement::bytes)
-            .thenComparingLong(Placement::regionBytes);
+            .thenComparingLong(CachePlacement::bytes)
+            .thenComparingLong(CachePlacement::regionBytes);
 
     /** Who wants a cache for ever pays the full price (Redy, section 3.2). */
     private static boolean sells(Kind kind, Need need) {
@@ -140,7 +140,7 @@ public final class Allocator {
     private final class Filling {
 
         private final Need need;
-        private final Candidate candidate;
+        private final AllocationCandidate candidate;
         private final long regionBytes;
         private final int total;
         /** Of the cache, for one region. */
@@ -150,7 +150,7 @@ public final class Allocator {
         private int missing;
         private double cost;
 
-        Filling(Need need, Candidate candidate, long regionBytes, int regions) {
+        Filling(Need need, AllocationCandidate candidate, long regionBytes, int regions) {
             this.need = need;
             this.candidate = candidate;
             this.regionBytes = regionBytes;
@@ -168,8 +168,8 @@ public final class Allocator {
             return regions > Long.MAX_VALUE / regionBytes ? Long.MAX_VALUE : regions * regionBytes;
         }
 
-        Placement placement() {
-            return new Placement(candidate, regionBytes, taken, cost);
+        CachePlacement placement() {
+            return new CachePlacement(candidate, regionBytes, taken, cost);
         }
 
         private double price(Kind kind) {
@@ -218,7 +218,7 @@ public final class Allocator {
 
         private @Nullable Offer tightest(List<NavigableSet<Offer>> servers) {
             Offer best = null;
-            Offer least = new Offer(Stock.FIRST_ID, servers.getFirst().first().kind(), Place.UNKNOWN, missing, 0);
+            Offer least = new Offer(Stock.FIRST_ID, servers.getFirst().first().kind(), NetworkLocation.UNKNOWN, missing, 0);
             for (NavigableSet<Offer> same : servers) {
                 for (Offer offer : same.tailSet(least, true)) {
                     if (room(offer) >= missing) {

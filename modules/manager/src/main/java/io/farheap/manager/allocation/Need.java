@@ -1,6 +1,6 @@
 package io.farheap.manager.allocation;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import java.util.List;
 import java.util.Set;
 
@@ -12,13 +12,13 @@ import java.util.Set;
  * @param place of the client
  * @param candidates the configurations that meet its objective; not empty
  * @param avoidServers which it does not get
- * @param avoidRacks where it gets nothing, since copies of it are there: as {@link Place#toString}
+ * @param avoidRacks where it gets nothing, since copies of it are there: as {@link NetworkLocation#toString}
  */
 public record Need(
         long capacity,
         double hours,
-        Place place,
-        List<Candidate> candidates,
+        NetworkLocation place,
+        List<AllocationCandidate> candidates,
         Set<Long> avoidServers,
         Set<String> avoidRacks) {
 
@@ -34,7 +34,7 @@ public record Need(
 
     /** Of a cache without an objective. */
     public static Need of(long capacity) {
-        return new Need(capacity, Double.POSITIVE_INFINITY, Place.UNKNOWN, List.of(Candidate.ANY), Set.of(), Set.of());
+        return new Need(capacity, Double.POSITIVE_INFINITY, NetworkLocation.UNKNOWN, List.of(AllocationCandidate.ANY), Set.of(), Set.of());
     }
 
     /** The same for another time. */
@@ -55,7 +55,7 @@ public record Need(
     }
 
     /** The same with one configuration alone. */
-    public Need with(Candidate candidate) {
+    public Need with(AllocationCandidate candidate) {
         return new Need(capacity, hours, place, List.of(candidate), avoidServers, avoidRacks);
     }
 

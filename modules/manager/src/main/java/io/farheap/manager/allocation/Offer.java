@@ -6,7 +6,7 @@ package io.farheap.manager.allocation;
  * @param free regions; of a spot server no more than what can leave within its notice
  * @param freeCores that no cache has; {@link Double#POSITIVE_INFINITY} where nobody knows how many it has
  */
-public record Offer(long serverId, Kind kind, Place place, int free, double freeCores) {
+public record Offer(long serverId, Kind kind, NetworkLocation place, int free, double freeCores) {
 
     /**
      * What servers have in common that cost the same.

@@ -18,7 +18,7 @@ public final class Prices {
     /** Of a GiB for an hour, of types that are not on the menu: as the dearest that is. */
     private double dearest;
 
-    private final Map<String, Survival> lives = new TreeMap<>();
+    private final Map<String, SurvivalEstimator> lives = new TreeMap<>();
 
     public Prices(Menu menu) {
         this.menu = menu;
@@ -46,10 +46,10 @@ public final class Prices {
     }
 
     /** How long spot machines of a type live: who has seen one end adds that. */
-    public Survival life(String type) {
+    public SurvivalEstimator life(String type) {
         return lives.computeIfAbsent(type, _ -> {
             MachineType known = menu.find(type);
-            return new Survival(known == null ? UNKNOWN_LIFE_HOURS : known.lifeHours());
+            return new SurvivalEstimator(known == null ? UNKNOWN_LIFE_HOURS : known.lifeHours());
         });
     }
 
@@ -97,7 +97,7 @@ public final class Prices {
 
     /** Each reclaim is followed by another machine, so there is one for each life. */
     private double reclaimsAnHour(String type, double hours) {
-        Survival life = life(type);
+        SurvivalEstimator life = life(type);
         double within = 1 - life.beyond(hours);
         return Math.max(within / hours, 1 / life.mean() - 1 / hours);
     }

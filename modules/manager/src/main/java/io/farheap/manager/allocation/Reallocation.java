@@ -1,6 +1,6 @@
 package io.farheap.manager.allocation;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import java.util.Set;
 
 /**
@@ -9,15 +9,15 @@ import java.util.Set;
  * @param more where the regions go that are new, and those of the servers that it leaves; with the configuration that
  *     it has then
  * @param left servers that it leaves
- * @param cost of all of it for an hour, as {@link Placement#cost}
+ * @param cost of all of it for an hour, as {@link CachePlacement#cost}
  */
-public record Reallocation(Placement more, Set<Long> left, double cost) {
+public record Reallocation(CachePlacement more, Set<Long> left, double cost) {
 
     public Reallocation {
         left = Set.copyOf(left);
     }
 
-    public Candidate candidate() {
+    public AllocationCandidate candidate() {
         return more.candidate();
     }
 }

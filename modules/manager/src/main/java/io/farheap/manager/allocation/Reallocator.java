@@ -1,6 +1,6 @@
 package io.farheap.manager.allocation;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -45,11 +45,11 @@ public final class Reallocator {
      * @throws NoRoomException saying how many bytes there are for what is new or cannot stay
      */
     public Reallocation find(Need need, Holding held, int missing, boolean saving) throws NoRoomException {
-        List<Way> ways =
-                need.candidates().stream().map(one -> new Way(need, one, held)).toList();
+        List<ConfigurationTrial> ways =
+                need.candidates().stream().map(one -> new ConfigurationTrial(need, one, held)).toList();
         List<Option> bases = new ArrayList<>();
         NoRoomException refused = null;
-        for (Way way : ways) {
+        for (ConfigurationTrial way : ways) {
             try {
                 bases.add(way.leaving(way.unfit, missing));
             } catch (NoRoomException e) {
@@ -67,16 +67,16 @@ public final class Reallocator {
             double move = (other.moved - base.moved)
                     * (held.regionBytes() / GIB)
                     * prices.menu().movePrice();
-            if (Saving.pays(base.cost(), other.cost(), need.hours(), move) && Option.ORDER.compare(other, best) < 0) {
+            if (MoveSaving.pays(base.cost(), other.cost(), need.hours(), move) && Option.ORDER.compare(other, best) < 0) {
                 best = other;
             }
         }
         return best.found;
     }
 
-    private static List<Option> others(List<Way> ways, List<Option> bases, int missing) {
+    private static List<Option> others(List<ConfigurationTrial> ways, List<Option> bases, int missing) {
         List<Option> others = new ArrayList<>(bases);
-        for (Way way : ways) {
+        for (ConfigurationTrial way : ways) {
             Set<Long> left = new TreeSet<>(way.unfit);
             for (long server : way.dearestFirst().stream().limit(MOST_LEFT).toList()) {
                 left.add(server);
@@ -92,8 +92,8 @@ public final class Reallocator {
     }
 
     /** How many regions there is no room for with a configuration, of those that are new or cannot stay. */
-    public int lacking(Need need, Candidate candidate, Holding held, int missing) {
-        Way way = new Way(need, candidate, held);
+    public int lacking(Need need, AllocationCandidate candidate, Holding held, int missing) {
+        ConfigurationTrial way = new ConfigurationTrial(need, candidate, held);
         int wanted = missing + way.regionsOf(way.unfit);
         if (wanted == 0) {
             return 0;
@@ -118,17 +118,17 @@ public final class Reallocator {
     }
 
     /** With one configuration. */
-    private final class Way {
+    private final class ConfigurationTrial {
 
         private final Need need;
-        private final Candidate candidate;
+        private final AllocationCandidate candidate;
         private final Holding held;
         /** For one region. */
         private final double threads;
         /** Servers that cannot serve it. */
         private final Set<Long> unfit = new TreeSet<>();
 
-        Way(Need need, Candidate candidate, Holding held) {
+        ConfigurationTrial(Need need, AllocationCandidate candidate, Holding held) {
             this.need = need.with(candidate);
             this.candidate = candidate;
             this.held = held;
@@ -194,7 +194,7 @@ public final class Reallocator {
             }
             int moved = regionsOf(left);
             List<Long> first = staying.stream().filter(this::isNear).toList();
-            Placement more = allocator.more(need.avoiding(avoided), held.regionBytes(), missing + moved, first);
+            CachePlacement more = allocator.more(need.avoiding(avoided), held.regionBytes(), missing + moved, first);
             return new Option(new Reallocation(more, left, cost + more.cost()), moved);
         }
 

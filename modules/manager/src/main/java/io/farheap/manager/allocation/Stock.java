@@ -24,7 +24,7 @@ public final class Stock {
     /** Of servers with as much room the one that comes first. */
     static final long FIRST_ID = -1;
 
-    private static final String EVERYWHERE = Place.UNKNOWN.within(Place.FARTHEST);
+    private static final String EVERYWHERE = NetworkLocation.UNKNOWN.within(NetworkLocation.FARTHEST);
     /** Servers of which nobody knows where they are. */
     private static final String UNPLACED = "?";
 
@@ -79,21 +79,21 @@ public final class Stock {
         }
     }
 
-    private static List<String> parts(Place place) {
+    private static List<String> parts(NetworkLocation place) {
         if (place.dataCenter().isEmpty()) {
             return List.of(EVERYWHERE, UNPLACED);
         }
         return Stream.of(
-                        EVERYWHERE, place.within(Place.FARTHEST), place.within(Place.CLUSTER), place.within(Place.RACK))
-                .filter(part -> !part.equals(Place.NOWHERE))
+                        EVERYWHERE, place.within(NetworkLocation.FARTHEST), place.within(NetworkLocation.CLUSTER), place.within(NetworkLocation.RACK))
+                .filter(part -> !part.equals(NetworkLocation.NOWHERE))
                 .toList();
     }
 
     /** The servers at most so many switches from a place, by kind and in the order of what is free. */
-    Map<Kind, NavigableSet<Offer>> within(Place place, int switches) {
+    Map<Kind, NavigableSet<Offer>> within(NetworkLocation place, int switches) {
         Map<Kind, NavigableSet<Offer>> placed = parts.getOrDefault(place.within(switches), Map.of());
         Map<Kind, NavigableSet<Offer>> unplaced = parts.getOrDefault(UNPLACED, Map.of());
-        if (switches < Place.FARTHEST || place.dataCenter().isEmpty() || unplaced.isEmpty()) {
+        if (switches < NetworkLocation.FARTHEST || place.dataCenter().isEmpty() || unplaced.isEmpty()) {
             return placed;
         }
         Map<Kind, NavigableSet<Offer>> both = new HashMap<>(placed);

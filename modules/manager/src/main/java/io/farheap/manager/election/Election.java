@@ -1,6 +1,6 @@
 package io.farheap.manager.election;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.io.IOException;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -43,7 +43,7 @@ public final class Election implements AutoCloseable {
             client.start();
             latch.start();
         } catch (Throwable e) {
-            Closing.after(e, client);
+            Closeables.after(e, client);
             throw e instanceof RuntimeException known ? known : new IllegalStateException("no election begins", e);
         }
     }

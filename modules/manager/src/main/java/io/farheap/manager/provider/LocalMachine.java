@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** A memory server in a process of its own. What becomes of it is told on the clock's thread, in order. */
 final class LocalMachine implements Machine {
 
-    private final Lot lot;
+    private final MachineOffer lot;
     private final double lifeMillis;
     private final String device;
     private final ScheduledExecutorService clock;
@@ -39,7 +39,7 @@ final class LocalMachine implements Machine {
      * @param gone told when nothing of it is left
      */
     LocalMachine(
-            Lot lot,
+            MachineOffer lot,
             double lifeMillis,
             String device,
             ScheduledExecutorService clock,
@@ -56,7 +56,7 @@ final class LocalMachine implements Machine {
     }
 
     @Override
-    public Lot lot() {
+    public MachineOffer lot() {
         return lot;
     }
 

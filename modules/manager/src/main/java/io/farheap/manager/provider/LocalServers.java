@@ -1,6 +1,6 @@
 package io.farheap.manager.provider;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
 import io.farheap.time.TimeLimit;
@@ -46,7 +46,7 @@ public final class LocalServers implements ServerProvider {
         }
     }
 
-    private record Awaited(String type, boolean spot) {}
+    private record AwaitedMachine(String type, boolean spot) {}
 
     private final LocalSettings settings;
     private final Supplier<Menu> menu;
@@ -61,7 +61,7 @@ public final class LocalServers implements ServerProvider {
     /** Guarded by this, as what follows. */
     private final Set<LocalMachine> machines = new HashSet<>();
 
-    private final Set<Awaited> awaited = new HashSet<>();
+    private final Set<AwaitedMachine> awaited = new HashSet<>();
     private final SplittableRandom lives;
     private boolean closed;
 
@@ -74,7 +74,7 @@ public final class LocalServers implements ServerProvider {
     }
 
     @Override
-    public List<Lot> menu() {
+    public List<MachineOffer> menu() {
         int left = left();
         return menu.get().types().values().stream()
                 .sorted(Comparator.comparing(MachineType::name))
@@ -88,18 +88,18 @@ public final class LocalServers implements ServerProvider {
 
     /** All types together have so many servers. */
     @Override
-    public Optional<Quote> cheapest(Wish wish) {
+    public Optional<Quote> cheapest(CapacityRequest wish) {
         int left = left();
-        List<Lot> lots = menu();
+        List<MachineOffer> lots = menu();
         return Stream.concat(Stream.of(lots), lots.stream().map(List::of))
-                .flatMap(some -> Cheapest.of(some, wish).stream())
+                .flatMap(some -> MachineKnapsack.of(some, wish).stream())
                 .filter(quote -> quote.machines().size() <= left)
                 .min(Comparator.comparingDouble(Quote::cost)
                         .thenComparingInt(quote -> quote.machines().size()));
     }
 
     @Override
-    public Machine start(Lot lot) {
+    public Machine start(MachineOffer lot) {
         LocalMachine machine;
         synchronized (this) {
             if (closed) {
@@ -135,7 +135,7 @@ public final class LocalServers implements ServerProvider {
     @Override
     public void tellWhenAvailable(String type, boolean spot) {
         synchronized (this) {
-            awaited.add(new Awaited(type, spot));
+            awaited.add(new AwaitedMachine(type, spot));
         }
         tellAwaited();
     }
@@ -144,8 +144,8 @@ public final class LocalServers implements ServerProvider {
         if (closed || awaited.isEmpty()) {
             return;
         }
-        for (Lot lot : menu()) {
-            if (lot.available() > 0 && awaited.remove(new Awaited(lot.type(), lot.spot()))) {
+        for (MachineOffer lot : menu()) {
+            if (lot.available() > 0 && awaited.remove(new AwaitedMachine(lot.type(), lot.spot()))) {
                 clock.execute(() -> listener.available(lot.type(), lot.spot()));
             }
         }
@@ -163,7 +163,7 @@ public final class LocalServers implements ServerProvider {
         }
         clock.shutdownNow();
         try {
-            Closing.all(last.stream()
+            Closeables.all(last.stream()
                     .<AutoCloseable>map(machine -> () -> waits.execute(machine::close))
                     .toList());
             waits.shutdown();

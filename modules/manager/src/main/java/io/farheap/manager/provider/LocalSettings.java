@@ -115,8 +115,8 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
     }
 
     /** Of a type whose regions do not fit, as may come with another menu, there is nothing. */
-    List<Lot> lots(MachineType type, int available) {
-        List<Lot> lots = new ArrayList<>();
+    List<MachineOffer> lots(MachineType type, int available) {
+        List<MachineOffer> lots = new ArrayList<>();
         long regions = memoryBytes(type) / regionBytes(type);
         if (regions > 0 && regions <= Integer.MAX_VALUE) {
             lots.add(lot(type, false, type.price(), (int) regions, available));
@@ -127,8 +127,8 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
         return lots;
     }
 
-    private Lot lot(MachineType type, boolean spot, double price, int regions, int available) {
-        return new Lot(
+    private MachineOffer lot(MachineType type, boolean spot, double price, int regions, int available) {
+        return new MachineOffer(
                 type.name(),
                 spot,
                 price,
@@ -140,7 +140,7 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
     }
 
     /** Of a {@code server} command. */
-    static List<String> options(Lot lot, String managers) {
+    static List<String> options(MachineOffer lot, String managers) {
         List<String> options = new ArrayList<>(List.of(
                 "--manager",
                 managers,

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionStage;
 public interface Machine {
 
     /** What it was started as. */
-    Lot lot();
+    MachineOffer lot();
 
     /**
      * HOST:PORT of its memory server, when that serves. Fails with an exception whose message says why, where the

@@ -8,7 +8,7 @@ import java.util.List;
  * @param machines one entry for each
  * @param cost of all of them for an hour, the wish's burden included
  */
-public record Quote(List<Lot> machines, double cost) {
+public record Quote(List<MachineOffer> machines, double cost) {
 
     public Quote {
         machines = List.copyOf(machines);

@@ -35,12 +35,12 @@ public final class RegisteredServers implements ServerProvider {
     }
 
     @Override
-    public List<Lot> menu() {
+    public List<MachineOffer> menu() {
         return List.of();
     }
 
     @Override
-    public Machine start(Lot lot) {
+    public Machine start(MachineOffer lot) {
         throw new IllegalArgumentException("provider " + NAME + " lets no machine of type " + lot.type());
     }
 

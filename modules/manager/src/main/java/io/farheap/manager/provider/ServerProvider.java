@@ -23,7 +23,7 @@ public interface ServerProvider extends AutoCloseable {
     }
 
     /** What can be had now, at today's prices. What cannot be had is there with 0. */
-    List<Lot> menu();
+    List<MachineOffer> menu();
 
     /**
      * Begins to start a machine. Each is a machine more, whatever became of others.
@@ -33,7 +33,7 @@ public interface ServerProvider extends AutoCloseable {
      *     last one
      * @throws IllegalStateException after {@link #close}
      */
-    Machine start(Lot lot);
+    Machine start(MachineOffer lot);
 
     /**
      * The cheapest machines that together have room: a large one or several small ones, by what can be had and what it
@@ -41,8 +41,8 @@ public interface ServerProvider extends AutoCloseable {
      *
      * @return empty where all that can be had have not the room
      */
-    default Optional<Quote> cheapest(Wish wish) {
-        return Cheapest.of(menu(), wish);
+    default Optional<Quote> cheapest(CapacityRequest wish) {
+        return MachineKnapsack.of(menu(), wish);
     }
 
     /**

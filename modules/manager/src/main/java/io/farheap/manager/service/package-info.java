@@ -1,6 +1,6 @@
 /**
  * The cache manager: what it decides ({@link io.farheap.manager.service.Allocator}), what it knows
- * ({@link io.farheap.manager.service.Cluster}), and how others reach it. What has to survive it is
+ * ({@link io.farheap.manager.service.ClusterManager}), and how others reach it. What has to survive it is
  * {@link io.farheap.manager.state}'s; what clients and servers do with it is the library's {@code manager}.
  */
 @NullMarked

@@ -66,7 +66,7 @@ final class BestFit {
     }
 
     private double left(int freeCores, int freeGib) {
-        return freeCores + Parameters.GIB_WEIGHT * freeGib;
+        return freeCores + SimulationParameters.GIB_WEIGHT * freeGib;
     }
 
     private int nextPresent(int freeCores, int least) {

@@ -1,6 +1,6 @@
 package io.farheap.manager.simulator;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -21,11 +21,11 @@ final class CacheDemand {
     private static final double FOR_EVER_PART = 0.1;
 
     /** As figure 3's: the least latency, a balance, the most throughput; and no objective. */
-    private static final List<List<Candidate>> OBJECTIVES = List.of(
-            List.of(new Candidate(1, 0)),
-            List.of(new Candidate(3, 0), new Candidate(5, 1)),
-            List.of(new Candidate(3, 2), new Candidate(5, 4)),
-            List.of(new Candidate(5, 0)));
+    private static final List<List<AllocationCandidate>> OBJECTIVES = List.of(
+            List.of(new AllocationCandidate(1, 0)),
+            List.of(new AllocationCandidate(3, 0), new AllocationCandidate(5, 1)),
+            List.of(new AllocationCandidate(3, 2), new AllocationCandidate(5, 4)),
+            List.of(new AllocationCandidate(5, 0)));
 
     private static final double[] OBJECTIVES_UP_TO = {0.2, 0.6, 0.8, 1};
 
@@ -57,7 +57,7 @@ final class CacheDemand {
         return random.nextDouble() < FOR_EVER_PART;
     }
 
-    List<Candidate> objective() {
+    List<AllocationCandidate> objective() {
         double drawn = random.nextDouble();
         int kind = 0;
         while (drawn >= OBJECTIVES_UP_TO[kind]) {

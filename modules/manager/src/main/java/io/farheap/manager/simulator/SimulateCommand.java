@@ -73,8 +73,8 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
         }
         PrintWriter out = spec.commandLine().getOut();
         long chosen = seed != null ? seed : RandomGenerator.getDefault().nextLong(1_000_000);
-        CacheOptions options =
-                new CacheOptions(caches != null ? caches : servers / 20.0, !noSpot, !noEarlyMoves, !noCheaper);
+        SimulatedCacheOptions options =
+                new SimulatedCacheOptions(caches != null ? caches : servers / 20.0, !noSpot, !noEarlyMoves, !noCheaper);
         String command = "./farheap simulate --servers " + servers + " --days " + days + " --seed " + chosen;
         out.println(command);
         out.flush();
@@ -99,7 +99,7 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
             Files.writeString(json, SimulationReport.text(figures));
         }
         if (plots != null) {
-            Figures.write(
+            SimulationFigures.write(
                     simulation.census(),
                     plots,
                     List.of("simulated: fitted to the paper's figures, not observed", command));
@@ -107,18 +107,18 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
         return 0;
     }
 
-    private Simulation run(long chosen, CacheOptions options) {
+    private Simulation run(long chosen, SimulatedCacheOptions options) {
         Simulation simulation = new Simulation(servers, days, chosen, options);
         simulation.run();
         return simulation;
     }
 
-    private JsonObject compare(long chosen, CacheOptions all, PrintWriter out) {
-        Map<String, CacheOptions> others = new LinkedHashMap<>();
-        others.put("no_spot", new CacheOptions(all.caches(), false, all.earlyMoves(), all.cheaper()));
-        others.put("no_early_moves", new CacheOptions(all.caches(), all.spot(), false, all.cheaper()));
-        others.put("no_cheaper", new CacheOptions(all.caches(), all.spot(), all.earlyMoves(), false));
-        others.put("none_of_them", new CacheOptions(all.caches(), false, false, false));
+    private JsonObject compare(long chosen, SimulatedCacheOptions all, PrintWriter out) {
+        Map<String, SimulatedCacheOptions> others = new LinkedHashMap<>();
+        others.put("no_spot", new SimulatedCacheOptions(all.caches(), false, all.earlyMoves(), all.cheaper()));
+        others.put("no_early_moves", new SimulatedCacheOptions(all.caches(), all.spot(), false, all.cheaper()));
+        others.put("no_cheaper", new SimulatedCacheOptions(all.caches(), all.spot(), all.earlyMoves(), false));
+        others.put("none_of_them", new SimulatedCacheOptions(all.caches(), false, false, false));
         JsonObject compared = new JsonObject();
         others.forEach((name, options) -> {
             SimulationReport report = new SimulationReport(run(chosen, options));

@@ -1,6 +1,6 @@
 package io.farheap.manager.simulator;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.allocation.Need;
 import java.util.List;
 import java.util.TreeMap;
@@ -12,7 +12,7 @@ final class SimulatedCache {
     /** For the time that it was asked for. */
     final Need need;
 
-    final Candidate candidate;
+    final AllocationCandidate candidate;
     /** Minutes. */
     final double begin;
 
@@ -25,7 +25,7 @@ final class SimulatedCache {
     /** Regions that have no place now, and since when. */
     int homeless;
 
-    SimulatedCache(long id, Need need, Candidate candidate, double begin, double end, boolean forEver) {
+    SimulatedCache(long id, Need need, AllocationCandidate candidate, double begin, double end, boolean forEver) {
         this.id = id;
         this.need = need;
         this.candidate = candidate;

@@ -4,23 +4,23 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /** A market and the caches in it over some days, the same for the same seed. One thread at a time. */
-final class Simulation implements Market.Watcher {
+final class Simulation implements SimulatedDataCenter.Watcher {
 
     /** Its streams of numbers are independent, and the same on each Java. */
     private static final String GENERATOR = "L64X128MixRandom";
 
-    private final Census census = new Census();
-    private final Market market;
-    private final FarMemory farMemory;
+    private final DataCenterCensus census = new DataCenterCensus();
+    private final SimulatedDataCenter market;
+    private final CachePopulation farMemory;
     private final double begin;
     private final double end;
 
-    Simulation(int servers, double days, long seed, CacheOptions options) {
+    Simulation(int servers, double days, long seed, SimulatedCacheOptions options) {
         Topology topology = Topology.of(servers);
-        market = new Market(topology, new Demand(topology, generator(seed, "market")), this);
-        farMemory = new FarMemory(market, generator(seed, "caches"), options);
-        begin = Parameters.WARM_UP_DAYS * Demand.DAY;
-        end = begin + days * Demand.DAY;
+        market = new SimulatedDataCenter(topology, new MachineDemand(topology, generator(seed, "market")), this);
+        farMemory = new CachePopulation(market, generator(seed, "caches"), options);
+        begin = SimulationParameters.WARM_UP_DAYS * MachineDemand.DAY;
+        end = begin + days * MachineDemand.DAY;
     }
 
     /** What caches draw does not change what the market draws, so that runs with and without them compare. */
@@ -37,7 +37,7 @@ final class Simulation implements Market.Watcher {
             double next = Math.min(market.next(), farMemory.next());
             while (look <= next && look < end) {
                 census.look(market);
-                look += Census.LOOK;
+                look += DataCenterCensus.LOOK;
             }
             if (farMemory.next() < market.next()) {
                 farMemory.step();
@@ -48,15 +48,15 @@ final class Simulation implements Market.Watcher {
         farMemory.end(end);
     }
 
-    Census census() {
+    DataCenterCensus census() {
         return census;
     }
 
-    Market market() {
+    SimulatedDataCenter market() {
         return market;
     }
 
-    FarMemory farMemory() {
+    CachePopulation farMemory() {
         return farMemory;
     }
 

@@ -17,8 +17,8 @@ final class SimulationReport {
     private static final double DECIMALS = 1e3;
 
     private final Simulation simulation;
-    private final Census census;
-    private final FarMemory far;
+    private final DataCenterCensus census;
+    private final CachePopulation far;
 
     SimulationReport(Simulation simulation) {
         this.simulation = simulation;
@@ -29,7 +29,7 @@ final class SimulationReport {
     void printMarket(PrintWriter out) {
         out.printf("%-34s %9s %10s %10s%n", "fitted, not observed", "paper", "simulated", "deviation");
         long missed = 0;
-        for (PaperFigure figure : PaperFigure.ALL) {
+        for (PaperQuantile figure : PaperQuantile.ALL) {
             boolean misses = figure.misses(census);
             missed += misses ? 1 : 0;
             out.printf(
@@ -44,20 +44,20 @@ final class SimulationReport {
                 missed == 0
                         ? "Every quantile is within 20% of the paper's. The market's parameters were fitted to these figures, so this shows "
                                 + "that they can be met, and not that a data center is like this."
-                        : missed + " of " + PaperFigure.ALL.size()
+                        : missed + " of " + PaperQuantile.ALL.size()
                                 + " are further than 20% from the paper's. The market's parameters were fitted to these figures.");
-        Market market = simulation.market();
+        SimulatedDataCenter market = simulation.market();
         out.printf(
                 "%d machines came in %.0f days, %.2f%% of them to a full cluster; %d strandings ended.%n",
                 market.arrivals(),
-                market.now() / Demand.DAY,
+                market.now() / MachineDemand.DAY,
                 100.0 * market.refused() / Math.max(1, market.arrivals()),
                 census.strandings());
     }
 
     void printCaches(PrintWriter out, String which) {
-        FarMemory.Counts counts = far.counts();
-        Meter meter = far.meter();
+        CachePopulation.CacheCounts counts = far.counts();
+        CostMeter meter = far.meter();
         out.printf(
                 "%s: %d caches, %d refused; %.1f%% of the full price, %.1f%% of larger machines; memory %s; %d reclaims, "
                         + "regions moved %d (%d early, %d to cheaper ones), lost %d; objectives missed %.4f%% of the time%n",
@@ -92,7 +92,7 @@ final class SimulationReport {
     /** The fields of a run's caches. */
     JsonObject caches() {
         JsonObject json = new JsonObject();
-        FarMemory.Counts counts = far.counts();
+        CachePopulation.CacheCounts counts = far.counts();
         json.addProperty("caches", counts.asked());
         json.addProperty("refused", counts.refused());
         json.addProperty("reclaims", counts.reclaims());
@@ -100,7 +100,7 @@ final class SimulationReport {
         json.addProperty("regions_moved_early", counts.movedEarly());
         json.addProperty("regions_moved_cheaper", counts.movedCheaper());
         json.addProperty("regions_lost", counts.lost());
-        Meter meter = far.meter();
+        CostMeter meter = far.meter();
         put(json, "objectives_missed_pct", meter.objectivesMissedPercent());
         put(json, "cost_pct_of_full_price", meter.costPercentOfFullPrice());
         put(json, "cost_pct_of_larger_machines", meter.costPercentOfLargerMachines());

@@ -1,9 +1,9 @@
 package io.farheap.manager.simulator;
 
 import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.CachePlacement;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
-import io.farheap.manager.allocation.Placement;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
@@ -18,7 +18,7 @@ final class TimedAllocator {
         this.allocator = allocator;
     }
 
-    Placement place(Need need) throws NoRoomException {
+    CachePlacement place(Need need) throws NoRoomException {
         long begin = System.nanoTime();
         try {
             return allocator.place(need);
@@ -27,7 +27,7 @@ final class TimedAllocator {
         }
     }
 
-    Placement more(Need need, long regionBytes, int regions, List<Long> preferred) throws NoRoomException {
+    CachePlacement more(Need need, long regionBytes, int regions, List<Long> preferred) throws NoRoomException {
         long begin = System.nanoTime();
         try {
             return allocator.more(need, regionBytes, regions, preferred);

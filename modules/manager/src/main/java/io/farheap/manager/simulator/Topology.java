@@ -1,6 +1,6 @@
 package io.farheap.manager.simulator;
 
-import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.NetworkLocation;
 
 /**
  * Which server is where, in a network of three levels (Redy, section 5.3): two servers are 1 switch apart in a rack, 3
@@ -17,14 +17,14 @@ final class Topology {
 
     private final int[] rackOf;
 
-    /** As in {@link Parameters}; parts are of nearly the same size. */
+    /** As in {@link SimulationParameters}; parts are of nearly the same size. */
     static Topology of(int servers) {
-        int clusters = Math.max(1, Math.round((float) servers / Parameters.CLUSTER_SERVERS));
+        int clusters = Math.max(1, Math.round((float) servers / SimulationParameters.CLUSTER_SERVERS));
         return new Topology(
                 servers,
                 clusters,
-                Math.max(1, clusters / Parameters.DATA_CENTER_CLUSTERS),
-                Math.max(1, Math.round((float) servers / clusters / Parameters.RACK_SERVERS)));
+                Math.max(1, clusters / SimulationParameters.DATA_CENTER_CLUSTERS),
+                Math.max(1, Math.round((float) servers / clusters / SimulationParameters.RACK_SERVERS)));
     }
 
     private Topology(int servers, int clusters, int dataCenters, int racksPerCluster) {
@@ -93,8 +93,8 @@ final class Topology {
         return (int) ((long) cluster * dataCenters / clusters);
     }
 
-    Place placeOfRack(int rack) {
+    NetworkLocation placeOfRack(int rack) {
         int cluster = clusterOfRack(rack);
-        return new Place("dc" + dataCenterOfCluster(cluster), "c" + cluster, "r" + rack);
+        return new NetworkLocation("dc" + dataCenterOfCluster(cluster), "c" + cluster, "r" + rack);
     }
 }

@@ -26,20 +26,20 @@ public record CacheRecord(
         long capacity,
         long wanted,
         long regionBytes,
-        Terms terms,
+        AllocationTerms terms,
         long generation,
         SortedMap<Long, Integer> regions,
         SortedMap<Long, Integer> reserved,
-        @Nullable Plan plan,
+        @Nullable CachePlan plan,
         boolean ended) {
 
     /** @throws IllegalArgumentException where a value is out of its range */
     public CacheRecord {
-        Checks.notBlank("name", name);
-        Checks.atLeast("capacity", capacity, 0);
-        Checks.atLeast("wanted", wanted, 0);
-        Checks.atLeast("regionBytes", regionBytes, 1);
-        Checks.atLeast("generation", generation, 0);
+        RecordChecks.notBlank("name", name);
+        RecordChecks.atLeast("capacity", capacity, 0);
+        RecordChecks.atLeast("wanted", wanted, 0);
+        RecordChecks.atLeast("regionBytes", regionBytes, 1);
+        RecordChecks.atLeast("generation", generation, 0);
         regions = counts("regions", regions);
         reserved = counts("reserved", reserved);
     }
@@ -51,11 +51,11 @@ public record CacheRecord(
             long capacity,
             long wanted,
             long regionBytes,
-            Terms terms,
+            AllocationTerms terms,
             long generation,
             SortedMap<Long, Integer> regions,
             SortedMap<Long, Integer> reserved,
-            @Nullable Plan plan) {
+            @Nullable CachePlan plan) {
         this(id, name, capacity, wanted, regionBytes, terms, generation, regions, reserved, plan, false);
     }
 
@@ -66,7 +66,7 @@ public record CacheRecord(
             long capacity,
             long wanted,
             long regionBytes,
-            Terms terms,
+            AllocationTerms terms,
             long generation,
             SortedMap<Long, Integer> regions,
             SortedMap<Long, Integer> reserved) {
@@ -83,7 +83,7 @@ public record CacheRecord(
         return placed(capacity, regions, plan == null ? terms : terms.of(plan));
     }
 
-    private CacheRecord placed(long capacity, SortedMap<Long, Integer> regions, Terms terms) {
+    private CacheRecord placed(long capacity, SortedMap<Long, Integer> regions, AllocationTerms terms) {
         return new CacheRecord(
                 id, name, capacity, 0, regionBytes, terms, generation + 1, regions, Collections.emptySortedMap());
     }
@@ -94,7 +94,7 @@ public record CacheRecord(
     }
 
     /** A generation later, with what it is to become, and the room for that. */
-    public CacheRecord planning(long wanted, Plan plan, SortedMap<Long, Integer> reserved) {
+    public CacheRecord planning(long wanted, CachePlan plan, SortedMap<Long, Integer> reserved) {
         return new CacheRecord(id, name, capacity, wanted, regionBytes, terms, generation + 1, regions, reserved, plan);
     }
 
@@ -129,7 +129,7 @@ public record CacheRecord(
     private static SortedMap<Long, Integer> counts(String what, SortedMap<Long, Integer> counts) {
         SortedMap<Long, Integer> copy = new TreeMap<>();
         counts.forEach((server, count) -> {
-            Checks.atLeast(what + " of server " + NodePaths.hex(server), count, 1);
+            RecordChecks.atLeast(what + " of server " + NodePaths.hex(server), count, 1);
             copy.put(server, count);
         });
         return Collections.unmodifiableSortedMap(copy);

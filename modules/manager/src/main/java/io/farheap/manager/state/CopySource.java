@@ -1,7 +1,7 @@
 package io.farheap.manager.state;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.apache.zookeeper.CreateMode;
@@ -10,10 +10,10 @@ import org.apache.zookeeper.KeeperException;
 /** A state that is copied from: once it is fenced nobody writes it, and in the end nobody opens it again. */
 final class CopySource implements AutoCloseable {
 
-    private final Place place;
+    private final StateLocation place;
     private final CloseStack opened = new CloseStack();
     private final ZooKeeperHost host;
-    private final Connection connection;
+    private final ZooKeeperConnection connection;
     private final EpochNode node;
     private int epoch;
 
@@ -22,27 +22,27 @@ final class CopySource implements AutoCloseable {
      *
      * @throws StateException it is in use, or there is none
      */
-    CopySource(Place place, Duration patience) throws Exception {
+    CopySource(StateLocation place, Duration patience) throws Exception {
         this.place = place;
         try {
             place.requireBegun();
             host = opened.add(place.start());
-            connection = opened.add(new Connection(host.connection(), patience));
+            connection = opened.add(new ZooKeeperConnection(host.connection(), patience));
             node = new EpochNode(connection.client());
             if (node.find() == null) {
                 throw new StateException("no manager has ever kept its state in " + place);
             }
         } catch (Throwable e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw e;
         }
     }
 
-    Reads reads() {
+    PipelinedReads reads() {
         return connection.reads();
     }
 
-    Standing standing() throws Exception {
+    EpochStatus standing() throws Exception {
         return node.see().standing();
     }
 
@@ -51,7 +51,7 @@ final class CopySource implements AutoCloseable {
      *
      * @return its epoch, above all that memory servers have seen
      */
-    int fence(Place to) throws Exception {
+    int fence(StateLocation to) throws Exception {
         // A directory's lock keeps others out. Elsewhere one that is fenced would be elected, and fence this.
         if (host.shared()) {
             try {
@@ -63,17 +63,17 @@ final class CopySource implements AutoCloseable {
             } catch (KeeperException.NodeExistsException e) {
                 throw new StateException(
                         "another copy from " + place + " is under way, or was killed: it is over within "
-                                + Connection.SESSION_MILLIS / 1_000 + " s then, so wait and try again",
+                                + ZooKeeperConnection.SESSION_MILLIS / 1_000 + " s then, so wait and try again",
                         e);
             }
         }
-        epoch = new Opening(connection.client(), reads()).openToCopy();
+        epoch = new StoreOpener(connection.client(), reads()).openToCopy();
         return epoch;
     }
 
     /** Nobody opens it again. Not where another has opened it since it was fenced. */
-    void moved(String copy, Place to) throws Exception {
-        Standing moved = new Standing.Moved(copy, to.toString());
+    void moved(String copy, StateLocation to) throws Exception {
+        EpochStatus moved = new EpochStatus.MovedState(copy, to.toString());
         try {
             node.set(epoch, moved);
         } catch (KeeperException.BadVersionException e) {

@@ -1,7 +1,7 @@
 package io.farheap.manager.state;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,65 +12,65 @@ import org.jspecify.annotations.Nullable;
 /** A state that is copied to: from {@link #begin} until it is complete no manager opens it. */
 final class CopyTarget implements AutoCloseable {
 
-    private final Place place;
+    private final StateLocation place;
     private final CloseStack opened = new CloseStack();
-    private final Connection connection;
-    private final Opening opening;
+    private final ZooKeeperConnection connection;
+    private final StoreOpener opening;
     private final EpochNode node;
-    private @Nullable Writes writes;
+    private @Nullable EpochWriter writes;
 
     /**
      * Changes nothing yet.
      *
      * @throws StateException a manager is there, where there can be one only
      */
-    CopyTarget(Place place, Duration patience) {
+    CopyTarget(StateLocation place, Duration patience) {
         this.place = place;
         try {
             ZooKeeperHost host = opened.add(place.start());
-            connection = opened.add(new Connection(host.connection(), patience));
-            opening = new Opening(connection.client(), reads());
+            connection = opened.add(new ZooKeeperConnection(host.connection(), patience));
+            opening = new StoreOpener(connection.client(), reads());
             node = new EpochNode(connection.client());
         } catch (Throwable e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw e;
         }
     }
 
-    Reads reads() {
+    PipelinedReads reads() {
         return connection.reads();
     }
 
     /** Null where nothing was ever there. */
     @Nullable
-    Standing standing() throws Exception {
-        EpochNode.Seen seen = node.find();
+    EpochStatus standing() throws Exception {
+        EpochNode.EpochSnapshot seen = node.find();
         return seen == null ? null : seen.standing();
     }
 
     /** @throws StateException it holds something else than what an earlier copy of the same has left half made */
-    void requireFree(Place from) throws Exception {
-        Standing standing = standing();
+    void requireFree(StateLocation from) throws Exception {
+        EpochStatus standing = standing();
         if (standing != null) {
             requireFree(standing, from);
         }
     }
 
-    private void requireFree(Standing standing, Place from) throws Exception {
+    private void requireFree(EpochStatus standing, StateLocation from) throws Exception {
         switch (standing) {
-            case Standing.Moved moved ->
+            case EpochStatus.MovedState moved ->
                 throw new StateException(place + " is where a state was that was copied to " + moved.to()
                         + ": copy to where there is none, or " + place.emptied());
-            case Standing.HalfMade halfMade -> {
+            case EpochStatus.IncompleteCopy halfMade -> {
                 // The other may be marked as moved already: then this is all that is left of it.
                 if (!halfMade.from().equals(from.toString())) {
                     throw new StateException(place + " has a copy of " + halfMade.from() + " that is not complete: "
                             + "run that one once more, or to give it up " + place.emptied());
                 }
             }
-            case Standing.Open _ -> {
-                Contents there = new Contents();
-                Tree.walk(reads(), (paths, nodes) -> {
+            case EpochStatus.OpenState _ -> {
+                StateStatistics there = new StateStatistics();
+                NodeTree.walk(reads(), (paths, nodes) -> {
                     for (int i = 0; i < paths.size(); i++) {
                         there.add(paths.get(i), nodes.get(i).data());
                     }
@@ -88,10 +88,10 @@ final class CopyTarget implements AutoCloseable {
      *
      * @param above its epoch is above this from now on
      */
-    void begin(String copy, Place from, int above) throws Exception {
-        Standing mark = new Standing.HalfMade(copy, from.toString());
+    void begin(String copy, StateLocation from, int above) throws Exception {
+        EpochStatus mark = new EpochStatus.IncompleteCopy(copy, from.toString());
         opening.makeLayout();
-        EpochNode.Seen seen = node.see();
+        EpochNode.EpochSnapshot seen = node.see();
         while (seen.version() <= above || !seen.standing().equals(mark)) {
             // Before the look at what is there: whatever is written after it changes this version.
             int written = opening.version(NodePaths.WRITES);
@@ -105,19 +105,19 @@ final class CopyTarget implements AutoCloseable {
             }
             seen = node.see();
         }
-        writes = new Writes(connection.client(), reads(), seen.version(), opening.version(NodePaths.WRITES));
+        writes = new EpochWriter(connection.client(), reads(), seen.version(), opening.version(NodePaths.WRITES));
         clear();
     }
 
     private void clear() throws Exception {
         List<String> there = new ArrayList<>();
-        Tree.walk(reads(), (paths, _) -> there.addAll(paths));
-        Batch batch = new Batch();
+        NodeTree.walk(reads(), (paths, _) -> there.addAll(paths));
+        StateWriteBatch batch = new StateWriteBatch();
         // Children before their parents; the first is the root, which stays.
         for (String path : there.subList(1, there.size()).reversed()) {
             if (!batch.add(path, null)) {
                 write(batch);
-                batch = new Batch();
+                batch = new StateWriteBatch();
                 batch.add(path, null);
             }
         }
@@ -125,7 +125,7 @@ final class CopyTarget implements AutoCloseable {
     }
 
     /** @throws StateException somebody else has begun another copy to here, or ZooKeeper does not answer */
-    void write(Batch batch) throws Exception {
+    void write(StateWriteBatch batch) throws Exception {
         try {
             Objects.requireNonNull(writes, "not begun").commit(batch);
         } catch (StaleEpochException e) {
@@ -138,18 +138,18 @@ final class CopyTarget implements AutoCloseable {
     /** Managers may open it. To repeat it does no harm. */
     void release(String copy) throws Exception {
         while (true) {
-            EpochNode.Seen seen = node.see();
+            EpochNode.EpochSnapshot seen = node.see();
             switch (seen.standing()) {
-                case Standing.HalfMade halfMade
+                case EpochStatus.IncompleteCopy halfMade
                 when halfMade.copy().equals(copy) -> {
                     try {
-                        node.set(seen.version(), new Standing.Open());
+                        node.set(seen.version(), new EpochStatus.OpenState());
                         return;
                     } catch (KeeperException.BadVersionException e) {
                         // Or its answer was lost: look again.
                     }
                 }
-                case Standing.Open _ -> {
+                case EpochStatus.OpenState _ -> {
                     return;
                 }
                 default -> throw another(null);

@@ -1,7 +1,7 @@
 package io.farheap.manager.state;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.nio.file.Path;
 
 /**
@@ -34,11 +34,11 @@ public final class EmbeddedZooKeeper implements ZooKeeperHost {
         CloseStack opened = new CloseStack();
         try {
             opened.add(DirectoryLock.take(directory));
-            DirectoryUse.ALONE.require(directory);
-            StandaloneServer server = opened.add(new StandaloneServer(DirectoryUse.ALONE.files(directory)));
+            DirectoryKind.ALONE.require(directory);
+            StandaloneServer server = opened.add(new StandaloneServer(DirectoryKind.ALONE.files(directory)));
             return new EmbeddedZooKeeper(opened, server, server.start());
         } catch (Throwable e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw e;
         }
     }

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  *
  * @param peers by id, 1 to 255
  */
-public record Ensemble(SortedMap<Integer, Peer> peers) {
+public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
 
     private static final int LARGEST_ID = 255;
     private static final int LARGEST_PORT = 65_535;
@@ -34,7 +34,7 @@ public record Ensemble(SortedMap<Integer, Peer> peers) {
      * @param port for what is written
      * @param electionPort for electing which of them orders the writes
      */
-    public record Peer(String host, int port, int electionPort) {
+    public record EnsemblePeer(String host, int port, int electionPort) {
 
         @Override
         public String toString() {
@@ -51,7 +51,7 @@ public record Ensemble(SortedMap<Integer, Peer> peers) {
      * @throws IllegalArgumentException it is something else, or not of three members or more
      */
     public static Ensemble parse(String text) {
-        SortedMap<Integer, Peer> peers = new TreeMap<>();
+        SortedMap<Integer, EnsemblePeer> peers = new TreeMap<>();
         for (String one : text.split(",", -1)) {
             Matcher matcher = PEER.matcher(one.strip());
             if (!matcher.matches()) {
@@ -65,7 +65,7 @@ public record Ensemble(SortedMap<Integer, Peer> peers) {
                 throw new IllegalArgumentException("\"" + one + "\": ids are 1 to " + LARGEST_ID + ", ports 1 to "
                         + LARGEST_PORT + ", and the election's is the next where it is not named");
             }
-            if (peers.put(id, new Peer(matcher.group(2), port, election)) != null) {
+            if (peers.put(id, new EnsemblePeer(matcher.group(2), port, election)) != null) {
                 throw new IllegalArgumentException("the ensemble " + text + " has the id " + id + " twice");
             }
         }
@@ -81,8 +81,8 @@ public record Ensemble(SortedMap<Integer, Peer> peers) {
      *
      * @throws IllegalArgumentException there is none of that id
      */
-    Peer peer(int id) {
-        Peer peer = peers.get(id);
+    EnsemblePeer peer(int id) {
+        EnsemblePeer peer = peers.get(id);
         if (peer == null) {
             throw new IllegalArgumentException(
                     "there is no member " + id + " in the ensemble, which has " + peers.keySet());
@@ -105,7 +105,7 @@ public record Ensemble(SortedMap<Integer, Peer> peers) {
      * @throws StateException somebody else has a member's ports
      */
     void requirePorts(int id) {
-        Peer peer = peer(id);
+        EnsemblePeer peer = peer(id);
         for (int port : new int[] {peer.port(), peer.electionPort()}) {
             try (ServerSocket socket = new ServerSocket()) {
                 socket.setReuseAddress(true);

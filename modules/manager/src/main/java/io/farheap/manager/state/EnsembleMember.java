@@ -1,7 +1,7 @@
 package io.farheap.manager.state;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,14 +39,14 @@ public final class EnsembleMember implements ZooKeeperHost {
         CloseStack opened = new CloseStack();
         try {
             opened.add(DirectoryLock.take(directory));
-            DirectoryUse.ENSEMBLE.require(directory);
-            Path files = DirectoryUse.ENSEMBLE.files(directory);
+            DirectoryKind.ENSEMBLE.require(directory);
+            Path files = DirectoryKind.ENSEMBLE.files(directory);
             beMember(files, id);
             ensemble.requirePorts(id);
             PeerServer server = opened.add(new PeerServer(files, ensemble));
             return new EnsembleMember(opened, server, server.start());
         } catch (Throwable e) {
-            Closing.after(e, opened);
+            Closeables.after(e, opened);
             throw e;
         }
     }

@@ -15,7 +15,7 @@ final class EpochNode {
     private static final int MOST_STEPS = 4_000;
 
     /** At one moment. */
-    record Seen(int version, Standing standing) {}
+    record EpochSnapshot(int version, EpochStatus standing) {}
 
     private final CuratorFramework client;
 
@@ -25,7 +25,7 @@ final class EpochNode {
 
     /** Null where it is not there. */
     @Nullable
-    Seen find() throws Exception {
+    EpochSnapshot find() throws Exception {
         try {
             return see();
         } catch (KeeperException.NoNodeException e) {
@@ -33,10 +33,10 @@ final class EpochNode {
         }
     }
 
-    Seen see() throws Exception {
+    EpochSnapshot see() throws Exception {
         Stat stat = new Stat();
         byte[] data = client.getData().storingStatIn(stat).forPath(NodePaths.EPOCH);
-        return new Seen(stat.getVersion(), Standing.decode(data));
+        return new EpochSnapshot(stat.getVersion(), EpochStatus.decode(data));
     }
 
     /**
@@ -44,7 +44,7 @@ final class EpochNode {
      * @throws KeeperException.BadVersionException it is another one; also where this has happened, but its answer was
      *     lost with the connection
      */
-    int set(int version, Standing standing) throws Exception {
+    int set(int version, EpochStatus standing) throws Exception {
         return client.setData()
                 .withVersion(version)
                 .forPath(NodePaths.EPOCH, standing.encode())
@@ -59,7 +59,7 @@ final class EpochNode {
      * @param writes version of {@link NodePaths#WRITES}, which is a condition too
      * @throws KeeperException.BadVersionException as {@link #set}
      */
-    void raise(int version, int above, int writes, Standing standing) throws Exception {
+    void raise(int version, int above, int writes, EpochStatus standing) throws Exception {
         int steps = Math.clamp((long) above + 1 - version, 1, MOST_STEPS);
         List<CuratorOp> operations = new ArrayList<>(steps + 1);
         operations.add(client.transactionOp().check().withVersion(writes).forPath(NodePaths.WRITES));

@@ -9,7 +9,7 @@ import java.util.Objects;
  * @param type of the machines
  * @param seen in any order
  */
-public record LifeRecord(String type, List<Seen> seen) {
+public record LifeRecord(String type, List<LifeSample> seen) {
 
     /**
      * Servers that were seen for as long.
@@ -18,15 +18,15 @@ public record LifeRecord(String type, List<Seen> seen) {
      * @param ended how many ended then
      * @param longer how many were seen no longer, and may have lived on
      */
-    public record Seen(double hours, int ended, int longer) {
+    public record LifeSample(double hours, int ended, int longer) {
 
         /** @throws IllegalArgumentException where a value is out of its range */
-        public Seen {
+        public LifeSample {
             if (!(hours >= 0 && hours < Double.POSITIVE_INFINITY)) {
                 throw new IllegalArgumentException("a life of " + hours + " h; it is 0 or more");
             }
-            Checks.atLeast("ended of a life", ended, 0);
-            Checks.atLeast("longer of a life", longer, 0);
+            RecordChecks.atLeast("ended of a life", ended, 0);
+            RecordChecks.atLeast("longer of a life", longer, 0);
         }
     }
 

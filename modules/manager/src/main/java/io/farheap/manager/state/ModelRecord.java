@@ -10,7 +10,7 @@ public record ModelRecord(String key, String text) {
 
     /** @throws IllegalArgumentException where a value is out of its range */
     public ModelRecord {
-        Checks.notBlank("key", key);
+        RecordChecks.notBlank("key", key);
         if (!key.chars().allMatch(c -> c < 0x80 && Character.isLetterOrDigit(c))) {
             throw new IllegalArgumentException("key has other than letters and digits");
         }

@@ -9,7 +9,7 @@ import java.util.List;
 final class NodePaths {
 
     static final String ROOT = "/farheap";
-    /** Its version is the epoch, which every write checks; it has a {@link Standing}. */
+    /** Its version is the epoch, which every write checks; it has a {@link EpochStatus}. */
     static final String EPOCH = ROOT + "/epoch";
     /** Says which write was the last. */
     static final String WRITES = ROOT + "/writes";

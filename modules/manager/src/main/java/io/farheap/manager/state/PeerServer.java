@@ -7,15 +7,15 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 
 /** A server of a ZooKeeper ensemble on a thread. */
-final class PeerServer extends QuorumPeerMain implements AutoCloseable, ServerThread.Body {
+final class PeerServer extends QuorumPeerMain implements AutoCloseable, ZooKeeperServerThread.Body {
 
     private final QuorumPeerConfig config;
-    private final ServerThread thread;
+    private final ZooKeeperServerThread thread;
 
     /** Has not started. Its directory has its id in a file {@code myid}. */
     PeerServer(Path directory, Ensemble ensemble) {
         config = ZooKeeperConfig.parse(directory, ensemble.properties());
-        thread = new ServerThread(directory, config, this);
+        thread = new ZooKeeperServerThread(directory, config, this);
     }
 
     /**
@@ -70,7 +70,7 @@ final class PeerServer extends QuorumPeerMain implements AutoCloseable, ServerTh
         }
     }
 
-    /** As {@link ServerThread#close}. */
+    /** As {@link ZooKeeperServerThread#close}. */
     @Override
     public void close() {
         thread.close();

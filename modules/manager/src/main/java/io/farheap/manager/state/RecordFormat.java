@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * how to read the others; keys that are unknown are ignored, so that an older manager reads what a newer one added.
  *
  * <p>Ids are 16 hexadecimal digits, as in paths. Counts are {@code server:count} separated by commas; a plan is the
- * switches, server threads and regions of a {@link Plan} and the servers that are left; lives are
+ * switches, server threads and regions of a {@link CachePlan} and the servers that are left; lives are
  * {@code hours:ended:longer}. In a value a backslash begins an escape: with n it is a line feed, with another backslash
  * a backslash, with u and four hexadecimal digits another control or half a surrogate pair.
  */
@@ -31,7 +31,7 @@ final class RecordFormat {
     private RecordFormat() {}
 
     static byte[] encode(ServerRecord server) {
-        return new Fields()
+        return new RecordFields()
                 .put("version", VERSION)
                 .put("id", NodePaths.hex(server.id()))
                 .put("address", server.address())
@@ -47,7 +47,7 @@ final class RecordFormat {
     }
 
     static byte[] encode(CacheRecord cache) {
-        return new Fields()
+        return new RecordFields()
                 .put("version", VERSION)
                 .put("id", NodePaths.hex(cache.id()))
                 .put("name", cache.name())
@@ -69,7 +69,7 @@ final class RecordFormat {
     }
 
     static byte[] encode(TenantRecord tenant) {
-        return new Fields()
+        return new RecordFields()
                 .put("version", VERSION)
                 .put("name", tenant.name())
                 .put("bytes", tenant.bytes())
@@ -78,7 +78,7 @@ final class RecordFormat {
     }
 
     static byte[] encode(LifeRecord life) {
-        return new Fields()
+        return new RecordFields()
                 .put("version", VERSION)
                 .put("type", life.type())
                 .put(
@@ -122,31 +122,31 @@ final class RecordFormat {
         return decode(path, bytes, RecordFormat::life);
     }
 
-    private static LifeRecord life(String path, Fields fields) {
-        List<LifeRecord.Seen> seen = new ArrayList<>();
+    private static LifeRecord life(String path, RecordFields fields) {
+        List<LifeRecord.LifeSample> seen = new ArrayList<>();
         String text = fields.text("seen");
         for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
             String[] numbers = part.split(":", -1);
             if (numbers.length != SEEN_NUMBERS) {
                 throw new IllegalArgumentException("seen has " + part + ", and not hours:ended:longer");
             }
-            seen.add(new LifeRecord.Seen(
+            seen.add(new LifeRecord.LifeSample(
                     Double.parseDouble(numbers[0]),
-                    Math.toIntExact(Fields.number("seen", numbers[1])),
-                    Math.toIntExact(Fields.number("seen", numbers[2]))));
+                    Math.toIntExact(RecordFields.number("seen", numbers[1])),
+                    Math.toIntExact(RecordFields.number("seen", numbers[2]))));
         }
         LifeRecord life = new LifeRecord(fields.text("type"), seen);
         requirePath(path, NodePaths.life(life.type()));
         return life;
     }
 
-    private static TenantRecord tenant(String path, Fields fields) {
+    private static TenantRecord tenant(String path, RecordFields fields) {
         TenantRecord tenant = new TenantRecord(fields.text("name"), fields.number("bytes"), fields.number("caches"));
         requirePath(path, NodePaths.tenant(tenant.name()));
         return tenant;
     }
 
-    private static ServerRecord server(String path, Fields fields) {
+    private static ServerRecord server(String path, RecordFields fields) {
         ServerRecord server = new ServerRecord(
                 fields.id("id"),
                 fields.text("address"),
@@ -162,36 +162,36 @@ final class RecordFormat {
         return server;
     }
 
-    private static CacheRecord cache(String path, Fields fields) {
+    private static CacheRecord cache(String path, RecordFields fields) {
         CacheRecord cache = new CacheRecord(
                 fields.id("id"),
                 fields.text("name"),
                 fields.number("capacity"),
                 fields.number("wanted"),
                 fields.number("regionBytes"),
-                new Terms(
+                new AllocationTerms(
                         fields.text("place"),
                         Math.toIntExact(fields.number("switches")),
                         Math.toIntExact(fields.number("serverThreads")),
-                        Fields.number("threadRegions", fields.text("threadRegions", "0")),
+                        RecordFields.number("threadRegions", fields.text("threadRegions", "0")),
                         fields.number("expiresAtMillis"),
                         fields.text("tenant", Tenant.DEFAULT)),
                 fields.number("generation"),
                 counts("regions", fields.text("regions")),
                 counts("reserved", fields.text("reserved")),
                 plan(fields.text("plan", "")),
-                Fields.flag("ended", fields.text("ended", "false")));
+                RecordFields.flag("ended", fields.text("ended", "false")));
         requirePath(path, NodePaths.cache(cache.id()));
         return cache;
     }
 
     private interface Decoder<T> {
-        T decode(String path, Fields fields);
+        T decode(String path, RecordFields fields);
     }
 
     private static <T> T decode(String path, byte[] bytes, Decoder<T> decoder) {
         try {
-            Fields fields = Fields.decode(bytes);
+            RecordFields fields = RecordFields.decode(bytes);
             String version = fields.text("version");
             if (!version.equals(VERSION)) {
                 throw new IllegalArgumentException("its version is " + version + ", and this manager knows version "
@@ -209,7 +209,7 @@ final class RecordFormat {
         }
     }
 
-    private static String plan(@Nullable Plan plan) {
+    private static String plan(@Nullable CachePlan plan) {
         if (plan == null) {
             return "";
         }
@@ -218,7 +218,7 @@ final class RecordFormat {
                 .collect(Collectors.joining(","));
     }
 
-    private static @Nullable Plan plan(String text) {
+    private static @Nullable CachePlan plan(String text) {
         if (text.isEmpty()) {
             return null;
         }
@@ -228,12 +228,12 @@ final class RecordFormat {
         }
         SortedSet<Long> left = new TreeSet<>();
         for (String server : List.of(parts).subList(PLAN_NUMBERS, parts.length)) {
-            left.add(Fields.id("plan", server));
+            left.add(RecordFields.id("plan", server));
         }
-        return new Plan(
-                Math.toIntExact(Fields.number("plan", parts[0])),
-                Math.toIntExact(Fields.number("plan", parts[1])),
-                Fields.number("plan", parts[2]),
+        return new CachePlan(
+                Math.toIntExact(RecordFields.number("plan", parts[0])),
+                Math.toIntExact(RecordFields.number("plan", parts[1])),
+                RecordFields.number("plan", parts[2]),
                 left);
     }
 
@@ -255,8 +255,8 @@ final class RecordFormat {
             if (colon < 0) {
                 throw new IllegalArgumentException(key + " has " + part + ", and not server:count");
             }
-            long server = Fields.id(key, part.substring(0, colon));
-            int count = Math.toIntExact(Fields.number(key, part.substring(colon + 1)));
+            long server = RecordFields.id(key, part.substring(0, colon));
+            int count = Math.toIntExact(RecordFields.number(key, part.substring(colon + 1)));
             if (counts.put(server, count) != null) {
                 throw new IllegalArgumentException(key + " has server " + NodePaths.hex(server) + " twice");
             }

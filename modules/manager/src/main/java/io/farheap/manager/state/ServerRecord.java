@@ -30,12 +30,12 @@ public record ServerRecord(
 
     /** @throws IllegalArgumentException where a value is out of its range */
     public ServerRecord {
-        Checks.notBlank("address", address);
+        RecordChecks.notBlank("address", address);
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(place, "place");
-        Checks.atLeast("sinceMillis", sinceMillis, 0);
-        Checks.atLeast("regionBytes", regionBytes, 1);
-        Checks.atLeast("regions", regions, 0);
-        Checks.atLeast("noticeMillis", noticeMillis, 0);
+        RecordChecks.atLeast("sinceMillis", sinceMillis, 0);
+        RecordChecks.atLeast("regionBytes", regionBytes, 1);
+        RecordChecks.atLeast("regions", regions, 0);
+        RecordChecks.atLeast("noticeMillis", noticeMillis, 0);
     }
 }

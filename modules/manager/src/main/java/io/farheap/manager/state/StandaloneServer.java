@@ -10,16 +10,16 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
  * ZooKeeper's server on a thread. ZooKeeper's own {@code ZooKeeperServerEmbedded} does the same, but a start that fails
  * makes it wait until the time is up and hides the cause, and it leaves threads and files behind.
  */
-final class StandaloneServer extends ZooKeeperServerMain implements AutoCloseable, ServerThread.Body {
+final class StandaloneServer extends ZooKeeperServerMain implements AutoCloseable, ZooKeeperServerThread.Body {
 
     private final ServerConfig config = new ServerConfig();
-    private final ServerThread thread;
+    private final ZooKeeperServerThread thread;
 
     /** Has not started. */
     StandaloneServer(Path directory) {
         QuorumPeerConfig parsed = ZooKeeperConfig.parse(directory, Map.of());
         config.readFrom(parsed);
-        thread = new ServerThread(directory, parsed, this);
+        thread = new ZooKeeperServerThread(directory, parsed, this);
     }
 
     /**
@@ -55,7 +55,7 @@ final class StandaloneServer extends ZooKeeperServerMain implements AutoCloseabl
         super.close();
     }
 
-    /** As {@link ServerThread#close}. */
+    /** As {@link ZooKeeperServerThread#close}. */
     @Override
     public void close() {
         thread.close();

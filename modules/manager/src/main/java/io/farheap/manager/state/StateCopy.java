@@ -36,13 +36,13 @@ public final class StateCopy {
         MOVED
     }
 
-    private final Place from;
-    private final Place to;
+    private final StateLocation from;
+    private final StateLocation to;
     private final Duration patience;
     private final Consumer<Step> steps;
 
     /** @param patience for ZooKeeper's answers */
-    StateCopy(Place from, Place to, Duration patience, Consumer<Step> steps) {
+    StateCopy(StateLocation from, StateLocation to, Duration patience, Consumer<Step> steps) {
         this.from = from;
         this.to = to;
         this.patience = patience;
@@ -56,11 +56,11 @@ public final class StateCopy {
      * @throws StateException it is in use or was copied elsewhere already, the other place is not empty, or ZooKeeper
      *     does not answer; it says what helps
      */
-    public static Contents run(Place from, Place to) {
+    public static StateStatistics run(StateLocation from, StateLocation to) {
         return new StateCopy(from, to, PATIENCE, _ -> {}).run();
     }
 
-    Contents run() {
+    StateStatistics run() {
         if (from.toString().equals(to.toString())) {
             throw new StateException(from + " is where the state is: copy it to another place");
         }
@@ -81,12 +81,12 @@ public final class StateCopy {
         }
     }
 
-    private Contents copy(CopySource source, CopyTarget target) throws Exception {
-        Standing standing = source.standing();
-        if (standing instanceof Standing.Moved moved
-                && target.standing() instanceof Standing.HalfMade halfMade
+    private StateStatistics copy(CopySource source, CopyTarget target) throws Exception {
+        EpochStatus standing = source.standing();
+        if (standing instanceof EpochStatus.MovedState moved
+                && target.standing() instanceof EpochStatus.IncompleteCopy halfMade
                 && halfMade.copy().equals(moved.copy())) {
-            Contents contents = compared(source, target);
+            StateStatistics contents = compared(source, target);
             target.release(moved.copy());
             return contents;
         }
@@ -99,7 +99,7 @@ public final class StateCopy {
         target.begin(copy, from, epoch);
         steps.accept(Step.MARKED);
         write(source, target);
-        Contents contents = compared(source, target);
+        StateStatistics contents = compared(source, target);
         steps.accept(Step.COMPARED);
         source.moved(copy, to);
         steps.accept(Step.MOVED);
@@ -108,16 +108,16 @@ public final class StateCopy {
     }
 
     private void write(CopySource source, CopyTarget target) throws Exception {
-        Batch[] batch = {new Batch()};
-        Tree.walk(source.reads(), (paths, nodes) -> {
+        StateWriteBatch[] batch = {new StateWriteBatch()};
+        NodeTree.walk(source.reads(), (paths, nodes) -> {
             for (int i = 0; i < paths.size(); i++) {
                 byte[] data = nodes.get(i).data();
                 // Managers of this release would refuse it there too, and it would be too late.
-                Contents.requireReadable(paths.get(i), data);
+                StateStatistics.requireReadable(paths.get(i), data);
                 if (!batch[0].add(paths.get(i), data)) {
                     target.write(batch[0]);
                     steps.accept(Step.WRITTEN);
-                    batch[0] = new Batch();
+                    batch[0] = new StateWriteBatch();
                     batch[0].add(paths.get(i), data);
                 }
             }
@@ -127,13 +127,13 @@ public final class StateCopy {
     }
 
     /** Reads both. */
-    private Contents compared(CopySource source, CopyTarget target) throws Exception {
-        Contents contents = new Contents();
-        Tree.walk(source.reads(), (paths, nodes) -> {
-            List<Reads.Node> copies = target.reads().nodes(paths);
+    private StateStatistics compared(CopySource source, CopyTarget target) throws Exception {
+        StateStatistics contents = new StateStatistics();
+        NodeTree.walk(source.reads(), (paths, nodes) -> {
+            List<PipelinedReads.Node> copies = target.reads().nodes(paths);
             for (int i = 0; i < paths.size(); i++) {
-                Reads.Node node = nodes.get(i);
-                Reads.Node copy = copies.get(i);
+                PipelinedReads.Node node = nodes.get(i);
+                PipelinedReads.Node copy = copies.get(i);
                 // As many children, and each of them is there: no others are.
                 if (copy == null || copy.children() != node.children() || !Arrays.equals(copy.data(), node.data())) {
                     throw new StateException("the node " + paths.get(i) + " is not in " + to + " as it is in " + from

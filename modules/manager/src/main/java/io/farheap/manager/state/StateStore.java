@@ -20,7 +20,7 @@ public interface StateStore {
      * @throws MalformedRecordException something stored cannot be understood
      * @throws StateException the state cannot be reached
      */
-    State load();
+    ManagerState load();
 
     /**
      * Makes all of these changes or none; they are on disk when it returns. Of several changes of one record the last
@@ -33,5 +33,5 @@ public interface StateStore {
      *     was written, unless the message says that the outcome is unknown. Then the next call of this store that
      *     succeeds has settled it: what has not happened by then never will.
      */
-    void write(List<Change> changes);
+    void write(List<StateChange> changes);
 }

@@ -11,8 +11,8 @@ public record TenantRecord(String name, long bytes, long caches) {
 
     /** @throws IllegalArgumentException where a value is out of its range */
     public TenantRecord {
-        Checks.tenant(name);
-        Checks.atLeast("bytes", bytes, 0);
-        Checks.atLeast("caches", caches, 0);
+        RecordChecks.tenant(name);
+        RecordChecks.atLeast("bytes", bytes, 0);
+        RecordChecks.atLeast("caches", caches, 0);
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.manager.state;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,9 +19,9 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
-    private final Connection connection;
-    private final Reads reads;
-    private final Writes writes;
+    private final ZooKeeperConnection connection;
+    private final PipelinedReads reads;
+    private final EpochWriter writes;
     /** Reads and writes take turns, so that a read has all of each write. */
     private final ReentrantLock turn = new ReentrantLock();
 
@@ -40,16 +40,16 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
 
     /** @param patience for how long a call tries again when the connection is lost */
     public ZooKeeperStore(String connection, Duration patience) {
-        this.connection = new Connection(connection, patience);
+        this.connection = new ZooKeeperConnection(connection, patience);
         reads = this.connection.reads();
         try {
-            Opening opening = new Opening(this.connection.client(), reads);
+            StoreOpener opening = new StoreOpener(this.connection.client(), reads);
             int epoch = opening.open();
             // After the epoch: an older store may write until then.
-            writes = new Writes(this.connection.client(), reads, epoch, opening.version(NodePaths.WRITES));
+            writes = new EpochWriter(this.connection.client(), reads, epoch, opening.version(NodePaths.WRITES));
         } catch (Throwable e) {
             StateException failure = this.connection.failure("cannot open the state in ZooKeeper at " + connection, e);
-            Closing.after(failure, this.connection);
+            Closeables.after(failure, this.connection);
             throw failure;
         }
     }
@@ -60,7 +60,7 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
     }
 
     @Override
-    public State load() {
+    public ManagerState load() {
         turn.lock();
         try {
             writes.settle();
@@ -72,14 +72,14 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
         }
     }
 
-    private State read() throws Exception {
+    private ManagerState read() throws Exception {
         List<String> servers = paths(List.of(NodePaths.SERVERS));
         List<String> caches = paths(NodePaths.buckets());
         List<String> menu = List.of(NodePaths.MENU);
         List<String> models = paths(List.of(NodePaths.MODELS));
         List<String> tenants = paths(List.of(NodePaths.TENANTS));
         List<String> lives = paths(List.of(NodePaths.LIVES));
-        State state = new State(
+        ManagerState state = new ManagerState(
                 records(servers, RecordFormat::server),
                 records(caches, RecordFormat::cache),
                 records(menu, (_, bytes) -> text(bytes)).getFirst(),
@@ -124,8 +124,8 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
     }
 
     @Override
-    public void write(List<Change> changes) {
-        Batch batch = new Batch(changes);
+    public void write(List<StateChange> changes) {
+        StateWriteBatch batch = new StateWriteBatch(changes);
         turn.lock();
         try {
             writes.commit(batch);

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.allocation.Offer.Kind;
 import io.farheap.testing.Effort;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ class AllocatorTest {
     private static final long MIB = 1 << 20;
     private static final long GIB = 1 << 30;
     private static final double INFINITE = Double.POSITIVE_INFINITY;
-    private static final Place CLIENT = Place.parse("d/c/r");
+    private static final NetworkLocation CLIENT = NetworkLocation.parse("d/c/r");
     private static final Menu MENU = Menu.of(
             List.of(
                     new MachineType("small", "", 4, 16 * GIB, 0.4, 0.1, 30, 0, 24),
@@ -34,11 +34,11 @@ class AllocatorTest {
             0.01);
 
     private static Offer plain(long id, long regionBytes, int free) {
-        return new Offer(id, new Kind("", false, regionBytes), Place.UNKNOWN, free, INFINITE);
+        return new Offer(id, new Kind("", false, regionBytes), NetworkLocation.UNKNOWN, free, INFINITE);
     }
 
     private static Offer offer(long id, String type, boolean spot, String place, int free, double cores) {
-        return new Offer(id, new Kind(type, spot, GIB), Place.parse(place), free, cores);
+        return new Offer(id, new Kind(type, spot, GIB), NetworkLocation.parse(place), free, cores);
     }
 
     private static Allocator of(Menu menu, List<Offer> offers) {
@@ -47,11 +47,11 @@ class AllocatorTest {
         return new Allocator(stock, new Prices(menu));
     }
 
-    private static Placement place(List<Offer> offers, long capacity) throws NoRoomException {
+    private static CachePlacement place(List<Offer> offers, long capacity) throws NoRoomException {
         return of(Menu.EMPTY, offers).place(Need.of(capacity));
     }
 
-    private static Need need(int gib, double hours, Candidate... candidates) {
+    private static Need need(int gib, double hours, AllocationCandidate... candidates) {
         return new Need(gib * GIB, hours, CLIENT, List.of(candidates), Set.of(), Set.of());
     }
 
@@ -116,16 +116,16 @@ class AllocatorTest {
         Allocator allocator = of(MENU, offers);
         assertEquals(
                 Map.of(1L, 1),
-                allocator.place(need(1, INFINITE, new Candidate(1, 0))).regions());
+                allocator.place(need(1, INFINITE, new AllocationCandidate(1, 0))).regions());
         assertEquals(
                 Map.of(1L, 1, 2L, 2),
-                allocator.place(need(3, INFINITE, new Candidate(3, 0))).regions());
+                allocator.place(need(3, INFINITE, new AllocationCandidate(3, 0))).regions());
         assertEquals(
                 Map.of(1L, 1, 2L, 2, 3L, 4, 5L, 1),
-                allocator.place(need(8, INFINITE, new Candidate(5, 0))).regions());
+                allocator.place(need(8, INFINITE, new AllocationCandidate(5, 0))).regions());
         assertEquals(
                 GIB,
-                assertThrows(NoRoomException.class, () -> allocator.place(need(2, INFINITE, new Candidate(1, 0))))
+                assertThrows(NoRoomException.class, () -> allocator.place(need(2, INFINITE, new AllocationCandidate(1, 0))))
                         .most());
     }
 
@@ -137,22 +137,22 @@ class AllocatorTest {
                 offer(3, "large", false, "d/b/q", 8, 1));
         Allocator allocator = of(MENU, offers);
         // Near enough it needs no threads, farther away two.
-        Placement stranded = allocator.place(need(8, INFINITE, new Candidate(1, 0), new Candidate(5, 2)));
+        CachePlacement stranded = allocator.place(need(8, INFINITE, new AllocationCandidate(1, 0), new AllocationCandidate(5, 2)));
         assertEquals(Map.of(1L, 8), stranded.regions());
-        assertEquals(new Candidate(1, 0), stranded.candidate());
+        assertEquals(new AllocationCandidate(1, 0), stranded.candidate());
         // Where it needs two of 16 cores with 8 of 128 GiB, it pays for an eighth of that machine, and there is only
         // one.
-        Placement cores = allocator.place(need(8, INFINITE, new Candidate(5, 2)));
+        CachePlacement cores = allocator.place(need(8, INFINITE, new AllocationCandidate(5, 2)));
         assertEquals(Map.of(2L, 4, 3L, 4), cores.regions());
         assertEquals(0.4 / 4 + 1.6 / 16, cores.cost(), 1e-9);
-        assertThrows(NoRoomException.class, () -> allocator.place(need(8, INFINITE, new Candidate(5, 9))));
+        assertThrows(NoRoomException.class, () -> allocator.place(need(8, INFINITE, new AllocationCandidate(5, 9))));
     }
 
     @Test
     void spotServersAreForCachesThatEnd() throws NoRoomException {
         Allocator allocator =
                 of(MENU, List.of(offer(1, "small", true, "d/c/r", 8, 4), offer(2, "small", false, "d/c/r", 8, 4)));
-        Candidate one = new Candidate(5, 0);
+        AllocationCandidate one = new AllocationCandidate(5, 0);
         assertEquals(Map.of(2L, 8), allocator.place(need(8, INFINITE, one)).regions());
         assertEquals(Map.of(1L, 8), allocator.place(need(8, 10, one)).regions());
         assertThrows(NoRoomException.class, () -> allocator.place(need(9, INFINITE, one)));
@@ -166,7 +166,7 @@ class AllocatorTest {
         stock.put(offer(2, "small", false, "d/c/r", 8, 4));
         Prices prices = new Prices(MENU);
         Allocator allocator = new Allocator(stock, prices);
-        Need need = need(8, 10, new Candidate(5, 0));
+        Need need = need(8, 10, new AllocationCandidate(5, 0));
         assertEquals(Map.of(1L, 8), allocator.place(need).regions());
         for (int i = 0; i < 20; i++) {
             prices.life("small").add(0.05, true);
@@ -181,7 +181,7 @@ class AllocatorTest {
                 offer(1, "small", false, "d/c/r", 8, 4),
                 offer(2, "small", false, "d/c/r", 8, 4),
                 offer(3, "small", false, "d/c/q", 9, 4));
-        Need need = need(8, INFINITE, new Candidate(5, 0)).apart(Set.of("d/c/r"));
+        Need need = need(8, INFINITE, new AllocationCandidate(5, 0)).apart(Set.of("d/c/r"));
         assertEquals(Map.of(3L, 8), of(MENU, offers).place(need).regions());
     }
 
@@ -196,18 +196,18 @@ class AllocatorTest {
             for (int server = 1 + random.nextInt(8); server > 0; server--) {
                 String type = List.of("small", "large", "stranded", "unknown").get(random.nextInt(4));
                 Kind kind = new Kind(type, random.nextBoolean(), GIB << random.nextInt(2));
-                Place at = Place.parse(
+                NetworkLocation at = NetworkLocation.parse(
                         List.of("", "d/c/r", "d/c/q", "d/b/r", "e/c/r").get(random.nextInt(5)));
                 double cores = type.equals("unknown") ? INFINITE : type.equals("stranded") ? 0 : random.nextInt(5);
                 offers.add(new Offer(random.nextLong(), kind, at, random.nextInt(20), cores));
             }
             int gib = 1 + random.nextInt(40);
             double hours = random.nextBoolean() ? INFINITE : 1 + random.nextInt(9);
-            List<Candidate> candidates = new ArrayList<>();
+            List<AllocationCandidate> candidates = new ArrayList<>();
             for (int switches = 1; switches <= 5; switches += 2) {
-                candidates.add(new Candidate(switches, random.nextInt(3)));
+                candidates.add(new AllocationCandidate(switches, random.nextInt(3)));
             }
-            Need need = need(gib, hours, candidates.toArray(Candidate[]::new));
+            Need need = need(gib, hours, candidates.toArray(AllocationCandidate[]::new));
             String run = "seed " + seed + ", run " + i;
             double cheapest = cheapest(offers, need);
             Allocator allocator = of(MENU, offers);
@@ -215,7 +215,7 @@ class AllocatorTest {
                 assertThrows(NoRoomException.class, () -> allocator.place(need), run);
                 continue;
             }
-            Placement placement = allocator.place(need);
+            CachePlacement placement = allocator.place(need);
             placed++;
             assertEquals(cheapest, placement.cost(), 1e-9, run);
             check(placement, offers, need, run);
@@ -233,8 +233,8 @@ class AllocatorTest {
             offers.add(offer(i, "unknown " + i, false, "d/c/r", i % 2 == 0 ? 4 : 9, 4));
         }
         for (int gib : new int[] {3, 4, 7, 9, 13, 20, 200}) {
-            Need need = need(gib, INFINITE, new Candidate(5, 0));
-            Placement placement = of(MENU, offers).place(need);
+            Need need = need(gib, INFINITE, new AllocationCandidate(5, 0));
+            CachePlacement placement = of(MENU, offers).place(need);
             for (int seed = 0; seed < 20; seed++) {
                 List<Offer> shuffled = new ArrayList<>(offers);
                 Collections.shuffle(shuffled, new Random(seed));
@@ -243,9 +243,9 @@ class AllocatorTest {
         }
     }
 
-    private static boolean takes(Offer offer, Need need, Candidate candidate) {
-        boolean near = offer.place().equals(Place.UNKNOWN)
-                ? candidate.switches() >= Place.FARTHEST
+    private static boolean takes(Offer offer, Need need, AllocationCandidate candidate) {
+        boolean near = offer.place().equals(NetworkLocation.UNKNOWN)
+                ? candidate.switches() >= NetworkLocation.FARTHEST
                 : switch (candidate.switches()) {
                     case 1 -> offer.place().equals(CLIENT);
                     case 3 -> offer.place().toString().startsWith("d/c/");
@@ -258,7 +258,7 @@ class AllocatorTest {
     private static double cheapest(List<Offer> offers, Need need) {
         Prices prices = new Prices(MENU);
         double best = INFINITE;
-        for (Candidate candidate : need.candidates()) {
+        for (AllocationCandidate candidate : need.candidates()) {
             for (long regionBytes = GIB; regionBytes <= 2 * GIB; regionBytes *= 2) {
                 long size = regionBytes;
                 int wanted = need.regions(size);
@@ -282,7 +282,7 @@ class AllocatorTest {
         return best;
     }
 
-    private static void check(Placement placement, List<Offer> offers, Need need, String run) {
+    private static void check(CachePlacement placement, List<Offer> offers, Need need, String run) {
         long regions = 0;
         for (Map.Entry<Long, Integer> share : placement.regions().entrySet()) {
             Offer offer = offers.stream()

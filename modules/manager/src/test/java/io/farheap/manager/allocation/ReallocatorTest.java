@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.allocation.Offer.Kind;
 import io.farheap.testing.Effort;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ class ReallocatorTest {
     private final Reallocator reallocator = new Reallocator(stock, prices);
 
     private void offer(long id, String type, boolean spot, String place, int free, double cores) {
-        stock.put(new Offer(id, new Kind(type, spot, GIB), Place.parse(place), free, cores));
+        stock.put(new Offer(id, new Kind(type, spot, GIB), NetworkLocation.parse(place), free, cores));
     }
 
     private void offer(long id, String type, int free) {
@@ -53,8 +53,8 @@ class ReallocatorTest {
         return new Holding(GIB, new TreeMap<>(regions), 5, threads);
     }
 
-    private static Need need(int gib, double hours, Candidate... candidates) {
-        return new Need(gib * GIB, hours, Place.parse("d/c/r"), List.of(candidates), Set.of(), Set.of());
+    private static Need need(int gib, double hours, AllocationCandidate... candidates) {
+        return new Need(gib * GIB, hours, NetworkLocation.parse("d/c/r"), List.of(candidates), Set.of(), Set.of());
     }
 
     private static int sum(Map<Long, Integer> regions) {
@@ -66,7 +66,7 @@ class ReallocatorTest {
         offer(1, "small", 2);
         offer(2, "small", 5);
         offer(3, "likewise", 16);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, Candidate.ANY), held(Map.of(1L, 4), 0), 3, true);
+        Reallocation found = reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 3, true);
         assertEquals(Set.of(), found.left(), "a fortieth is not worth a move");
         assertEquals(Map.of(1L, 2, 3L, 1), found.more().regions());
         assertEquals(6 * 0.04 + 0.039, found.cost(), 1e-9);
@@ -76,7 +76,7 @@ class ReallocatorTest {
     void aLargerServerAndAMoveAreTakenWhereThatIsCheaper() throws NoRoomException {
         offer(1, "small", 2);
         offer(2, "large", 6);
-        Need need = need(4, FOR_EVER, Candidate.ANY);
+        Need need = need(4, FOR_EVER, AllocationCandidate.ANY);
         Holding held = held(Map.of(1L, 4), 0);
         Reallocation found = reallocator.find(need, held, 2, true);
         assertEquals(Set.of(1L), found.left());
@@ -95,7 +95,7 @@ class ReallocatorTest {
         offer(1, "small", 0);
         offer(2, "large", 0);
         offer(3, "large", 20);
-        Reallocation found = reallocator.find(need(6, FOR_EVER, Candidate.ANY), held(Map.of(1L, 3, 2L, 3), 0), 1, true);
+        Reallocation found = reallocator.find(need(6, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 3, 2L, 3), 0), 1, true);
         assertEquals(Set.of(1L), found.left());
         assertEquals(Map.of(3L, 4), found.more().regions());
     }
@@ -103,7 +103,7 @@ class ReallocatorTest {
     @Test
     void aServerThatIsSilentOrLeavesIsNotLeft() throws NoRoomException {
         offer(2, "large", 20);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, Candidate.ANY), held(Map.of(1L, 4), 0), 1, true);
+        Reallocation found = reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 1, true);
         assertEquals(Set.of(), found.left());
         assertEquals(Map.of(2L, 1), found.more().regions());
     }
@@ -112,7 +112,7 @@ class ReallocatorTest {
     void whatIsToStayForEverLeavesSpotServersWhenItGrows() throws NoRoomException {
         offer(1, "small", true, "d/c/r", 4, 4);
         offer(2, "small", 9);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, Candidate.ANY), held(Map.of(1L, 4), 0), 1, true);
+        Reallocation found = reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 1, true);
         assertEquals(Set.of(1L), found.left());
         assertEquals(Map.of(2L, 5), found.more().regions());
     }
@@ -124,21 +124,21 @@ class ReallocatorTest {
         offer(3, "small", false, "d/c/r", 8, 4);
         // Half a thread for each region: server 2 has cores for two more of them.
         Reallocation found =
-                reallocator.find(need(4, FOR_EVER, new Candidate(5, 2)), held(Map.of(1L, 4), 0.5), 3, true);
+                reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2)), held(Map.of(1L, 4), 0.5), 3, true);
         assertEquals(Map.of(3L, 3), found.more().regions());
         assertThrows(
                 NoRoomException.class,
-                () -> reallocator.find(need(4, FOR_EVER, new Candidate(5, 2)), held(Map.of(1L, 4), 0.5), 11, true));
+                () -> reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2)), held(Map.of(1L, 4), 0.5), 11, true));
     }
 
     @Test
     void anotherObjectiveReconfiguresWhereServersCanServeIt() throws NoRoomException {
         offer(1, "small", false, "d/c/r", 0, 4);
         offer(2, "small", false, "d/c/r", 9, 4);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, new Candidate(5, 4)), held(Map.of(1L, 4), 0), 0, true);
+        Reallocation found = reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 4)), held(Map.of(1L, 4), 0), 0, true);
         assertEquals(Set.of(), found.left());
         assertEquals(Map.of(), found.more().regions());
-        assertEquals(new Candidate(5, 4), found.candidate());
+        assertEquals(new AllocationCandidate(5, 4), found.candidate());
     }
 
     @Test
@@ -147,23 +147,23 @@ class ReallocatorTest {
         offer(2, "small", false, "d/c/r", 9, 4);
         offer(3, "small", false, "e/c/r", 9, 4);
         Holding bare = held(Map.of(1L, 4), 0);
-        Reallocation cores = reallocator.find(need(4, FOR_EVER, new Candidate(5, 2)), bare, 0, false);
+        Reallocation cores = reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2)), bare, 0, false);
         assertEquals(Set.of(1L), cores.left());
         assertEquals(4, sum(cores.more().regions()));
         // Those that are there will do with the other.
         Reallocation other =
-                reallocator.find(need(4, FOR_EVER, new Candidate(5, 2), new Candidate(5, 0)), bare, 0, false);
+                reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2), new AllocationCandidate(5, 0)), bare, 0, false);
         assertEquals(Set.of(), other.left());
-        assertEquals(new Candidate(5, 0), other.candidate());
+        assertEquals(new AllocationCandidate(5, 0), other.candidate());
         Reallocation near =
-                reallocator.find(need(4, FOR_EVER, new Candidate(3, 0)), held(Map.of(1L, 2, 3L, 2), 0), 0, false);
+                reallocator.find(need(4, FOR_EVER, new AllocationCandidate(3, 0)), held(Map.of(1L, 2, 3L, 2), 0), 0, false);
         assertEquals(Set.of(3L), near.left(), "it is too far");
         assertEquals(2, sum(near.more().regions()));
         NoRoomException refused = assertThrows(
-                NoRoomException.class, () -> reallocator.find(need(4, FOR_EVER, new Candidate(5, 9)), bare, 0, false));
+                NoRoomException.class, () -> reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 9)), bare, 0, false));
         assertEquals(
                 4,
-                reallocator.lacking(need(4, FOR_EVER, new Candidate(5, 9)), new Candidate(5, 9), bare, 0)
+                reallocator.lacking(need(4, FOR_EVER, new AllocationCandidate(5, 9)), new AllocationCandidate(5, 9), bare, 0)
                         + refused.most() / GIB);
     }
 
@@ -172,7 +172,7 @@ class ReallocatorTest {
         offer(1, "small", false, "d/c/r", 8, 4);
         offer(2, "small", false, "d/c/r", 8, 4);
         // 4 regions with a thread each take all the cores of server 1.
-        Reallocation found = reallocator.find(need(6, FOR_EVER, new Candidate(5, 6)), held(Map.of(1L, 4), 0), 2, false);
+        Reallocation found = reallocator.find(need(6, FOR_EVER, new AllocationCandidate(5, 6)), held(Map.of(1L, 4), 0), 2, false);
         assertEquals(Set.of(), found.left());
         assertEquals(Map.of(2L, 2), found.more().regions());
     }
@@ -198,7 +198,7 @@ class ReallocatorTest {
                 boolean spot = type.equals("small") && random.nextBoolean();
                 String place = random.nextInt(4) == 0 ? "e/c/r" : "d/c/r";
                 double cores = type.equals("bare") ? 0 : random.nextInt(9) / 2.0;
-                Offer offer = new Offer(id, new Kind(type, spot, GIB), Place.parse(place), random.nextInt(12), cores);
+                Offer offer = new Offer(id, new Kind(type, spot, GIB), NetworkLocation.parse(place), random.nextInt(12), cores);
                 offers.put(id, offer);
                 some.put(offer);
             }
@@ -209,14 +209,14 @@ class ReallocatorTest {
             int has = sum(regions);
             int missing = random.nextInt(6);
             double before = random.nextInt(3) / 4.0;
-            List<Candidate> candidates = new ArrayList<>();
+            List<AllocationCandidate> candidates = new ArrayList<>();
             for (int i = 0; i <= random.nextInt(3); i++) {
-                candidates.add(new Candidate(random.nextBoolean() ? 5 : 3, random.nextInt(6)));
+                candidates.add(new AllocationCandidate(random.nextBoolean() ? 5 : 3, random.nextInt(6)));
             }
             Need need = need(
                     has + missing,
                     random.nextBoolean() ? FOR_EVER : 0.1 + random.nextInt(20),
-                    candidates.toArray(Candidate[]::new));
+                    candidates.toArray(AllocationCandidate[]::new));
             Holding held = held(regions, before);
             Reallocator one = new Reallocator(some, prices);
             Reallocation all;
@@ -239,7 +239,7 @@ class ReallocatorTest {
 
     private void check(
             String where, Reallocation found, Need need, Holding held, int missing, Map<Long, Offer> offers) {
-        Candidate candidate = found.candidate();
+        AllocationCandidate candidate = found.candidate();
         assertTrue(need.candidates().contains(candidate), where);
         assertTrue(held.regions().keySet().containsAll(found.left()), where);
         int moved = found.left().stream()

@@ -18,14 +18,14 @@ import org.junit.jupiter.api.Test;
 
 class StockTest {
 
-    private static final List<Place> PLACES = List.of(
-            Place.UNKNOWN,
-            Place.parse("d"),
-            Place.parse("d/c"),
-            Place.parse("d/c/r"),
-            Place.parse("d/c/q"),
-            Place.parse("d/b/r"),
-            Place.parse("e/c/r"));
+    private static final List<NetworkLocation> PLACES = List.of(
+            NetworkLocation.UNKNOWN,
+            NetworkLocation.parse("d"),
+            NetworkLocation.parse("d/c"),
+            NetworkLocation.parse("d/c/r"),
+            NetworkLocation.parse("d/c/q"),
+            NetworkLocation.parse("d/b/r"),
+            NetworkLocation.parse("e/c/r"));
 
     @Test
     void whatIsFoundIsWhatIsThere() {
@@ -47,20 +47,20 @@ class StockTest {
                 model.put(id, offer);
                 assertEquals(offer, stock.find(id), run);
             }
-            Place from = PLACES.get(random.nextInt(PLACES.size()));
+            NetworkLocation from = PLACES.get(random.nextInt(PLACES.size()));
             int switches = 1 + 2 * random.nextInt(3);
             assertEquals(near(model, from, switches), ids(stock.within(from, switches)), run);
         }
     }
 
-    private static Set<Long> near(Map<Long, Offer> model, Place from, int switches) {
+    private static Set<Long> near(Map<Long, Offer> model, NetworkLocation from, int switches) {
         return model.values().stream()
                 .filter(offer -> offer.free() > 0 && distance(from, offer.place()) <= switches)
                 .map(Offer::serverId)
                 .collect(Collectors.toSet());
     }
 
-    private static int distance(Place one, Place other) {
+    private static int distance(NetworkLocation one, NetworkLocation other) {
         if (one.dataCenter().isEmpty()) {
             // Who does not say where it is takes what it gets.
             return 1;

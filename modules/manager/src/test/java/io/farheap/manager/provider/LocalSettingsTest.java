@@ -30,11 +30,11 @@ class LocalSettingsTest {
         assertEquals(8, settings.servers());
         assertEquals(
                 List.of(
-                        new Lot("small", false, 1, MIB, 64, "local/local/local", 5_000, 3),
-                        new Lot("small", true, 0.25, MIB, 64, "local/local/local", 5_000, 3)),
+                        new MachineOffer("small", false, 1, MIB, 64, "local/local/local", 5_000, 3),
+                        new MachineOffer("small", true, 0.25, MIB, 64, "local/local/local", 5_000, 3)),
                 settings.lots(SMALL, 3));
         assertEquals(
-                List.of(new Lot("large", false, 4, MIB, 8, "d/c/r", 5_000, 3)),
+                List.of(new MachineOffer("large", false, 4, MIB, 8, "d/c/r", 5_000, 3)),
                 settings.lots(LARGE, 3),
                 "one without a spot price is not let so");
         assertEquals(7_200_000, settings.lifeMillis(SMALL));
@@ -43,7 +43,7 @@ class LocalSettingsTest {
 
     @Test
     void aServerRunsAsItsLot() {
-        Lot spot = new Lot("small", true, 0.25, MIB, 64, "local/local/local", 5_000, 3);
+        MachineOffer spot = new MachineOffer("small", true, 0.25, MIB, 64, "local/local/local", 5_000, 3);
         assertEquals(
                 List.of(
                         "--manager",

@@ -1,11 +1,11 @@
 package io.farheap.manager.service;
 
 import io.farheap.manager.state.CacheRecord;
-import io.farheap.manager.state.Change;
 import io.farheap.manager.state.LifeRecord;
+import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.ModelRecord;
 import io.farheap.manager.state.ServerRecord;
-import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
 import io.farheap.manager.state.TenantRecord;
@@ -30,8 +30,8 @@ public final class MemoryStore implements StateStore {
     }
 
     @Override
-    public State load() {
-        return new State(
+    public ManagerState load() {
+        return new ManagerState(
                 List.copyOf(servers.values()),
                 List.copyOf(caches.values()),
                 menu,
@@ -41,22 +41,22 @@ public final class MemoryStore implements StateStore {
     }
 
     @Override
-    public void write(List<Change> changes) {
+    public void write(List<StateChange> changes) {
         if (failing) {
             throw new StateException("the disk is full");
         }
-        for (Change change : changes) {
+        for (StateChange change : changes) {
             switch (change) {
-                case Change.PutServer put -> servers.put(put.server().id(), put.server());
-                case Change.RemoveServer remove -> servers.remove(remove.id());
-                case Change.PutCache put -> caches.put(put.cache().id(), put.cache());
-                case Change.PutMenu put -> menu = put.text();
-                case Change.PutModel put -> models.put(put.model().key(), put.model());
-                case Change.RemoveModel remove -> models.remove(remove.key());
-                case Change.PutTenant put -> tenants.put(put.tenant().name(), put.tenant());
-                case Change.PutLife put -> lives.put(put.life().type(), put.life());
-                case Change.RemoveTenant remove -> tenants.remove(remove.name());
-                case Change.RemoveCache remove -> caches.remove(remove.id());
+                case StateChange.PutServer put -> servers.put(put.server().id(), put.server());
+                case StateChange.RemoveServer remove -> servers.remove(remove.id());
+                case StateChange.PutCache put -> caches.put(put.cache().id(), put.cache());
+                case StateChange.PutMenu put -> menu = put.text();
+                case StateChange.PutModel put -> models.put(put.model().key(), put.model());
+                case StateChange.RemoveModel remove -> models.remove(remove.key());
+                case StateChange.PutTenant put -> tenants.put(put.tenant().name(), put.tenant());
+                case StateChange.PutLife put -> lives.put(put.life().type(), put.life());
+                case StateChange.RemoveTenant remove -> tenants.remove(remove.name());
+                case StateChange.RemoveCache remove -> caches.remove(remove.id());
             }
         }
     }

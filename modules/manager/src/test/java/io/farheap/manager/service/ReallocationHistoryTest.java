@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.testing.Effort;
@@ -56,7 +56,7 @@ class ReallocationHistoryTest {
     /** A cache, as its client knows it. */
     private static final class Known {
         private long capacity;
-        private Candidate candidate;
+        private AllocationCandidate candidate;
         /** What the manager has planned, until it is done or given up. */
         private Allocation plan;
 
@@ -67,12 +67,12 @@ class ReallocationHistoryTest {
     private final Map<Long, Known> caches = new TreeMap<>();
     private final Map<String, Integer> done = new TreeMap<>();
     private long now = 1000 * SECOND;
-    private Cluster cluster = start();
+    private ClusterManager cluster = start();
     private Random random = new Random();
     private long nextId = 1;
 
-    private Cluster start() {
-        Cluster started = new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> now / 1_000_000);
+    private ClusterManager start() {
+        ClusterManager started = new ClusterManager(store, ManagerOptions.DEFAULT, () -> now, () -> now / 1_000_000);
         started.menu(MENU);
         return started;
     }
@@ -101,10 +101,10 @@ class ReallocationHistoryTest {
         done.merge(what, 1, Integer::sum);
     }
 
-    private List<Candidate> candidates() {
-        List<Candidate> some = new ArrayList<>();
+    private List<AllocationCandidate> candidates() {
+        List<AllocationCandidate> some = new ArrayList<>();
         for (int i = 0; i <= random.nextInt(2); i++) {
-            some.add(new Candidate(5, random.nextInt(5)));
+            some.add(new AllocationCandidate(5, random.nextInt(5)));
         }
         return some;
     }
@@ -165,7 +165,7 @@ class ReallocationHistoryTest {
 
     private void plan(long id, Known cache) {
         long wanted = random.nextInt(3) == 0 ? cache.capacity : bytes();
-        List<Candidate> wish = random.nextInt(3) == 0 ? List.of() : candidates();
+        List<AllocationCandidate> wish = random.nextInt(3) == 0 ? List.of() : candidates();
         Allocation plan = cluster.reallocate(id, wanted, wish);
         assertEquals(cache.capacity, plan.capacity(), "it is what it was");
         assertTrue((wish.isEmpty() ? List.of(cache.candidate) : wish).contains(plan.candidate()));
@@ -183,11 +183,11 @@ class ReallocationHistoryTest {
                 .filter(share -> !cache.plan.left().contains(share.address()))
                 .forEach(share -> regions.merge(share.address(), share.regions(), Integer::sum));
         cache.plan.reserved().forEach(share -> regions.merge(share.address(), share.regions(), Integer::sum));
-        List<Share> shares = new ArrayList<>();
+        List<RegionShare> shares = new ArrayList<>();
         int left = (int) ((cache.wanted - 1) / MIB + 1);
         for (Map.Entry<String, Integer> share : regions.entrySet()) {
             if (left > 0) {
-                shares.add(new Share(share.getKey(), Math.min(left, share.getValue())));
+                shares.add(new RegionShare(share.getKey(), Math.min(left, share.getValue())));
                 left -= shares.getLast().regions();
             }
         }

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
-import io.farheap.manager.provider.Lot;
+import io.farheap.manager.provider.MachineOffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +27,7 @@ class ReallocationTest {
     private static final long SECOND = 1_000_000_000L;
     private static final long CLIENT = 99;
     private static final long CACHE = 7;
-    private static final Candidate ONE_SIDED = new Candidate(5, 0);
+    private static final AllocationCandidate ONE_SIDED = new AllocationCandidate(5, 0);
     private static final String MENU = """
             {"types": [{"name": "dear", "cores": 4, "memory": "4m", "price": 4},
                        {"name": "cheap", "cores": 4, "memory": "8m", "price": 4},
@@ -38,10 +38,10 @@ class ReallocationTest {
     private volatile long now = 1000 * SECOND;
     private ManagerOptions options =
             new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 20 * SECOND, 60 * SECOND));
-    private Cluster cluster = start();
+    private ClusterManager cluster = start();
 
-    private Cluster start() {
-        Cluster started = new Cluster(store, options, () -> now, () -> now / 1_000_000);
+    private ClusterManager start() {
+        ClusterManager started = new ClusterManager(store, options, () -> now, () -> now / 1_000_000);
         started.menu(MENU);
         return started;
     }
@@ -67,11 +67,11 @@ class ReallocationTest {
         report(id, type, total, false, Map.of());
     }
 
-    private static Share share(long id, int regions) {
-        return new Share("host" + id + ":1", regions);
+    private static RegionShare share(long id, int regions) {
+        return new RegionShare("host" + id + ":1", regions);
     }
 
-    private Allocation allocate(long id, int regions, Candidate... candidates) {
+    private Allocation allocate(long id, int regions, AllocationCandidate... candidates) {
         return cluster.allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, 0, "d/c/r", List.of(candidates)));
     }
 
@@ -138,7 +138,7 @@ class ReallocationTest {
         report(2, "cheap", 8);
         assertEquals(growing, cluster.reallocate(CACHE, 5 * MIB), "also by another manager");
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 5, ONE_SIDED));
-        List<Share> there = List.of(share(2, 5));
+        List<RegionShare> there = List.of(share(2, 5));
         Allocation grown = cluster.moved(CACHE, growing.generation(), 5 * MIB, ONE_SIDED, there);
         assertEquals(there, grown.shares());
         assertEquals(5 * MIB, grown.capacity());
@@ -159,7 +159,7 @@ class ReallocationTest {
     @Test
     void growthWithAMoveThatFailsLeavesTheCacheWhereItSaysThatItIs() {
         Allocation growing = growToServer2();
-        List<Share> parts = List.of(share(1, 1), share(2, 2));
+        List<RegionShare> parts = List.of(share(1, 1), share(2, 2));
         Allocation stays = cluster.moved(CACHE, growing.generation(), 3 * MIB, ONE_SIDED, parts);
         assertEquals(parts, stays.shares());
         assertEquals(3 * MIB, stays.capacity());
@@ -219,7 +219,7 @@ class ReallocationTest {
     void anotherObjectiveReconfiguresAndTakesTheCores() {
         report(1, "dear", 4);
         Allocation before = allocate(CACHE, 2, ONE_SIDED);
-        Candidate threads = new Candidate(5, 3);
+        AllocationCandidate threads = new AllocationCandidate(5, 3);
         Allocation planned = cluster.reallocate(CACHE, 2 * MIB, List.of(threads));
         assertEquals(threads, planned.candidate());
         assertEquals(before.shares(), planned.shares());
@@ -228,8 +228,8 @@ class ReallocationTest {
         assertEquals(planned, cluster.reallocate(CACHE, 2 * MIB, List.of(threads)));
         refusal(Code.BUSY, () -> cluster.reallocate(CACHE, 2 * MIB, List.of(ONE_SIDED)));
         // Its cores are its own from now on.
-        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1, new Candidate(5, 2)));
-        Candidate other = new Candidate(5, 1);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1, new AllocationCandidate(5, 2)));
+        AllocationCandidate other = new AllocationCandidate(5, 1);
         refusal(
                 Code.INVALID_ARGUMENT,
                 () -> cluster.moved(CACHE, planned.generation(), 2 * MIB, other, planned.shares()));
@@ -245,7 +245,7 @@ class ReallocationTest {
     void anObjectiveThatItsClientDoesNotTakeIsGivenUp() {
         report(1, "dear", 4);
         allocate(CACHE, 2, ONE_SIDED);
-        Candidate threads = new Candidate(5, 4);
+        AllocationCandidate threads = new AllocationCandidate(5, 4);
         Allocation planned = cluster.reallocate(CACHE, 2 * MIB, List.of(threads));
         Allocation stays = cluster.moved(CACHE, planned.generation(), 2 * MIB, ONE_SIDED, planned.shares());
         assertEquals(ONE_SIDED, stays.candidate());
@@ -259,7 +259,7 @@ class ReallocationTest {
     void serversThatCannotServeAnObjectiveAreReplaced() {
         report(1, "bare", 8);
         allocate(CACHE, 4, ONE_SIDED);
-        Candidate threads = new Candidate(5, 2);
+        AllocationCandidate threads = new AllocationCandidate(5, 2);
         String refused = refusal(Code.OUT_OF_MEMORY, () -> cluster.reallocate(CACHE, 4 * MIB, List.of(threads)));
         assertTrue(
                 refused.contains("with that objective: of what it needs on other servers there is room for 0"),
@@ -280,7 +280,7 @@ class ReallocationTest {
     void laterGrowthHasAsManyCoresForEachByte() {
         report(1, "dear", 4);
         allocate(CACHE, 2, ONE_SIDED);
-        Candidate threads = new Candidate(5, 3);
+        AllocationCandidate threads = new AllocationCandidate(5, 3);
         Allocation planned = cluster.reallocate(CACHE, 2 * MIB, List.of(threads));
         cluster.moved(CACHE, planned.generation(), 2 * MIB, threads, planned.shares());
         // A thread and a half for each region: of the 4 cores of a server two regions have 3.
@@ -290,21 +290,21 @@ class ReallocationTest {
         assertEquals(
                 List.of(2, 1),
                 growing.reserved().stream()
-                        .map(Share::regions)
+                        .map(RegionShare::regions)
                         .sorted((a, b) -> b - a)
                         .toList());
-        List<Share> shares = new ArrayList<>(growing.shares());
+        List<RegionShare> shares = new ArrayList<>(growing.shares());
         shares.addAll(growing.reserved());
         Allocation grown = cluster.moved(CACHE, growing.generation(), 5 * MIB, threads, shares);
         assertEquals(threads, grown.candidate());
-        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1, new Candidate(5, 3)));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1, new AllocationCandidate(5, 3)));
         // What it gives back gives its cores back.
         cluster.moved(CACHE, grown.generation(), 2 * MIB, List.of(share(1, 2)));
-        allocate(8, 1, new Candidate(5, 4));
-        allocate(9, 1, new Candidate(5, 4));
+        allocate(8, 1, new AllocationCandidate(5, 4));
+        allocate(9, 1, new AllocationCandidate(5, 4));
     }
 
-    private Allocation patiently(List<Candidate> candidates, long capacity) {
+    private Allocation patiently(List<AllocationCandidate> candidates, long capacity) {
         while (true) {
             try {
                 return cluster.reallocate(CACHE, capacity, candidates);
@@ -316,11 +316,11 @@ class ReallocationTest {
         }
     }
 
-    private static Lot lot(String type, double price, int regions) {
-        return new Lot(type, false, price, MIB, regions, "d/c/r", 30_000, 9);
+    private static MachineOffer lot(String type, double price, int regions) {
+        return new MachineOffer(type, false, price, MIB, regions, "d/c/r", 30_000, 9);
     }
 
-    private TestProvider provide(Lot... lots) {
+    private TestProvider provide(MachineOffer... lots) {
         TestProvider provider =
                 new TestProvider(cluster::report, machine -> Thread.ofVirtual().start(machine::serve));
         provider.lots = List.of(lots);
@@ -335,7 +335,7 @@ class ReallocationTest {
         TestProvider provider = provide(lot("dear", 4, 4));
         Allocation growing = patiently(List.of(), 6 * MIB);
         assertEquals(1, provider.machines.size(), "one region has room, two have not");
-        assertEquals(3, growing.reserved().stream().mapToInt(Share::regions).sum());
+        assertEquals(3, growing.reserved().stream().mapToInt(RegionShare::regions).sum());
         assertEquals(6 * MIB, store.caches.get(CACHE).wanted());
     }
 
@@ -344,7 +344,7 @@ class ReallocationTest {
         report(1, "bare", 8);
         allocate(CACHE, 4, ONE_SIDED);
         TestProvider provider = provide(lot("bare", 1, 8), lot("cheap", 4, 8));
-        Candidate threads = new Candidate(5, 2);
+        AllocationCandidate threads = new AllocationCandidate(5, 2);
         Allocation planned = patiently(List.of(threads), 4 * MIB);
         assertEquals(
                 List.of("cheap"),
@@ -357,7 +357,7 @@ class ReallocationTest {
     void whereNoServersCanBeHadTheRefusalSaysSo() {
         report(1, "dear", 4);
         allocate(CACHE, 3, ONE_SIDED);
-        TestProvider provider = provide(new Lot("dear", false, 4, MIB, 4, "d/c/r", 30_000, 1));
+        TestProvider provider = provide(new MachineOffer("dear", false, 4, MIB, 4, "d/c/r", 30_000, 1));
         String refused = refusal(Code.OUT_OF_MEMORY, () -> patiently(List.of(), 100 * MIB));
         assertTrue(refused.contains("but " + 4 * MIB), refused);
         assertTrue(refused.contains("the provider has no servers that would do"), refused);

@@ -9,13 +9,13 @@ import io.farheap.command.Durations;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
-import io.farheap.manager.provider.Lot;
+import io.farheap.manager.provider.MachineOffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,29 +35,29 @@ class SupplyTest {
                        {"name": "large", "cores": 8, "memory": "16m", "price": 3},
                        {"name": "bare", "memory": "16m", "price": 2}]}""";
 
-    private static Lot lot(String type, boolean spot, double price, int regions, int available) {
-        return new Lot(type, spot, price, MIB, regions, "d/c/r", 30_000, available);
+    private static MachineOffer lot(String type, boolean spot, double price, int regions, int available) {
+        return new MachineOffer(type, spot, price, MIB, regions, "d/c/r", 30_000, available);
     }
 
-    private static final Lot SMALL = lot("small", false, 1, 4, 9);
-    private static final Lot SMALL_SPOT = lot("small", true, 0.5, 4, 9);
-    private static final Lot LARGE = lot("large", false, 3, 16, 9);
+    private static final MachineOffer SMALL = lot("small", false, 1, 4, 9);
+    private static final MachineOffer SMALL_SPOT = lot("small", true, 0.5, 4, 9);
+    private static final MachineOffer LARGE = lot("large", false, 3, 16, 9);
 
     private final MemoryStore store = new MemoryStore();
     private volatile long now = 1000 * SECOND;
     private final List<Reclaim> alerts = new ArrayList<>();
-    private Cluster cluster;
+    private ClusterManager cluster;
     private TestProvider provider;
     private int starts;
 
     private void start(int spares) {
         ManagerOptions options =
                 new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(spares, 20 * SECOND, 60 * SECOND));
-        cluster = new Cluster(store, options, () -> now, () -> now / 1_000_000);
+        cluster = new ClusterManager(store, options, () -> now, () -> now / 1_000_000);
         cluster.menu(MENU);
     }
 
-    private void start(int spares, Consumer<TestProvider.TestMachine> starting, Lot... lots) {
+    private void start(int spares, Consumer<TestProvider.TestMachine> starting, MachineOffer... lots) {
         start(spares);
         provider = new TestProvider(cluster::report, machine -> {
             starts++;
@@ -72,8 +72,8 @@ class SupplyTest {
         Thread.ofVirtual().start(machine::serve);
     }
 
-    private Allocation allocate(long id, int regions, long hours, Candidate... candidates) {
-        List<Candidate> all = candidates.length == 0 ? List.of(Candidate.ANY) : List.of(candidates);
+    private Allocation allocate(long id, int regions, long hours, AllocationCandidate... candidates) {
+        List<AllocationCandidate> all = candidates.length == 0 ? List.of(AllocationCandidate.ANY) : List.of(candidates);
         return allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, hours * 3_600_000, "d/c/r", all));
     }
 
@@ -162,7 +162,7 @@ class SupplyTest {
     @Test
     void aServerHasTheCoresThatTheConfigurationTakes() {
         start(0, SupplyTest::serveSoon, SMALL, LARGE, lot("bare", false, 2, 16, 9));
-        allocate(7, 16, 0, new Candidate(5, 1));
+        allocate(7, 16, 0, new AllocationCandidate(5, 1));
         assertEquals(List.of("large"), started());
         allocate(8, 16, 0);
         assertEquals(List.of("bare", "large"), started());
@@ -185,11 +185,11 @@ class SupplyTest {
 
     @Test
     void aServerIsNearEnough() {
-        Lot far = new Lot("large", false, 1, MIB, 16, "d/c2/r", 30_000, 9);
+        MachineOffer far = new MachineOffer("large", false, 1, MIB, 16, "d/c2/r", 30_000, 9);
         start(0, SupplyTest::serveSoon, SMALL, far);
-        allocate(7, 4, 0, new Candidate(3, 0));
+        allocate(7, 4, 0, new AllocationCandidate(3, 0));
         assertEquals(List.of("small"), started());
-        allocate(8, 4, 0, new Candidate(5, 0));
+        allocate(8, 4, 0, new AllocationCandidate(5, 0));
         assertEquals(List.of("small", "small"), started(), "as cheap, and the fewest regions left");
     }
 
@@ -227,7 +227,7 @@ class SupplyTest {
     @Test
     void whileServersStartItAsksAgainAndNoMoreAreStarted() {
         start(0, _ -> {}, SMALL);
-        CacheRequest request = new CacheRequest(7, CLIENT, "cache", MIB, 0, "", List.of(Candidate.ANY));
+        CacheRequest request = new CacheRequest(7, CLIENT, "cache", MIB, 0, "", List.of(AllocationCandidate.ANY));
         assertEquals(
                 Code.BUSY,
                 assertThrows(ControlException.class, () -> cluster.allocate(request))
@@ -279,7 +279,7 @@ class SupplyTest {
         }
         // It has not heard yet that it ends.
         machine.report(4, Map.of());
-        assertEquals(List.of(new Share("host101:1", 4)), allocate(9, 4, 0).shares());
+        assertEquals(List.of(new RegionShare("host101:1", 4)), allocate(9, 4, 0).shares());
         assertEquals(2, provider.machines.size());
     }
 
@@ -313,7 +313,7 @@ class SupplyTest {
                 .orElseThrow();
         assertTrue(server.leaving());
         assertEquals(20_000, server.leavesWithinMillis());
-        List<Share> shares = allocate(7, 4, 0).shares();
+        List<RegionShare> shares = allocate(7, 4, 0).shares();
         assertTrue(shares.stream().noneMatch(share -> share.address().equals("host100:1")), shares::toString);
     }
 
@@ -332,7 +332,7 @@ class SupplyTest {
         cluster.tick();
         assertEquals(1, alerts.size());
         assertEquals(30_000, alerts.getFirst().withinMillis());
-        assertEquals(List.of(new Share("host101:1", 4)), alerts.getFirst().targets());
+        assertEquals(List.of(new RegionShare("host101:1", 4)), alerts.getFirst().targets());
         provider.machines.getFirst().report(0, Map.of(7L, 4));
         assertTrue(cluster.servers().stream()
                 .anyMatch(server -> server.address().equals("host100:1") && server.leaving()));
@@ -368,7 +368,7 @@ class SupplyTest {
         assertEquals(2, provider.machines.size(), "one is the cache's, the other is spare");
         provider.machines.get(1).reclaim(Duration.ofSeconds(30));
         assertEquals(1, alerts.size(), "at once");
-        assertEquals(List.of(new Share("host100:1", 4)), alerts.getFirst().targets());
+        assertEquals(List.of(new RegionShare("host100:1", 4)), alerts.getFirst().targets());
         now += 6 * SECOND;
         provider.machines.get(0).report(4, Map.of());
         cluster.tick();
@@ -380,7 +380,7 @@ class SupplyTest {
         start(1, SupplyTest::serveSoon, lot("bare", false, 0.5, 16, 9), LARGE);
         cluster.tick();
         assertEquals(List.of("bare"), started());
-        allocate(7, 16, 0, new Candidate(5, 4));
+        allocate(7, 16, 0, new AllocationCandidate(5, 4));
         assertEquals(List.of("bare", "large"), started());
         cluster.tick();
         assertEquals(List.of("bare", "large", "large"), started());
@@ -410,7 +410,7 @@ class SupplyTest {
         long leaves = held.equals("own1:1") ? 2 : 1;
         report(leaves, 4, true, Map.of(7L, 4));
         assertEquals(1, alerts.size());
-        assertEquals(List.of(new Share(held, 4)), alerts.getFirst().targets());
+        assertEquals(List.of(new RegionShare(held, 4)), alerts.getFirst().targets());
     }
 
     @Test

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.Quota;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.Tenant;
 import io.farheap.testing.Effort;
 import java.util.ArrayList;
@@ -62,7 +62,7 @@ class TenantHistoryTest {
 
     private final MemoryStore store = new MemoryStore();
     private long now = 1000 * SECOND;
-    private Cluster cluster = start();
+    private ClusterManager cluster = start();
     private final Map<Long, Known> caches = new TreeMap<>();
     private final Map<String, Quota> quotas = new HashMap<>();
     private Random random = new Random();
@@ -70,8 +70,8 @@ class TenantHistoryTest {
     private int refused;
     private int done;
 
-    private Cluster start() {
-        return new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> 5_000_000);
+    private ClusterManager start() {
+        return new ClusterManager(store, ManagerOptions.DEFAULT, () -> now, () -> 5_000_000);
     }
 
     private void report() {
@@ -135,7 +135,7 @@ class TenantHistoryTest {
                 count(tenant) < quotas.getOrDefault(tenant, Quota.NONE).caches() && hasRoom(tenant, bytes);
         // There is room for all but the largest.
         Code expected = allowed && bytes < 1_000_000 ? null : Code.OUT_OF_MEMORY;
-        CacheRequest request = new CacheRequest(id, 99, "c", bytes, 0, "", List.of(Candidate.ANY), tenant);
+        CacheRequest request = new CacheRequest(id, 99, "c", bytes, 0, "", List.of(AllocationCandidate.ANY), tenant);
         step(expected, () -> cluster.allocate(request), () -> caches.put(id, new Known(tenant, bytes)));
         if (caches.containsKey(id) && random.nextBoolean()) {
             step(null, () -> cluster.allocate(request), () -> {});
@@ -157,7 +157,7 @@ class TenantHistoryTest {
         Code expected = bytes > cache.capacity && bytes != cache.wanted && !fits
                 ? Code.INVALID_ARGUMENT
                 : hasRoom(cache.tenant, bytes - cache.bytes()) ? null : Code.OUT_OF_MEMORY;
-        List<Share> shares = List.of(new Share("host1:1", (int) regions(bytes)));
+        List<RegionShare> shares = List.of(new RegionShare("host1:1", (int) regions(bytes)));
         step(expected, () -> cluster.moved(id, cluster.describe(id).allocation().generation(), bytes, shares), () -> {
             cache.capacity = bytes;
             cache.wanted = 0;

@@ -2,8 +2,8 @@ package io.farheap.manager.service;
 
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.Menu;
-import io.farheap.manager.provider.Lot;
 import io.farheap.manager.provider.Machine;
+import io.farheap.manager.provider.MachineOffer;
 import io.farheap.manager.provider.ServerProvider;
 import java.time.Duration;
 import java.util.HashSet;
@@ -22,18 +22,18 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
     /** One of its machines. */
     final class TestMachine implements Machine {
 
-        final Lot lot;
+        final MachineOffer lot;
         final long id;
         boolean stopped;
         private final CompletableFuture<String> address = new CompletableFuture<>();
 
-        private TestMachine(Lot lot, long id) {
+        private TestMachine(MachineOffer lot, long id) {
             this.lot = lot;
             this.id = id;
         }
 
         @Override
-        public Lot lot() {
+        public MachineOffer lot() {
             return lot;
         }
 
@@ -87,7 +87,7 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
 
     private final Consumer<ServerReport> reports;
     private final Consumer<TestMachine> starting;
-    List<Lot> lots = List.of();
+    List<MachineOffer> lots = List.of();
     final List<TestMachine> machines = new CopyOnWriteArrayList<>();
     final Set<String> awaited = new HashSet<>();
     private Listener listener;
@@ -114,12 +114,12 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
     }
 
     @Override
-    public List<Lot> menu() {
+    public List<MachineOffer> menu() {
         return lots;
     }
 
     @Override
-    public Machine start(Lot lot) {
+    public Machine start(MachineOffer lot) {
         TestMachine machine = new TestMachine(lot, nextId++);
         machines.add(machine);
         starting.accept(machine);

@@ -54,6 +54,6 @@ class BestFitTest {
     }
 
     private double left(int server) {
-        return cores[server] + Parameters.GIB_WEIGHT * gib[server];
+        return cores[server] + SimulationParameters.GIB_WEIGHT * gib[server];
     }
 }

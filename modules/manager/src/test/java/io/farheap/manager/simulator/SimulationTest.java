@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 
 class SimulationTest {
 
-    private static final CacheOptions ALL = new CacheOptions(100, true, true, true);
+    private static final SimulatedCacheOptions ALL = new SimulatedCacheOptions(100, true, true, true);
 
-    private static Simulation run(long seed, CacheOptions options) {
+    private static Simulation run(long seed, SimulatedCacheOptions options) {
         Simulation simulation = new Simulation(500, 0.5, seed, options);
         simulation.run();
         return simulation;
@@ -46,22 +46,22 @@ class SimulationTest {
             for (Map.Entry<Long, Integer> entry : cache.regions.entrySet()) {
                 assertTrue(entry.getValue() > 0);
                 regions += entry.getValue();
-                if (Offers.kind(entry.getKey()) != Offers.FULL) {
-                    held.merge(Offers.server(entry.getKey()), entry.getValue(), Integer::sum);
+                if (MemoryOffers.kind(entry.getKey()) != MemoryOffers.FULL) {
+                    held.merge(MemoryOffers.server(entry.getKey()), entry.getValue(), Integer::sum);
                 }
             }
             assertEquals(cache.gib(), regions + cache.homeless);
             assertEquals(
                     cache.machines.keySet(),
                     Set.copyOf(cache.regions.keySet().stream()
-                            .filter(offer -> Offers.kind(offer) == Offers.FULL)
+                            .filter(offer -> MemoryOffers.kind(offer) == MemoryOffers.FULL)
                             .toList()));
         }
         assertTrue(caches > 20, caches + " caches live");
-        Offers offers = simulation.farMemory().offers();
+        MemoryOffers offers = simulation.farMemory().offers();
         for (int server = 0; server < 500; server++) {
             assertEquals(held.getOrDefault(server, 0), offers.held(server));
-            assertTrue(offers.held(server) <= Offers.WITHIN_NOTICE);
+            assertTrue(offers.held(server) <= MemoryOffers.WITHIN_NOTICE);
             assertTrue(!offers.pressed(server), "a server that is pressed is told to leave");
         }
     }
@@ -69,30 +69,30 @@ class SimulationTest {
     @Test
     void whatIsOnAServerWhoseMemoryIsTakenBackMovesOrIsLost() {
         Simulation simulation = run(6, ALL);
-        FarMemory farMemory = simulation.farMemory();
-        Market market = simulation.market();
+        CachePopulation farMemory = simulation.farMemory();
+        SimulatedDataCenter market = simulation.market();
         int server = 0;
         while (farMemory.offers().held(server) < 2) {
             server++;
         }
         int held = farMemory.offers().held(server);
-        FarMemory.Counts before = farMemory.counts();
+        CachePopulation.CacheCounts before = farMemory.counts();
         market.take(server, 0, market.freeGib(server) - held + 1);
         assertTrue(farMemory.counts().reclaims() == before.reclaims() + 1);
         while (farMemory.offers().held(server) > 0) {
             assertTrue(farMemory.next() <= market.now() + 1, "nothing left the server");
             farMemory.step();
         }
-        FarMemory.Counts after = farMemory.counts();
+        CachePopulation.CacheCounts after = farMemory.counts();
         assertEquals(held, after.moved() + after.lost() - before.moved() - before.lost());
-        assertEquals(0, farMemory.offers().free(Offers.offer(server, Offers.STRANDED)), "until the notice is over");
+        assertEquals(0, farMemory.offers().free(MemoryOffers.offer(server, MemoryOffers.STRANDED)), "until the notice is over");
     }
 
     @Test
     void withoutSpotMachinesNobodyHasOne() {
-        Simulation simulation = run(1, new CacheOptions(100, false, false, false));
+        Simulation simulation = run(1, new SimulatedCacheOptions(100, false, false, false));
         assertEquals(0, simulation.farMemory().meter().memoryPercents().get("spot"));
-        FarMemory.Counts counts = simulation.farMemory().counts();
+        CachePopulation.CacheCounts counts = simulation.farMemory().counts();
         assertEquals(0, counts.movedEarly());
         assertEquals(0, counts.movedCheaper());
         assertTrue(counts.asked() > 50);
@@ -109,9 +109,9 @@ class SimulationTest {
 
     @Test
     void aLargerMachineIsTheNextSizeThatHasEnough() {
-        double core = Meter.larger(1) / 8;
+        double core = CostMeter.larger(1) / 8;
         assertTrue(core > 0);
-        assertEquals(8 * core, Meter.larger(64), 1e-9);
-        assertEquals(24 * core, Meter.larger(65), 1e-9);
+        assertEquals(8 * core, CostMeter.larger(64), 1e-9);
+        assertEquals(24 * core, CostMeter.larger(65), 1e-9);
     }
 }

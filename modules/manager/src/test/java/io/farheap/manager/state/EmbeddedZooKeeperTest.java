@@ -92,8 +92,8 @@ class EmbeddedZooKeeperTest {
         long epoch;
         try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
                 ZooKeeperStore store = open(zookeeper)) {
-            caches.forEach(cache -> store.write(List.of(new Change.PutCache(cache))));
-            store.write(List.of(new Change.PutServer(Samples.server(1))));
+            caches.forEach(cache -> store.write(List.of(new StateChange.PutCache(cache))));
+            store.write(List.of(new StateChange.PutServer(Samples.server(1))));
             epoch = store.epoch();
         }
         for (int i = 0; i < 2; i++) {
@@ -101,7 +101,7 @@ class EmbeddedZooKeeperTest {
                     ZooKeeperStore store = open(zookeeper)) {
                 assertTrue(store.epoch() > epoch);
                 epoch = store.epoch();
-                State state = store.load();
+                ManagerState state = store.load();
                 assertEquals(List.of(Samples.server(1)), state.servers());
                 assertEquals(caches, new HashSet<>(state.caches()));
             }
@@ -127,7 +127,7 @@ class EmbeddedZooKeeperTest {
                 EmbeddedZooKeeper other = EmbeddedZooKeeper.start(directory.resolve("other"));
                 ZooKeeperStore ofOne = open(one);
                 ZooKeeperStore ofOther = open(other)) {
-            ofOne.write(List.of(new Change.PutServer(Samples.server(1))));
+            ofOne.write(List.of(new StateChange.PutServer(Samples.server(1))));
             assertEquals(List.of(), ofOther.load().servers());
         }
     }
@@ -139,7 +139,7 @@ class EmbeddedZooKeeperTest {
         EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
         assertTrue(zookeeper.running());
         try (ZooKeeperStore store = open(zookeeper)) {
-            store.write(List.of(new Change.PutServer(Samples.server(1))));
+            store.write(List.of(new StateChange.PutServer(Samples.server(1))));
         }
         assertFalse(openFiles().isEmpty());
         assertFalse(socketsBeside(descriptorsBefore).isEmpty());
@@ -193,7 +193,7 @@ class EmbeddedZooKeeperTest {
     void damagedFilesAreRefusedAndNothingIsLeft() throws Exception {
         try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
                 ZooKeeperStore store = open(zookeeper)) {
-            store.write(List.of(new Change.PutServer(Samples.server(1))));
+            store.write(List.of(new StateChange.PutServer(Samples.server(1))));
         }
         Path files = directory.resolve("zookeeper/version-2");
         try (Stream<Path> list = Files.list(files)) {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import io.farheap.manager.election.Election;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -66,7 +66,7 @@ class EnsembleTest {
 
     @AfterEach
     void close() {
-        Closing.all(new ArrayList<>(members.values()));
+        Closeables.all(new ArrayList<>(members.values()));
     }
 
     private void start(int id) {
@@ -92,7 +92,7 @@ class EnsembleTest {
                 epoch = store.epoch();
                 CacheRecord cache = Samples.cache(last, 1);
                 caches.add(cache);
-                store.write(List.of(new Change.PutCache(cache)));
+                store.write(List.of(new StateChange.PutCache(cache)));
             }
             stop(last);
             try (ZooKeeperStore store = open(next)) {
@@ -107,7 +107,7 @@ class EnsembleTest {
     void itSurvivesTheEndOfAll() {
         startAll();
         try (ZooKeeperStore store = open(2)) {
-            store.write(List.of(new Change.PutServer(Samples.server(1))));
+            store.write(List.of(new StateChange.PutServer(Samples.server(1))));
         }
         for (int id = 1; id <= 3; id++) {
             stop(id);
@@ -136,8 +136,8 @@ class EnsembleTest {
         try (ZooKeeperStore old = open(1);
                 ZooKeeperStore young = open(2)) {
             assertTrue(young.epoch() > old.epoch());
-            assertThrows(StaleEpochException.class, () -> old.write(List.of(new Change.PutServer(Samples.server(1)))));
-            young.write(List.of(new Change.PutServer(Samples.server(2))));
+            assertThrows(StaleEpochException.class, () -> old.write(List.of(new StateChange.PutServer(Samples.server(1)))));
+            young.write(List.of(new StateChange.PutServer(Samples.server(2))));
             assertEquals(List.of(Samples.server(2)), young.load().servers());
         }
     }
@@ -167,8 +167,8 @@ class EnsembleTest {
                 awaitLeader(election, "manager" + second);
             }
         } finally {
-            Closing.all(new ArrayList<>(elections.values()));
-            Closing.all(new ArrayList<>(proxies.values()));
+            Closeables.all(new ArrayList<>(elections.values()));
+            Closeables.all(new ArrayList<>(proxies.values()));
         }
     }
 
@@ -229,7 +229,7 @@ class EnsembleTest {
             assertThrows(IllegalArgumentException.class, () -> Ensemble.parse(text), text);
         }
         assertEquals(
-                new Ensemble.Peer("[::1]", 7, 8),
+                new Ensemble.EnsemblePeer("[::1]", 7, 8),
                 Ensemble.parse("1@a:1:9, 2@[::1]:7,3@c:1").peer(2));
         assertFalse(Ensemble.parse("1@a:1,2@b:1,3@c:1").peers().isEmpty());
     }

@@ -55,11 +55,11 @@ class LostConnectionTest {
         return store.get();
     }
 
-    private static List<Change> put(long id, long generation) {
-        return List.of(new Change.PutCache(Samples.cache(id, generation)));
+    private static List<StateChange> put(long id, long generation) {
+        return List.of(new StateChange.PutCache(Samples.cache(id, generation)));
     }
 
-    private static void unknown(StateStore store, List<Change> changes) {
+    private static void unknown(StateStore store, List<StateChange> changes) {
         StateException failed = assertThrows(StateException.class, () -> store.write(changes));
         assertTrue(failed.getMessage().contains("unknown"), failed::getMessage);
     }
@@ -141,7 +141,7 @@ class LostConnectionTest {
             unknown(store, put(1, 0));
             proxy.mend();
             eventually(() -> store.write(put(1, 1)));
-            store.write(List.of(new Change.RemoveCache(1)));
+            store.write(List.of(new StateChange.RemoveCache(1)));
             assertEquals(List.of(), store.load().caches());
         }
     }

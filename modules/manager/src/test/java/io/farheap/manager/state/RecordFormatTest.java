@@ -205,11 +205,11 @@ class RecordFormatTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new CacheRecord(1, "a", 1, -1, 1, Samples.TERMS, 0, new TreeMap<>(), new TreeMap<>()));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, -1, "t"));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 0, 0, 0, "t"));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, -1, 0, "t"));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, 0, ""));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, 0, "a/b"));
+        assertThrows(IllegalArgumentException.class, () -> new AllocationTerms("", 1, 0, -1, "t"));
+        assertThrows(IllegalArgumentException.class, () -> new AllocationTerms("", 0, 0, 0, "t"));
+        assertThrows(IllegalArgumentException.class, () -> new AllocationTerms("", 1, -1, 0, "t"));
+        assertThrows(IllegalArgumentException.class, () -> new AllocationTerms("", 1, 0, 0, ""));
+        assertThrows(IllegalArgumentException.class, () -> new AllocationTerms("", 1, 0, 0, "a/b"));
         TreeMap<Long, Integer> none = new TreeMap<>();
         none.put(1L, 0);
         assertThrows(
@@ -230,7 +230,7 @@ class RecordFormatTest {
     @Test
     void livesAreReadAsTheyWereWritten() {
         LifeRecord life = new LifeRecord(
-                "a,b=c/\n", List.of(new LifeRecord.Seen(1 / 3.0, 5, 0), new LifeRecord.Seen(1e-9, 0, 7)));
+                "a,b=c/\n", List.of(new LifeRecord.LifeSample(1 / 3.0, 5, 0), new LifeRecord.LifeSample(1e-9, 0, 7)));
         byte[] bytes = RecordFormat.encode(life);
         assertEquals(life, RecordFormat.life(NodePaths.life(life.type()), bytes));
         assertThrows(MalformedRecordException.class, () -> RecordFormat.life(NodePaths.life("other"), bytes));

@@ -11,7 +11,7 @@ final class Samples {
 
     private static final String AWKWARD = "a=Ü\\\n\r\t\0,:#€\uD83D\uDE00\uD83D\uDE00x\u2028 n";
 
-    static final Terms TERMS = new Terms("d/c/r", 3, 2, 0, "acme");
+    static final AllocationTerms TERMS = new AllocationTerms("d/c/r", 3, 2, 0, "acme");
 
     private Samples() {}
 
@@ -49,7 +49,7 @@ final class Samples {
                 positive(random),
                 positive(random),
                 1 + positive(random),
-                new Terms(
+                new AllocationTerms(
                         text(random),
                         1 + random.nextInt(5),
                         random.nextInt(9),
@@ -61,7 +61,7 @@ final class Samples {
                 counts(random),
                 random.nextBoolean()
                         ? null
-                        : new Plan(
+                        : new CachePlan(
                                 1 + random.nextInt(5),
                                 random.nextInt(9),
                                 positive(random),

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Closeables;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,23 +30,23 @@ class StateCopyEnsembleTest {
     private Path directory;
 
     private Ensemble ensemble;
-    private Place first;
-    private Place alone;
+    private StateLocation first;
+    private StateLocation alone;
     private final Map<Integer, EnsembleMember> members = new HashMap<>();
 
     @BeforeEach
     void prepare() throws IOException {
         ensemble =
                 Ensemble.parse(EnsembleTest.address(1) + "," + EnsembleTest.address(2) + "," + EnsembleTest.address(3));
-        first = new Place.Member(directory.resolve("m1"), 1, ensemble);
-        alone = new Place.Alone(directory.resolve("alone"));
+        first = new StateLocation.EnsembleLocation(directory.resolve("m1"), 1, ensemble);
+        alone = new StateLocation.StandaloneLocation(directory.resolve("alone"));
         start(2);
         start(3);
     }
 
     @AfterEach
     void close() {
-        Closing.all(new ArrayList<>(members.values()));
+        Closeables.all(new ArrayList<>(members.values()));
     }
 
     private void start(int id) {
@@ -65,8 +65,8 @@ class StateCopyEnsembleTest {
         return new ZooKeeperStore(host.connection(), PATIENCE);
     }
 
-    private static List<Change> put(long id) {
-        return List.of(new Change.PutServer(Samples.server(id)));
+    private static List<StateChange> put(long id) {
+        return List.of(new StateChange.PutServer(Samples.server(id)));
     }
 
     private void refused(int id, String why) {

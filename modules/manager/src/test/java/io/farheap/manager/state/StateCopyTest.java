@@ -49,16 +49,16 @@ class StateCopyTest {
     private Path directory;
 
     private EmbeddedZooKeeper server;
-    private Place other;
-    private Place old;
-    private Place young;
+    private StateLocation other;
+    private StateLocation old;
+    private StateLocation young;
 
     @BeforeEach
     void start() {
         server = EmbeddedZooKeeper.start(directory.resolve("server"));
-        other = new Place.Other(server.connection());
-        old = new Place.Alone(directory.resolve("old"));
-        young = new Place.Alone(directory.resolve("young"));
+        other = new StateLocation.ExternalLocation(server.connection());
+        old = new StateLocation.StandaloneLocation(directory.resolve("old"));
+        young = new StateLocation.StandaloneLocation(directory.resolve("young"));
     }
 
     @AfterEach
@@ -67,7 +67,7 @@ class StateCopyTest {
     }
 
     /** As its managers find it. */
-    private static <T> T at(Place place, Call<T> call) {
+    private static <T> T at(StateLocation place, Call<T> call) {
         try (ZooKeeperHost host = place.start();
                 ZooKeeperStore store = new ZooKeeperStore(host.connection(), PATIENCE)) {
             return call.call(store);
@@ -78,18 +78,18 @@ class StateCopyTest {
         T call(ZooKeeperStore store);
     }
 
-    private static State load(Place place) {
+    private static ManagerState load(StateLocation place) {
         return at(place, ZooKeeperStore::load);
     }
 
-    private static void put(Place place, Change... changes) {
+    private static void put(StateLocation place, StateChange... changes) {
         at(place, store -> {
             store.write(List.of(changes));
             return 0;
         });
     }
 
-    private static void assertSame(State expected, State actual) {
+    private static void assertSame(ManagerState expected, ManagerState actual) {
         assertEquals(new HashSet<>(expected.servers()), new HashSet<>(actual.servers()));
         assertEquals(new HashSet<>(expected.caches()), new HashSet<>(actual.caches()));
         assertEquals(expected.menu(), actual.menu());
@@ -106,31 +106,31 @@ class StateCopyTest {
         return refused.getMessage();
     }
 
-    private static void assertMoved(Place from, Place to) {
+    private static void assertMoved(StateLocation from, StateLocation to) {
         refused(() -> load(from), "was copied to " + to, "start managers there");
     }
 
     /** Some of everything, in several writes, with the menu and a model of the largest size. */
-    private static void fill(Place place) {
+    private static void fill(StateLocation place) {
         long seed = System.nanoTime();
         System.out.println("StateCopyTest.fill: seed " + seed);
         Random random = new Random(seed);
-        List<Change> changes = new ArrayList<>();
+        List<StateChange> changes = new ArrayList<>();
         for (int i = 0; i < RECORDS; i++) {
-            changes.add(new Change.PutCache(Samples.cache(random)));
-            changes.add(new Change.PutServer(Samples.server(random)));
+            changes.add(new StateChange.PutCache(Samples.cache(random)));
+            changes.add(new StateChange.PutServer(Samples.server(random)));
         }
-        changes.add(new Change.PutTenant(new TenantRecord("acme", 5, 7)));
-        changes.add(new Change.PutMenu("{\"types\": []}\n"));
-        changes.add(new Change.PutModel(new ModelRecord("00fe", "")));
-        changes.add(new Change.PutLife(
-                new LifeRecord("a/ type", List.of(new LifeRecord.Seen(0.25, 1, 2), new LifeRecord.Seen(7, 0, 1)))));
-        put(place, changes.toArray(Change[]::new));
-        put(place, new Change.PutModel(new ModelRecord("00ff", "x".repeat(CacheManager.MAX_MODEL_BYTES))));
+        changes.add(new StateChange.PutTenant(new TenantRecord("acme", 5, 7)));
+        changes.add(new StateChange.PutMenu("{\"types\": []}\n"));
+        changes.add(new StateChange.PutModel(new ModelRecord("00fe", "")));
+        changes.add(new StateChange.PutLife(
+                new LifeRecord("a/ type", List.of(new LifeRecord.LifeSample(0.25, 1, 2), new LifeRecord.LifeSample(7, 0, 1)))));
+        put(place, changes.toArray(StateChange[]::new));
+        put(place, new StateChange.PutModel(new ModelRecord("00ff", "x".repeat(CacheManager.MAX_MODEL_BYTES))));
     }
 
     /** Raises the epoch of a place by opening it. */
-    private static long open(Place place, int times) {
+    private static long open(StateLocation place, int times) {
         long epoch = 0;
         for (int i = 0; i < times; i++) {
             epoch = at(place, StateStore::epoch);
@@ -141,17 +141,17 @@ class StateCopyTest {
     @Test
     void everythingGoesToAnotherZooKeeperAndOnAndNothingStartsWhereItWas() {
         fill(old);
-        State state = load(old);
+        ManagerState state = load(old);
         assertEquals(1, state.lives().size());
         long before = open(old, 3);
-        Contents copied = StateCopy.run(old, other);
+        StateStatistics copied = StateCopy.run(old, other);
         assertEquals(RECORDS + " servers, " + RECORDS + " caches, 2 models, 1 quota, a menu", copied.toString());
         assertMoved(old, other);
         assertSame(state, load(other));
         long between = open(other, 1);
         assertTrue(between > before, between + " after " + before);
-        put(other, new Change.RemoveTenant("acme"), new Change.PutCache(Samples.cache(1, 1)));
-        State later = load(other);
+        put(other, new StateChange.RemoveTenant("acme"), new StateChange.PutCache(Samples.cache(1, 1)));
+        ManagerState later = load(other);
         StateCopy.run(other, young);
         assertMoved(other, young);
         assertSame(later, load(young));
@@ -163,13 +163,13 @@ class StateCopyTest {
 
     @Test
     void anEpochOfManyManagersIsReachedAndKept() throws Exception {
-        put(old, new Change.PutServer(Samples.server(1)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
         try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory.resolve("old"));
-                Connection connection = new Connection(zookeeper.connection(), PATIENCE)) {
+                ZooKeeperConnection connection = new ZooKeeperConnection(zookeeper.connection(), PATIENCE)) {
             EpochNode node = new EpochNode(connection.client());
             int writes = connection.reads().stat(NodePaths.WRITES).getVersion();
             while (node.see().version() < 10_000) {
-                node.raise(node.see().version(), 10_000, writes, new Standing.Open());
+                node.raise(node.see().version(), 10_000, writes, new EpochStatus.OpenState());
             }
         }
         StateCopy.run(old, other);
@@ -188,7 +188,7 @@ class StateCopyTest {
     /** Unknown keys of known records, and nodes that only a newer release knows. */
     @Test
     void whatThisReleaseDoesNotKnowIsCopiedAsItIs() throws Exception {
-        put(other, new Change.PutServer(Samples.server(1)));
+        put(other, new StateChange.PutServer(Samples.server(1)));
         byte[] newer = (new String(RecordFormat.encode(Samples.server(1)), StandardCharsets.UTF_8) + "colour=blue\n")
                 .getBytes(StandardCharsets.UTF_8);
         byte[] revoked = {0, 1, (byte) 0xff};
@@ -213,7 +213,7 @@ class StateCopyTest {
     /** Before anything is marked: the managers of the old place's release can go on there. */
     @Test
     void recordsThatThisReleaseCannotReadAreRefused() throws Exception {
-        put(other, new Change.PutServer(Samples.server(1)));
+        put(other, new StateChange.PutServer(Samples.server(1)));
         try (CuratorFramework operator = operator(server.connection())) {
             operator.setData().forPath(NodePaths.server(1), "version=2\n".getBytes(StandardCharsets.UTF_8));
         }
@@ -227,7 +227,7 @@ class StateCopyTest {
         assertEquals(List.of(Samples.server(1)), load(young).servers());
     }
 
-    private static void interrupt(Place from, Place to, StateCopy.Step after) {
+    private static void interrupt(StateLocation from, StateLocation to, StateCopy.Step after) {
         Consumer<StateCopy.Step> steps = step -> {
             if (step == after) {
                 throw new Interruption();
@@ -272,27 +272,27 @@ class StateCopyTest {
         interruptedItIsAtOnePlace(other, young, after);
     }
 
-    private void interruptedItIsAtOnePlace(Place from, Place to, StateCopy.Step after) {
+    private void interruptedItIsAtOnePlace(StateLocation from, StateLocation to, StateCopy.Step after) {
         fill(from);
-        State state = load(from);
+        ManagerState state = load(from);
         long epoch = open(from, 1);
-        Place third = new Place.Alone(directory.resolve("third"));
+        StateLocation third = new StateLocation.StandaloneLocation(directory.resolve("third"));
         interrupt(from, to, after);
         boolean begun = after != StateCopy.Step.FENCED;
         if (begun) {
             refused(() -> load(to), "half made", "a copy of " + from);
-            put(third, new Change.PutServer(Samples.server(9)));
+            put(third, new StateChange.PutServer(Samples.server(9)));
             refused(() -> StateCopy.run(third, to), "a copy of " + from, "run that one once more");
             assertEquals(List.of(Samples.server(9)), load(third).servers());
         }
         if (after == StateCopy.Step.MOVED) {
             assertMoved(from, to);
-            Place fourth = new Place.Alone(directory.resolve("fourth"));
+            StateLocation fourth = new StateLocation.StandaloneLocation(directory.resolve("fourth"));
             refused(() -> StateCopy.run(from, fourth), "was copied to " + to);
         } else {
             // It goes on, and what it does is not lost; what it removes is not there once more either.
             assertSame(state, load(from));
-            put(from, new Change.PutServer(Samples.server(1)), new Change.RemoveModel("00fe"));
+            put(from, new StateChange.PutServer(Samples.server(1)), new StateChange.RemoveModel("00fe"));
             state = load(from);
             epoch = open(from, 1);
         }
@@ -307,11 +307,11 @@ class StateCopyTest {
     /** It is interrupted in the midst of writing, where half is there: not only at the ends of steps. */
     @Test
     void whatIsHalfMadeIsMadeAnew() {
-        put(old, new Change.PutModel(new ModelRecord("1", "a".repeat(900_000))));
-        put(old, new Change.PutModel(new ModelRecord("2", "b".repeat(900_000))));
-        put(old, new Change.PutModel(new ModelRecord("3", "c".repeat(900_000))));
+        put(old, new StateChange.PutModel(new ModelRecord("1", "a".repeat(900_000))));
+        put(old, new StateChange.PutModel(new ModelRecord("2", "b".repeat(900_000))));
+        put(old, new StateChange.PutModel(new ModelRecord("3", "c".repeat(900_000))));
         interrupt(old, other, StateCopy.Step.WRITTEN);
-        put(old, new Change.RemoveModel("1"), new Change.PutModel(new ModelRecord("2", "d")));
+        put(old, new StateChange.RemoveModel("1"), new StateChange.PutModel(new ModelRecord("2", "d")));
         StateCopy.run(old, other);
         assertEquals(
                 Set.of(new ModelRecord("2", "d"), new ModelRecord("3", "c".repeat(900_000))),
@@ -320,10 +320,10 @@ class StateCopyTest {
 
     @Test
     void aPlaceThatIsNotEmptyIsRefusedAndKept() {
-        put(old, new Change.PutServer(Samples.server(1)));
-        put(other, new Change.PutServer(Samples.server(2)), new Change.PutCache(Samples.cache(3, 0)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
+        put(other, new StateChange.PutServer(Samples.server(2)), new StateChange.PutCache(Samples.cache(3, 0)));
         refused(() -> StateCopy.run(old, other), "1 server, 1 cache, 0 models", "deleteall");
-        put(young, new Change.PutMenu("{}"));
+        put(young, new StateChange.PutMenu("{}"));
         refused(() -> StateCopy.run(old, young), "a menu", "another directory");
         assertEquals(List.of(Samples.server(1)), load(old).servers());
         assertEquals(List.of(Samples.server(2)), load(other).servers());
@@ -332,7 +332,7 @@ class StateCopyTest {
 
     @Test
     void aPlaceWhereAStateWasIsRefused() {
-        put(old, new Change.PutServer(Samples.server(1)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
         StateCopy.run(old, young);
         refused(() -> StateCopy.run(young, old), "was copied to " + young, "another directory");
         assertEquals(List.of(Samples.server(1)), load(young).servers());
@@ -341,11 +341,11 @@ class StateCopyTest {
 
     @Test
     void aDirectoryInUseIsRefused() {
-        put(old, new Change.PutServer(Samples.server(1)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
         try (ZooKeeperHost running = old.start()) {
             assertTrue(running.running());
             refused(() -> StateCopy.run(old, other), "another manager's, which runs");
-            refused(() -> StateCopy.run(new Place.Other(server.connection()), old));
+            refused(() -> StateCopy.run(new StateLocation.ExternalLocation(server.connection()), old));
         }
         assertEquals(List.of(Samples.server(1)), load(old).servers());
     }
@@ -357,9 +357,9 @@ class StateCopyTest {
         assertFalse(Files.exists(directory.resolve("old")));
         assertFalse(Files.exists(directory.resolve("young")));
         Ensemble ensemble = Ensemble.parse("1@a:1,2@b:1,3@c:1");
-        put(old, new Change.PutServer(Samples.server(1)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
         refused(
-                () -> StateCopy.run(new Place.Member(directory.resolve("old"), 1, ensemble), other),
+                () -> StateCopy.run(new StateLocation.EnsembleLocation(directory.resolve("old"), 1, ensemble), other),
                 "that of a manager with --data alone");
     }
 
@@ -367,11 +367,11 @@ class StateCopyTest {
     @Test
     void aManagerThatLeadsIsFencedAndNoneLeadsMeanwhile() {
         try (ZooKeeperStore leader = new ZooKeeperStore(server.connection(), PATIENCE)) {
-            leader.write(List.of(new Change.PutServer(Samples.server(1))));
+            leader.write(List.of(new StateChange.PutServer(Samples.server(1))));
             new StateCopy(other, young, PATIENCE, step -> {
                         assertThrows(
                                 StaleEpochException.class,
-                                () -> leader.write(List.of(new Change.PutServer(Samples.server(2)))),
+                                () -> leader.write(List.of(new StateChange.PutServer(Samples.server(2)))),
                                 step.toString());
                         if (step != StateCopy.Step.MOVED) {
                             refused(() -> load(other), "is being copied to " + young);
@@ -387,7 +387,7 @@ class StateCopyTest {
     /** Whose copying session has ended, such as for want of the network, while it goes on. */
     @Test
     void whatAnotherHasOpenedMeanwhileIsNotMarkedAsMoved() {
-        put(other, new Change.PutServer(Samples.server(1)));
+        put(other, new StateChange.PutServer(Samples.server(1)));
         StateCopy copy = new StateCopy(other, young, PATIENCE, step -> {
             if (step == StateCopy.Step.COMPARED) {
                 try (CuratorFramework operator = operator(server.connection())) {
@@ -395,7 +395,7 @@ class StateCopyTest {
                 } catch (Exception e) {
                     throw new AssertionError(e);
                 }
-                put(other, new Change.PutServer(Samples.server(2)));
+                put(other, new StateChange.PutServer(Samples.server(2)));
             }
         });
         refused(copy::run, "a manager has opened " + other + " meanwhile");
@@ -408,8 +408,8 @@ class StateCopyTest {
     /** Two from different places at once: the later one is refused, and the first goes on. */
     @Test
     void oneOfTwoCopiesToOnePlaceIsRefused() {
-        put(old, new Change.PutServer(Samples.server(1)));
-        put(young, new Change.PutServer(Samples.server(2)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
+        put(young, new StateChange.PutServer(Samples.server(2)));
         new StateCopy(old, other, PATIENCE, step -> {
                     if (step == StateCopy.Step.MARKED) {
                         refused(() -> StateCopy.run(young, other), "has a copy of " + old);
@@ -423,11 +423,11 @@ class StateCopyTest {
     /** A leader of the empty state at the new place, which writes at the worst moment. */
     @Test
     void whatIsWrittenThereWhileItBeginsIsNotLost() {
-        put(old, new Change.PutServer(Samples.server(1)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
         try (ZooKeeperStore leader = new ZooKeeperStore(server.connection(), PATIENCE)) {
             StateCopy copy = new StateCopy(old, other, PATIENCE, step -> {
                 if (step == StateCopy.Step.FENCED) {
-                    leader.write(List.of(new Change.PutServer(Samples.server(2))));
+                    leader.write(List.of(new StateChange.PutServer(Samples.server(2))));
                 }
             });
             refused(copy::run, "is not empty", "1 server");
@@ -439,14 +439,14 @@ class StateCopyTest {
     @Test
     void whatIsWrittenThereBetweenTheLookAndTheMarkIsNoticed() throws Exception {
         try (ZooKeeperStore leader = new ZooKeeperStore(server.connection(), PATIENCE);
-                Connection connection = new Connection(server.connection(), PATIENCE)) {
+                ZooKeeperConnection connection = new ZooKeeperConnection(server.connection(), PATIENCE)) {
             EpochNode node = new EpochNode(connection.client());
             int written = connection.reads().stat(NodePaths.WRITES).getVersion();
             int version = node.see().version();
-            leader.write(List.of(new Change.PutServer(Samples.server(1))));
+            leader.write(List.of(new StateChange.PutServer(Samples.server(1))));
             assertThrows(
                     KeeperException.BadVersionException.class,
-                    () -> node.raise(version, version, written, new Standing.HalfMade("1", "a test")));
+                    () -> node.raise(version, version, written, new EpochStatus.IncompleteCopy("1", "a test")));
             assertEquals(List.of(Samples.server(1)), leader.load().servers());
         }
     }
@@ -454,7 +454,7 @@ class StateCopyTest {
     /** An operator's hand at the new place. */
     @Test
     void aCopyThatIsNotTheSameIsNotMarkedAsComplete() {
-        put(old, new Change.PutServer(Samples.server(1)));
+        put(old, new StateChange.PutServer(Samples.server(1)));
         for (String what : List.of("change", "add", "remove")) {
             StateCopy copy = new StateCopy(old, other, PATIENCE, step -> {
                 if (step == StateCopy.Step.WRITTEN) {
@@ -487,7 +487,7 @@ class StateCopyTest {
         at(old, store -> {
             for (int from = 0; from < rest.size(); from += 2_000) {
                 store.write(rest.subList(from, from + 2_000).stream()
-                        .<Change>map(Change.PutCache::new)
+                        .<StateChange>map(StateChange.PutCache::new)
                         .toList());
             }
             return 0;
@@ -498,7 +498,7 @@ class StateCopyTest {
                 new StateCopy(old, young, PATIENCE, steps::add).run().caches());
         long writes = steps.stream().filter(StateCopy.Step.WRITTEN::equals).count();
         assertTrue(writes > 2 && writes < 20, writes + " writes");
-        State copied = load(young);
+        ManagerState copied = load(young);
         assertEquals(caches.size(), copied.caches().size());
         assertEquals(caches, new HashSet<>(copied.caches()));
     }
@@ -507,8 +507,8 @@ class StateCopyTest {
     void aLargeRecordIsCopied() {
         CacheRecord large =
                 new CacheRecord(1, "x".repeat(999_000), 1, 0, 1, Samples.TERMS, 0, new TreeMap<>(), new TreeMap<>());
-        put(old, new Change.PutCache(large));
-        put(old, new Change.PutServer(Samples.server(1)));
+        put(old, new StateChange.PutCache(large));
+        put(old, new StateChange.PutServer(Samples.server(1)));
         StateCopy.run(old, young);
         assertEquals(List.of(large), load(young).caches());
     }

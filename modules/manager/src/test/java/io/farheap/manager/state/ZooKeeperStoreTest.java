@@ -52,16 +52,16 @@ class ZooKeeperStoreTest {
         return new ZooKeeperStore(zookeeper.connection(), PATIENCE);
     }
 
-    private static Change put(ServerRecord server) {
-        return new Change.PutServer(server);
+    private static StateChange put(ServerRecord server) {
+        return new StateChange.PutServer(server);
     }
 
-    private static Change put(CacheRecord cache) {
-        return new Change.PutCache(cache);
+    private static StateChange put(CacheRecord cache) {
+        return new StateChange.PutCache(cache);
     }
 
     private static void assertState(StateStore store, Set<ServerRecord> servers, Set<CacheRecord> caches) {
-        State state = store.load();
+        ManagerState state = store.load();
         assertEquals(servers, new HashSet<>(state.servers()));
         assertEquals(caches, new HashSet<>(state.caches()));
         assertEquals(servers.size(), state.servers().size());
@@ -89,9 +89,9 @@ class ZooKeeperStoreTest {
             store.write(List.of(put(server), put(Samples.server(2)), put(cache)));
             assertState(store, Set.of(server, Samples.server(2)), Set.of(cache));
             CacheRecord changed = Samples.cache(-2, 1);
-            store.write(List.of(new Change.RemoveServer(2), put(changed), put(Samples.cache(3, 0))));
+            store.write(List.of(new StateChange.RemoveServer(2), put(changed), put(Samples.cache(3, 0))));
             assertState(store, Set.of(server), Set.of(changed, Samples.cache(3, 0)));
-            store.write(List.of(new Change.RemoveCache(3), new Change.RemoveCache(4), new Change.RemoveServer(4)));
+            store.write(List.of(new StateChange.RemoveCache(3), new StateChange.RemoveCache(4), new StateChange.RemoveServer(4)));
             assertState(store, Set.of(server), Set.of(changed));
         }
     }
@@ -103,12 +103,12 @@ class ZooKeeperStoreTest {
         assertEquals(CacheManager.MAX_MODEL_BYTES, large.text().getBytes(StandardCharsets.UTF_8).length);
         try (ZooKeeperStore store = open()) {
             assertEquals(List.of(), store.load().models());
-            store.write(List.of(new Change.PutModel(new ModelRecord("00ff", "earlier")), new Change.PutModel(other)));
-            store.write(List.of(new Change.PutModel(large)));
+            store.write(List.of(new StateChange.PutModel(new ModelRecord("00ff", "earlier")), new StateChange.PutModel(other)));
+            store.write(List.of(new StateChange.PutModel(large)));
         }
         try (ZooKeeperStore store = open()) {
             assertEquals(Set.of(large, other), Set.copyOf(store.load().models()));
-            store.write(List.of(new Change.RemoveModel("00ff"), new Change.RemoveModel("01")));
+            store.write(List.of(new StateChange.RemoveModel("00ff"), new StateChange.RemoveModel("01")));
             assertEquals(List.of(other), store.load().models());
         }
     }
@@ -119,12 +119,12 @@ class ZooKeeperStoreTest {
         TenantRecord other = new TenantRecord("o.t-h_er", 0, Long.MAX_VALUE);
         try (ZooKeeperStore store = open()) {
             assertEquals(List.of(), store.load().tenants());
-            store.write(List.of(new Change.PutTenant(new TenantRecord("acme", 1, 1)), new Change.PutTenant(other)));
-            store.write(List.of(new Change.PutTenant(acme), new Change.RemoveTenant("nobody")));
+            store.write(List.of(new StateChange.PutTenant(new TenantRecord("acme", 1, 1)), new StateChange.PutTenant(other)));
+            store.write(List.of(new StateChange.PutTenant(acme), new StateChange.RemoveTenant("nobody")));
         }
         try (ZooKeeperStore store = open()) {
             assertEquals(Set.of(acme, other), Set.copyOf(store.load().tenants()));
-            store.write(List.of(new Change.RemoveTenant("acme")));
+            store.write(List.of(new StateChange.RemoveTenant("acme")));
             assertEquals(List.of(other), store.load().tenants());
         }
     }
@@ -132,7 +132,7 @@ class ZooKeeperStoreTest {
     @Test
     void aRepeatedWriteSucceeds() {
         try (ZooKeeperStore store = open()) {
-            List<Change> changes = List.of(put(Samples.server(1)), put(Samples.cache(1, 0)), new Change.RemoveCache(9));
+            List<StateChange> changes = List.of(put(Samples.server(1)), put(Samples.cache(1, 0)), new StateChange.RemoveCache(9));
             store.write(changes);
             store.write(changes);
             assertState(store, Set.of(Samples.server(1)), Set.of(Samples.cache(1, 0)));
@@ -146,7 +146,7 @@ class ZooKeeperStoreTest {
                     put(Samples.cache(1, 0)),
                     put(Samples.cache(1, 1)),
                     put(Samples.cache(2, 0)),
-                    new Change.RemoveCache(2)));
+                    new StateChange.RemoveCache(2)));
             assertState(store, Set.of(), Set.of(Samples.cache(1, 1)));
         }
     }
@@ -160,7 +160,7 @@ class ZooKeeperStoreTest {
                 StaleEpochException refused =
                         assertThrows(StaleEpochException.class, () -> older.write(List.of(put(Samples.cache(1, 1)))));
                 assertTrue(refused.getMessage().contains("epoch " + older.epoch()), refused::getMessage);
-                assertThrows(StaleEpochException.class, () -> older.write(List.of(new Change.RemoveServer(1))));
+                assertThrows(StaleEpochException.class, () -> older.write(List.of(new StateChange.RemoveServer(1))));
                 assertThrows(StaleEpochException.class, () -> older.write(List.of()));
                 assertThrows(StaleEpochException.class, older::load);
                 assertState(newer, Set.of(Samples.server(1)), Set.of(Samples.cache(1, 0)));
@@ -223,7 +223,7 @@ class ZooKeeperStoreTest {
             assertThrows(
                     StateException.class,
                     () -> store.write(
-                            List.of(put(Samples.server(1)), put(Samples.cache(1, 1)), new Change.RemoveCache(2))));
+                            List.of(put(Samples.server(1)), put(Samples.cache(1, 1)), new StateChange.RemoveCache(2))));
             assertState(store, Set.of(), Set.of(Samples.cache(1, 0), Samples.cache(2, 0)));
         }
     }
@@ -238,12 +238,12 @@ class ZooKeeperStoreTest {
             operator.delete().forPath(NodePaths.cache(1));
             operator.delete().forPath(NodePaths.cache(2));
             operator.create().forPath(NodePaths.cache(3), new byte[0]);
-            store.write(List.of(put(Samples.cache(1, 1)), new Change.RemoveCache(2), put(Samples.cache(3, 1))));
-            store.write(List.of(put(Samples.cache(1, 2)), put(Samples.cache(2, 2)), new Change.RemoveServer(1)));
+            store.write(List.of(put(Samples.cache(1, 1)), new StateChange.RemoveCache(2), put(Samples.cache(3, 1))));
+            store.write(List.of(put(Samples.cache(1, 2)), put(Samples.cache(2, 2)), new StateChange.RemoveServer(1)));
             Set<CacheRecord> left = Set.of(Samples.cache(1, 2), Samples.cache(2, 2), Samples.cache(3, 1));
             assertState(store, Set.of(), left);
-            store.write(List.of(new Change.RemoveCache(1), new Change.RemoveCache(1), new Change.RemoveServer(1)));
-            store.write(List.of(new Change.RemoveCache(3), put(Samples.server(1))));
+            store.write(List.of(new StateChange.RemoveCache(1), new StateChange.RemoveCache(1), new StateChange.RemoveServer(1)));
+            store.write(List.of(new StateChange.RemoveCache(3), put(Samples.server(1))));
             assertState(store, Set.of(Samples.server(1)), Set.of(Samples.cache(2, 2)));
         }
     }
@@ -252,7 +252,7 @@ class ZooKeeperStoreTest {
     void tooMuchForOneWriteIsRefused() {
         try (ZooKeeperStore store = open()) {
             store.write(List.of(put(Samples.cache(1, 0))));
-            List<Change> changes = new ArrayList<>();
+            List<StateChange> changes = new ArrayList<>();
             for (int i = 0; i < 10_000; i++) {
                 changes.add(put(Samples.cache(i, 1)));
             }
@@ -270,13 +270,13 @@ class ZooKeeperStoreTest {
                     1, "x".repeat(999_000), 1, 0, 1, Samples.TERMS, 0, new TreeMap<>(), new TreeMap<>());
             store.write(List.of(put(large)));
             assertState(store, Set.of(), Set.of(large));
-            List<Change> many = new ArrayList<>();
+            List<StateChange> many = new ArrayList<>();
             Set<ServerRecord> servers = new HashSet<>();
             for (int i = 0; i < 3_300; i++) {
                 servers.add(Samples.server(i));
             }
             servers.forEach(server -> many.add(put(server)));
-            many.add(new Change.RemoveCache(1));
+            many.add(new StateChange.RemoveCache(1));
             store.write(many);
             assertState(store, servers, Set.of());
         }
@@ -295,7 +295,7 @@ class ZooKeeperStoreTest {
                         .distinct()
                         .count());
         try (ZooKeeperStore store = open()) {
-            List<Change> changes = new ArrayList<>();
+            List<StateChange> changes = new ArrayList<>();
             for (CacheRecord cache : caches) {
                 changes.add(put(cache));
                 if (changes.size() == 1_000) {

@@ -2,14 +2,14 @@ package io.farheap.manager.service.caches;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.manager.Candidate;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.allocation.Need;
-import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.service.journal.Journal;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
-import io.farheap.manager.state.Change;
-import io.farheap.manager.state.Terms;
+import io.farheap.manager.state.StateChange;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -117,7 +117,7 @@ public final class Caches {
     }
 
     public void put(CacheRecord cache) {
-        journal.add(new Change.PutCache(cache));
+        journal.add(new StateChange.PutCache(cache));
         unwritten.add(cache.id());
         CacheRecord before = keep(cache);
         servers.promise(before, cache);
@@ -125,7 +125,7 @@ public final class Caches {
     }
 
     public void remove(CacheRecord cache) {
-        journal.add(new Change.RemoveCache(cache.id()));
+        journal.add(new StateChange.RemoveCache(cache.id()));
         drop(cache.id());
         servers.promise(cache, null);
         tenants.count(cache, null);
@@ -134,7 +134,7 @@ public final class Caches {
     /** Its servers are to take back what it has, which is promised to it until they have. */
     void end(CacheRecord cache) {
         CacheRecord over = cache.end();
-        journal.add(new Change.PutCache(over));
+        journal.add(new StateChange.PutCache(over));
         unwritten.add(over.id());
         drop(over.id());
         ended.put(over.id(), over);
@@ -143,7 +143,7 @@ public final class Caches {
 
     /** The servers have taken back what one had that was ended. */
     void freed(CacheRecord over) {
-        journal.add(new Change.RemoveCache(over.id()));
+        journal.add(new StateChange.RemoveCache(over.id()));
         ended.remove(over.id());
         servers.promise(over, null);
     }
@@ -155,8 +155,8 @@ public final class Caches {
 
     /** A change is on disk. */
     @SuppressWarnings("ReferenceEquality")
-    public void written(Change change) {
-        if (change instanceof Change.PutCache put
+    public void written(StateChange change) {
+        if (change instanceof StateChange.PutCache put
                 && (put.cache().ended() ? ended : caches).get(put.cache().id()) == put.cache()) {
             unwritten.remove(put.cache().id());
         }
@@ -176,12 +176,12 @@ public final class Caches {
 
     /** What more regions of a cache, or those that move, need for the rest of its time. */
     public static Need need(CacheRecord cache, long millis) {
-        Terms terms = cache.terms();
+        AllocationTerms terms = cache.terms();
         return new Need(
                 bytes(terms.threadRegions() == 0 ? cache.count() : terms.threadRegions(), cache.regionBytes()),
                 hoursLeft(terms, millis),
-                Place.parse(terms.place()),
-                List.of(new Candidate(terms.switches(), terms.serverThreads())),
+                NetworkLocation.parse(terms.place()),
+                List.of(new AllocationCandidate(terms.switches(), terms.serverThreads())),
                 Set.of(),
                 Set.of());
     }
@@ -191,7 +191,7 @@ public final class Caches {
         return regions > Long.MAX_VALUE / regionBytes ? Long.MAX_VALUE : Math.max(1, regions) * regionBytes;
     }
 
-    static double hoursLeft(Terms terms, long millis) {
+    static double hoursLeft(AllocationTerms terms, long millis) {
         return terms.expiresAtMillis() == 0
                 ? Double.POSITIVE_INFINITY
                 : Math.max(LEAST_HOURS, (terms.expiresAtMillis() - millis) / MILLIS_AN_HOUR);

@@ -19,7 +19,7 @@ public final class Clients {
     private static final System.Logger LOG = System.getLogger(Clients.class.getName());
 
     /** A process's line. */
-    public static final class Line {
+    public static final class ClientLine {
         final CacheManager.Listener listener;
         /** The generation of each cache that it has been told of. */
         private final Map<Long, Long> told = new HashMap<>();
@@ -27,7 +27,7 @@ public final class Clients {
         /** That it has named last; some may be another line's by now. */
         private Set<Long> caches = Set.of();
 
-        public Line(CacheManager.Listener listener) {
+        public ClientLine(CacheManager.Listener listener) {
             this.listener = listener;
         }
 
@@ -47,7 +47,7 @@ public final class Clients {
         }
     }
 
-    private final Map<Long, Line> lines = new HashMap<>();
+    private final Map<Long, ClientLine> lines = new HashMap<>();
     /** When somebody last said that a cache is its own; what was said first comes first. */
     private final LinkedHashMap<Long, Long> claimed = new LinkedHashMap<>();
     /** Caches that are nobody's. */
@@ -75,7 +75,7 @@ public final class Clients {
         cacheIds.filter(cache -> !claimed.containsKey(cache)).forEach(unclaimed::add);
     }
 
-    public void renew(Line line, Set<Long> cacheIds, long now) {
+    public void renew(ClientLine line, Set<Long> cacheIds, long now) {
         line.caches.stream().filter(cache -> !cacheIds.contains(cache)).forEach(cache -> lines.remove(cache, line));
         line.caches = Set.copyOf(cacheIds);
         for (long cacheId : cacheIds) {
@@ -86,12 +86,12 @@ public final class Clients {
         }
     }
 
-    public void close(Line line) {
+    public void close(ClientLine line) {
         line.caches.forEach(cache -> lines.remove(cache, line));
     }
 
     /** Of the process that has a cache, or null. */
-    public @Nullable Line line(long cacheId) {
+    public @Nullable ClientLine line(long cacheId) {
         return lines.get(cacheId);
     }
 
@@ -121,7 +121,7 @@ public final class Clients {
     public void forget(long cacheId) {
         claimed.remove(cacheId);
         unclaimed.remove(cacheId);
-        Line line = lines.remove(cacheId);
+        ClientLine line = lines.remove(cacheId);
         if (line != null) {
             line.told.remove(cacheId);
         }

@@ -5,8 +5,8 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.service.journal.Journal;
-import io.farheap.manager.state.Change;
 import io.farheap.manager.state.ModelRecord;
+import io.farheap.manager.state.StateChange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -38,13 +38,13 @@ public final class Models {
                             + " performance models, and has as many; remove one with 'farheap model remove'");
         }
         if (!model.text().equals(texts.put(model.key(), model.text()))) {
-            journal.add(new Change.PutModel(new ModelRecord(model.key(), model.text())));
+            journal.add(new StateChange.PutModel(new ModelRecord(model.key(), model.text())));
         }
     }
 
     public void remove(String key) {
         if (texts.remove(key) != null) {
-            journal.add(new Change.RemoveModel(key));
+            journal.add(new StateChange.RemoveModel(key));
         }
     }
 

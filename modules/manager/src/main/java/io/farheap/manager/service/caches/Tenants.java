@@ -6,7 +6,7 @@ import io.farheap.manager.Quota;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.service.journal.Journal;
 import io.farheap.manager.state.CacheRecord;
-import io.farheap.manager.state.Change;
+import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.TenantRecord;
 import java.util.HashMap;
 import java.util.List;
@@ -122,10 +122,10 @@ public final class Tenants {
         if (!quota.equals(quotas.getOrDefault(name, Quota.NONE))) {
             if (quota.equals(Quota.NONE)) {
                 quotas.remove(name);
-                journal.add(new Change.RemoveTenant(name));
+                journal.add(new StateChange.RemoveTenant(name));
             } else {
                 quotas.put(name, quota);
-                journal.add(new Change.PutTenant(new TenantRecord(name, quota.bytes(), quota.caches())));
+                journal.add(new StateChange.PutTenant(new TenantRecord(name, quota.bytes(), quota.caches())));
             }
         }
         return describe(name);

@@ -1,9 +1,9 @@
 package io.farheap.manager.service.commands;
 
-import io.farheap.manager.state.Contents;
 import io.farheap.manager.state.Ensemble;
-import io.farheap.manager.state.Place;
 import io.farheap.manager.state.StateCopy;
+import io.farheap.manager.state.StateLocation;
+import io.farheap.manager.state.StateStatistics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -71,9 +71,9 @@ final class CopyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Place from = place("from", fromData, fromEnsemble, fromId, fromZooKeeper);
-        Place to = place("to", toData, toEnsemble, toId, toZooKeeper);
-        Contents copied = StateCopy.run(from, to);
+        StateLocation from = place("from", fromData, fromEnsemble, fromId, fromZooKeeper);
+        StateLocation to = place("to", toData, toEnsemble, toId, toZooKeeper);
+        StateStatistics copied = StateCopy.run(from, to);
         PrintWriter out = spec.commandLine().getOut();
         out.println("copied " + copied + " from " + from + " to " + to);
         out.println("Start managers there; at the old place none starts any more.");
@@ -81,7 +81,7 @@ final class CopyCommand implements Callable<Integer> {
         return 0;
     }
 
-    private Place place(
+    private StateLocation place(
             String side, @Nullable Path data, @Nullable String ensemble, int id, @Nullable String zooKeeper) {
         String options = "--" + side + "-";
         if ((data == null) == (zooKeeper == null)) {
@@ -94,12 +94,12 @@ final class CopyCommand implements Callable<Integer> {
             if (ensemble != null) {
                 throw wrong(options + "zookeeper is a ZooKeeper of its own, and has no " + options + "ensemble");
             }
-            return new Place.Other(zooKeeper);
+            return new StateLocation.ExternalLocation(zooKeeper);
         }
         Path directory = Objects.requireNonNull(data);
         return ensemble == null
-                ? new Place.Alone(directory)
-                : new Place.Member(directory, id, Ensemble.parse(ensemble));
+                ? new StateLocation.StandaloneLocation(directory)
+                : new StateLocation.EnsembleLocation(directory, id, Ensemble.parse(ensemble));
     }
 
     private ParameterException wrong(String why) {

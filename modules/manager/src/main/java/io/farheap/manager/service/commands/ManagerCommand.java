@@ -4,16 +4,16 @@ import io.farheap.command.Durations;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.manager.provider.ServerProvider;
-import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.grant.GrantClock;
 import io.farheap.manager.service.grant.GrantSigner;
-import io.farheap.manager.service.leadership.Candidacy;
 import io.farheap.manager.service.leadership.LeaderDuty;
+import io.farheap.manager.service.leadership.LeadershipLifecycle;
 import io.farheap.manager.state.EmbeddedZooKeeper;
 import io.farheap.manager.state.Ensemble;
 import io.farheap.manager.state.EnsembleMember;
-import io.farheap.manager.state.OtherZooKeeper;
+import io.farheap.manager.state.ExternalZooKeeper;
 import io.farheap.manager.state.ZooKeeperHost;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
 public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     /** Where the state is. */
-    private static final class Place {
+    private static final class StateOptions {
 
         @Option(
                 names = "--data",
@@ -58,10 +58,10 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     /** Not optional, but subcommands have none. */
     @ArgGroup
-    private @Nullable Place place;
+    private @Nullable StateOptions place;
 
     /** Without any: a ZooKeeper of its own. */
-    private static final class Others {
+    private static final class ZooKeeperOptions {
 
         @Option(
                 names = "--zookeeper",
@@ -79,7 +79,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
     }
 
     @ArgGroup
-    private @Nullable Others others;
+    private @Nullable ZooKeeperOptions others;
 
     @Option(names = "--id", paramLabel = "ID", description = "Which one of --ensemble this manager is.")
     private int id;
@@ -144,7 +144,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Place kept = place;
+        StateOptions kept = place;
         if (kept == null) {
             throw wrong("name where the manager keeps what it has to remember: --data DIR, or --temporary");
         }
@@ -156,14 +156,14 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         try (StateDirectory data = kept.data == null ? StateDirectory.temporary() : StateDirectory.kept(kept.data);
                 ZooKeeperHost zooKeeper = zooKeeper(data.path(), kept.temporary)) {
             KeyPair keys = KeyFile.read(data.path());
-            new Candidacy(
+            new LeadershipLifecycle(
                             zooKeeper,
                             others != null && others.zooKeeper != null
                                     ? others.zooKeeper
                                     : data.path().toString(),
                             listen,
                             termination::await,
-                            store -> new Cluster(store, options, System::nanoTime, System::currentTimeMillis),
+                            store -> new ClusterManager(store, options, System::nanoTime, System::currentTimeMillis),
                             epoch -> new GrantSigner(
                                     keys, epoch, new GrantClock(System::nanoTime, System::currentTimeMillis)),
                             cluster -> duty(cluster, provider),
@@ -183,7 +183,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         }
         if (others.zooKeeper != null) {
             requireOption(id == 0, "--id says which one of --ensemble this manager is; --zookeeper needs none");
-            return OtherZooKeeper.use(directory, others.zooKeeper);
+            return ExternalZooKeeper.use(directory, others.zooKeeper);
         }
         requireOption(!temporary, "a member of --ensemble must not forget what it has promised: name its --data");
         return EnsembleMember.start(directory, id, Ensemble.parse(Objects.requireNonNull(others.ensemble)));
@@ -199,7 +199,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         return new ParameterException(spec.commandLine(), why);
     }
 
-    private Candidacy.Duty duty(Cluster cluster, ServerProvider.Factory provider) {
+    private LeadershipLifecycle.Duty duty(ClusterManager cluster, ServerProvider.Factory provider) {
         MenuWatch watch = MenuWatch.of(menu, cluster::menu);
         return new LeaderDuty(
                 () -> watch.look(spec.commandLine().getErr()::println),

@@ -6,8 +6,8 @@ import io.farheap.command.Sizes;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.service.caches.Caches;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -162,7 +162,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         return json;
     }
 
-    private static JsonArray shares(List<Share> shares) {
+    private static JsonArray shares(List<RegionShare> shares) {
         return array(shares.stream().map(share -> {
             JsonObject json = new JsonObject();
             json.addProperty("address", share.address());

@@ -17,7 +17,7 @@ final class ServersText {
 
     private ServersText() {}
 
-    static String table(List<ServersView.Seen> all) {
+    static String table(List<ServersView.ObservedServer> all) {
         List<List<String>> servers = new ArrayList<>();
         List<List<String>> leases = new ArrayList<>();
         servers.add(List.of(
@@ -26,7 +26,7 @@ final class ServersText {
         List<List<String>> counters = new ArrayList<>();
         counters.add(List.of("SERVER", "COUNTED", "SINCE IT BEGAN"));
         StringBuilder troubles = new StringBuilder();
-        for (ServersView.Seen seen : all) {
+        for (ServersView.ObservedServer seen : all) {
             ServerStatus status = seen.status();
             if (status == null) {
                 troubles.append(seen.trouble()).append('\n');
@@ -88,13 +88,13 @@ final class ServersText {
         return (bytes >> 20) + " MiB";
     }
 
-    static JsonArray json(List<ServersView.Seen> all) {
+    static JsonArray json(List<ServersView.ObservedServer> all) {
         JsonArray servers = new JsonArray();
         all.forEach(seen -> servers.add(json(seen)));
         return servers;
     }
 
-    private static JsonObject json(ServersView.Seen seen) {
+    private static JsonObject json(ServersView.ObservedServer seen) {
         JsonObject json = new JsonObject();
         json.addProperty("address", seen.address());
         ServerStatus status = seen.status();

@@ -23,7 +23,7 @@ final class ServersView implements AutoCloseable {
      * @param status null where it did not answer
      * @param trouble why it did not; empty where it did
      */
-    record Seen(String address, @Nullable ServerStatus status, String trouble) {}
+    record ObservedServer(String address, @Nullable ServerStatus status, String trouble) {}
 
     private final Map<String, ControlClient> clients = new ConcurrentHashMap<>();
 
@@ -33,16 +33,16 @@ final class ServersView implements AutoCloseable {
      *
      * @throws ControlException INVALID_ARGUMENT where an address is none
      */
-    List<Seen> look(List<String> addresses) throws InterruptedException {
+    List<ObservedServer> look(List<String> addresses) throws InterruptedException {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<Seen>> asked = threads.invokeAll(addresses.stream()
-                    .map(address -> (Callable<Seen>) () -> ask(address))
+            List<Future<ObservedServer>> asked = threads.invokeAll(addresses.stream()
+                    .map(address -> (Callable<ObservedServer>) () -> ask(address))
                     .toList());
             return asked.stream().map(ServersView::seen).toList();
         }
     }
 
-    private static Seen seen(Future<Seen> asked) {
+    private static ObservedServer seen(Future<ObservedServer> asked) {
         try {
             return asked.get();
         } catch (ExecutionException e) {
@@ -56,9 +56,9 @@ final class ServersView implements AutoCloseable {
         }
     }
 
-    private Seen ask(String address) {
+    private ObservedServer ask(String address) {
         try {
-            return new Seen(
+            return new ObservedServer(
                     address,
                     clients.computeIfAbsent(address, ControlClient::connect).describe(),
                     "");
@@ -71,7 +71,7 @@ final class ServersView implements AutoCloseable {
             if (client != null) {
                 client.close();
             }
-            return new Seen(address, null, String.valueOf(e.getMessage()));
+            return new ObservedServer(address, null, String.valueOf(e.getMessage()));
         }
     }
 

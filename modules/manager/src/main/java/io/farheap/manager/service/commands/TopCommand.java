@@ -122,7 +122,7 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
 
     private String text() throws InterruptedException {
         if (managers.isEmpty()) {
-            List<ServersView.Seen> seen = ask(servers);
+            List<ServersView.ObservedServer> seen = ask(servers);
             if (!json) {
                 return ServersText.table(seen);
             }
@@ -134,7 +134,7 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
         if (!detailed) {
             return json ? overview.json() + "\n" : overview.table();
         }
-        List<ServersView.Seen> seen =
+        List<ServersView.ObservedServer> seen =
                 ask(overview.servers().stream().map(ServerReport::address).toList());
         if (!json) {
             return overview.table() + "\n" + ServersText.table(seen);
@@ -144,8 +144,8 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
         return all + "\n";
     }
 
-    private List<ServersView.Seen> ask(List<String> addresses) throws InterruptedException {
-        List<ServersView.Seen> seen = view.look(addresses);
+    private List<ServersView.ObservedServer> ask(List<String> addresses) throws InterruptedException {
+        List<ServersView.ObservedServer> seen = view.look(addresses);
         missing = seen.stream().anyMatch(one -> one.status() == null);
         return seen;
     }

@@ -5,7 +5,7 @@ import io.farheap.control.ManagerKey;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.Reclaim;
-import io.farheap.manager.Share;
+import io.farheap.manager.RegionShare;
 import java.security.KeyPair;
 import java.security.PrivateKey;
 import java.security.PublicKey;
@@ -83,15 +83,15 @@ public final class GrantSigner {
                 sign(alert.targets()));
     }
 
-    private List<Share> sign(List<Share> shares) {
+    private List<RegionShare> sign(List<RegionShare> shares) {
         return shares.stream().map(this::sign).toList();
     }
 
-    private Share sign(Share share) {
+    private RegionShare sign(RegionShare share) {
         if (share.grant().isNone()) {
             return share;
         }
         CacheGrant grant = share.grant().grant().given(epoch, clock.getAsLong() + CacheGrant.MOST_MILLIS);
-        return new Share(share.address(), share.regions(), SignedGrant.sign(grant, this::signature));
+        return new RegionShare(share.address(), share.regions(), SignedGrant.sign(grant, this::signature));
     }
 }

@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.grpc.EventLoop;
 import io.farheap.control.grpc.ProtobufRuntime;
 import io.farheap.control.plane.HostPort;
-import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.grant.GrantSigner;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
@@ -17,7 +17,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves a {@link Cluster} over gRPC, and has it do what is due. Thread-safe. It does not own the cluster's store: its
+ * Serves a {@link ClusterManager} over gRPC, and has it do what is due. Thread-safe. It does not own the cluster's store: its
  * maker closes that, after this.
  */
 public final class ManagerServer implements AutoCloseable {
@@ -32,7 +32,7 @@ public final class ManagerServer implements AutoCloseable {
     private static final int MAX_MESSAGE_BYTES = 16 << 20;
 
     private final HostPort listen;
-    private final Cluster cluster;
+    private final ClusterManager cluster;
     private final EventLoopGroup ioThread;
     /** Calls wait for the disk, many at once for one write: each has a virtual thread of its own. */
     private final ExecutorService calls;
@@ -40,7 +40,7 @@ public final class ManagerServer implements AutoCloseable {
     private final ScheduledExecutorService ticks;
     private final Server server;
 
-    private ManagerServer(HostPort listen, Cluster cluster, GrantSigner grants) {
+    private ManagerServer(HostPort listen, ClusterManager cluster, GrantSigner grants) {
         this.listen = listen;
         this.cluster = cluster;
         InetSocketAddress address = listen.resolve();
@@ -67,7 +67,7 @@ public final class ManagerServer implements AutoCloseable {
      * @param grants of the cluster's epoch
      * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
      */
-    public static ManagerServer start(String address, Cluster cluster, GrantSigner grants) {
+    public static ManagerServer start(String address, ClusterManager cluster, GrantSigner grants) {
         ProtobufRuntime.require();
         ManagerServer manager = new ManagerServer(HostPort.parse(address), cluster, grants);
         try {
@@ -80,7 +80,7 @@ public final class ManagerServer implements AutoCloseable {
         return manager;
     }
 
-    Cluster cluster() {
+    ClusterManager cluster() {
         return cluster;
     }
 

@@ -4,10 +4,10 @@ import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
-import io.farheap.control.grpc.Codes;
+import io.farheap.control.grpc.GrpcStatusCodes;
 import io.farheap.manager.CacheManager;
-import io.farheap.manager.Orders;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReportReply;
 import io.farheap.manager.grpc.ManagerMessages;
 import io.farheap.manager.service.grant.GrantSigner;
 import io.farheap.manager.wire.Alert;
@@ -205,27 +205,27 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
     private static StatusRuntimeException failure(Throwable e) {
         if (e instanceof ControlException refused) {
-            return Codes.refusal(refused.code(), refused.getMessage());
+            return GrpcStatusCodes.refusal(refused.code(), refused.getMessage());
         }
         if (e instanceof IllegalArgumentException) {
-            return Codes.refusal(Code.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
+            return GrpcStatusCodes.refusal(Code.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
         }
         LOG.log(System.Logger.Level.ERROR, "a call of the manager failed", e);
-        return Codes.refusal(Code.INTERNAL, "the manager failed: " + e);
+        return GrpcStatusCodes.refusal(Code.INTERNAL, "the manager failed: " + e);
     }
 
     @Override
     public StreamObserver<Attendance> attend(StreamObserver<Alert> alerts) {
-        return new Attended(alerts);
+        return new ClientAttendance(alerts);
     }
 
     /** A client's line. gRPC delivers its messages one at a time; alerts come from any thread. */
-    private final class Attended implements StreamObserver<Attendance>, CacheManager.Listener {
+    private final class ClientAttendance implements StreamObserver<Attendance>, CacheManager.Listener {
 
         private final StreamObserver<Alert> alerts;
         private CacheManager.@Nullable Attendance line;
 
-        Attended(StreamObserver<Alert> alerts) {
+        ClientAttendance(StreamObserver<Alert> alerts) {
             this.alerts = alerts;
             // Without this, an alert to a client that is gone would throw.
             ((ServerCallStreamObserver<Alert>) alerts).setOnCancelHandler(this::close);
@@ -296,7 +296,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
             @Override
             public void onNext(ReportedServer report) {
                 try {
-                    Orders orders = manager.report(ManagerMessages.read(report));
+                    ReportReply orders = manager.report(ManagerMessages.read(report));
                     ManagerKey key = grants.managerKey();
                     receipts.onNext(ReportReceipt.newBuilder()
                             .setEpoch(key.epoch())

@@ -88,8 +88,8 @@ public final class StandbyServer implements AutoCloseable {
                     MethodDescriptor.<InputStream, InputStream>newBuilder()
                             .setType(MethodDescriptor.MethodType.UNKNOWN)
                             .setFullMethodName(name)
-                            .setRequestMarshaller(new Unread())
-                            .setResponseMarshaller(new Unread())
+                            .setRequestMarshaller(new RawMarshaller())
+                            .setResponseMarshaller(new RawMarshaller())
                             .build(),
                     (call, _) -> {
                         call.close(Status.UNAVAILABLE.withDescription(refusal()), new Metadata());
@@ -99,7 +99,7 @@ public final class StandbyServer implements AutoCloseable {
     }
 
     /** Messages are not looked at, and none is sent. */
-    private static final class Unread implements MethodDescriptor.Marshaller<InputStream> {
+    private static final class RawMarshaller implements MethodDescriptor.Marshaller<InputStream> {
 
         @Override
         public InputStream stream(InputStream value) {

@@ -18,12 +18,12 @@ import java.util.function.ObjLongConsumer;
 public final class Inbox {
 
     /** One that is not read yet. */
-    private record Heard(ServerReport report, long at) {}
+    private record UnreadReport(ServerReport report, long at) {}
 
     /** What each of these servers said when it was last answered, and the answer was that there is nothing to do. */
     private final Map<Long, ServerReport> expected = new ConcurrentHashMap<>();
 
-    private final Queue<Heard> unread = new ConcurrentLinkedQueue<>();
+    private final Queue<UnreadReport> unread = new ConcurrentLinkedQueue<>();
     /** No more than there are in it. */
     private final AtomicInteger count = new AtomicInteger();
 
@@ -38,7 +38,7 @@ public final class Inbox {
         if (before == null || !isAlike(report, before)) {
             return false;
         }
-        unread.add(new Heard(report, now));
+        unread.add(new UnreadReport(report, now));
         count.incrementAndGet();
         return true;
     }
@@ -60,7 +60,7 @@ public final class Inbox {
     /** All that wait now, in the order in which they came; not those that come meanwhile, so that it ends. */
     void read(ObjLongConsumer<ServerReport> reader) {
         for (int left = count.get(); left > 0; left--) {
-            Heard heard = unread.remove();
+            UnreadReport heard = unread.remove();
             count.decrementAndGet();
             reader.accept(heard.report(), heard.at());
         }

@@ -2,8 +2,8 @@ package io.farheap.manager.service.journal;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.manager.state.Change;
 import io.farheap.manager.state.StaleEpochException;
+import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ public final class Journal {
 
     /** What is written at once. */
     static final class Group {
-        private final List<Change> changes = new ArrayList<>();
+        private final List<StateChange> changes = new ArrayList<>();
         private int bytes;
         /** Completed without the lock; with a {@link io.farheap.control.ControlException} where it is not on disk. */
         private final CompletableFuture<@Nullable Void> outcome = new CompletableFuture<>();
@@ -51,7 +51,7 @@ public final class Journal {
 
     private final StateStore store;
     private final ReentrantLock lock;
-    private final Consumer<Change> written;
+    private final Consumer<StateChange> written;
     private final Runnable lost;
     private final ThreadPoolExecutor writer;
     /** In the order in which they are to be written; the last one takes changes. */
@@ -66,7 +66,7 @@ public final class Journal {
      * @param written called with the lock for each change that is on disk
      * @param lost called with the lock: the memory is to be as the store is
      */
-    public Journal(StateStore store, ReentrantLock lock, Consumer<Change> written, Runnable lost) {
+    public Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Runnable lost) {
         this(
                 store,
                 lock,
@@ -76,7 +76,7 @@ public final class Journal {
     }
 
     /** @param threads makes those that write */
-    Journal(StateStore store, ReentrantLock lock, Consumer<Change> written, Runnable lost, ThreadFactory threads) {
+    Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Runnable lost, ThreadFactory threads) {
         this.store = store;
         this.lock = lock;
         this.written = written;
@@ -86,7 +86,7 @@ public final class Journal {
         this.writer.allowCoreThreadTimeOut(true);
     }
 
-    public void add(Change change) {
+    public void add(StateChange change) {
         int bytes = size(change);
         Group last = groups.isEmpty() ? null : groups.getLast();
         // The first is being written, or may be.
@@ -98,32 +98,32 @@ public final class Journal {
         last.bytes += bytes;
     }
 
-    private static int size(Change change) {
+    private static int size(StateChange change) {
         int overhead = 400;
         int share = 30;
         return switch (change) {
-            case Change.PutServer put ->
+            case StateChange.PutServer put ->
                 overhead
                         + escaped(put.server().address())
                         + escaped(put.server().type());
-            case Change.PutCache put ->
+            case StateChange.PutCache put ->
                 overhead
                         + escaped(put.cache().name())
                         + share
                                 * (put.cache().regions().size()
                                         + put.cache().reserved().size());
             // Nothing of it is escaped.
-            case Change.PutModel put -> overhead + 3 * put.model().text().length();
-            case Change.PutMenu put -> overhead + escaped(put.text());
-            case Change.PutLife put ->
+            case StateChange.PutModel put -> overhead + 3 * put.model().text().length();
+            case StateChange.PutMenu put -> overhead + escaped(put.text());
+            case StateChange.PutLife put ->
                 overhead
                         + escaped(put.life().type())
                         + SEEN_BYTES * put.life().seen().size();
-            case Change.RemoveModel _,
-                    Change.PutTenant _,
-                    Change.RemoveTenant _,
-                    Change.RemoveServer _,
-                    Change.RemoveCache _ -> overhead;
+            case StateChange.RemoveModel _,
+                    StateChange.PutTenant _,
+                    StateChange.RemoveTenant _,
+                    StateChange.RemoveServer _,
+                    StateChange.RemoveCache _ -> overhead;
         };
     }
 

@@ -1,8 +1,8 @@
 package io.farheap.manager.service.leadership;
 
-import io.farheap.manager.state.Change;
+import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.StaleEpochException;
-import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateStore;
 import java.util.List;
 
@@ -27,7 +27,7 @@ final class FencedStore implements StateStore {
     }
 
     @Override
-    public State load() {
+    public ManagerState load() {
         try {
             return store.load();
         } catch (StaleEpochException e) {
@@ -37,7 +37,7 @@ final class FencedStore implements StateStore {
     }
 
     @Override
-    public void write(List<Change> changes) {
+    public void write(List<StateChange> changes) {
         try {
             store.write(changes);
         } catch (StaleEpochException e) {

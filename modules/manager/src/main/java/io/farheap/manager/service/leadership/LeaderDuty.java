@@ -5,7 +5,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Of a manager that leads: it reads its menu, and has servers started. One thread. */
-public final class LeaderDuty implements Candidacy.Duty {
+public final class LeaderDuty implements LeadershipLifecycle.Duty {
 
     private final Runnable look;
     private final Function<String, ServerProvider> open;

@@ -4,16 +4,16 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.CachePlacement;
 import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.allocation.NoRoomException;
-import io.farheap.manager.allocation.Place;
-import io.farheap.manager.allocation.Placement;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.servers.Servers;
-import io.farheap.manager.service.supply.Spares;
+import io.farheap.manager.service.supply.SpareCapacity;
+import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
-import io.farheap.manager.state.Terms;
 import java.util.Collections;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
 public final class Admission {
 
     private final Servers servers;
-    private final Spares spares;
+    private final SpareCapacity spares;
     private final Tenants tenants;
     private final Allocator allocator;
     private final LongSupplier nanos;
@@ -30,7 +30,7 @@ public final class Admission {
 
     public Admission(
             Servers servers,
-            Spares spares,
+            SpareCapacity spares,
             Tenants tenants,
             Allocator allocator,
             LongSupplier nanos,
@@ -67,8 +67,8 @@ public final class Admission {
         spares.refresh(nanos.getAsLong());
         Need need = need(request);
         try {
-            Placement placement = allocator.place(need);
-            Terms terms = new Terms(
+            CachePlacement placement = allocator.place(need);
+            AllocationTerms terms = new AllocationTerms(
                     request.place(),
                     placement.candidate().switches(),
                     placement.candidate().serverThreads(),
@@ -86,7 +86,7 @@ public final class Admission {
                     placement.regions(),
                     Collections.emptySortedMap());
         } catch (NoRoomException e) {
-            throw new ControlException(Code.OUT_OF_MEMORY, Refusal.of(allocator, need, e) + servers.sayHeldBack(), e);
+            throw new ControlException(Code.OUT_OF_MEMORY, NoRoomMessage.of(allocator, need, e) + servers.sayHeldBack(), e);
         }
     }
 
@@ -107,7 +107,7 @@ public final class Admission {
         return new Need(
                 request.capacity(),
                 Caches.hours(request.lifetimeMillis()),
-                Place.parse(request.place()),
+                NetworkLocation.parse(request.place()),
                 request.candidates(),
                 Set.of(),
                 Set.of());

@@ -2,9 +2,9 @@ package io.farheap.manager.service.requests;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
-import io.farheap.manager.Share;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.allocation.Holding;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
@@ -13,14 +13,14 @@ import io.farheap.manager.allocation.Reallocator;
 import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
-import io.farheap.manager.service.moves.Moves;
-import io.farheap.manager.service.servers.Roll;
+import io.farheap.manager.service.moves.PlannedMoves;
+import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
-import io.farheap.manager.service.supply.Shopping;
-import io.farheap.manager.service.supply.Spares;
+import io.farheap.manager.service.supply.MachineSelector;
+import io.farheap.manager.service.supply.SpareCapacity;
+import io.farheap.manager.state.AllocationTerms;
+import io.farheap.manager.state.CachePlan;
 import io.farheap.manager.state.CacheRecord;
-import io.farheap.manager.state.Plan;
-import io.farheap.manager.state.Terms;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,11 +39,11 @@ public final class Reallocations {
     private final Caches caches;
     private final Servers servers;
     private final Tenants tenants;
-    private final Moves moves;
-    private final Roll roll;
-    private final Spares spares;
+    private final PlannedMoves moves;
+    private final ServerMembership roll;
+    private final SpareCapacity spares;
     private final Reallocator reallocator;
-    private final Shopping shopping;
+    private final MachineSelector shopping;
     private final boolean cheaper;
     private final LongSupplier nanos;
     private final LongSupplier millis;
@@ -53,11 +53,11 @@ public final class Reallocations {
             Caches caches,
             Servers servers,
             Tenants tenants,
-            Moves moves,
-            Roll roll,
-            Spares spares,
+            PlannedMoves moves,
+            ServerMembership roll,
+            SpareCapacity spares,
             Reallocator reallocator,
-            Shopping shopping,
+            MachineSelector shopping,
             boolean cheaper,
             LongSupplier nanos,
             LongSupplier millis) {
@@ -74,23 +74,23 @@ public final class Reallocations {
         this.millis = millis;
     }
 
-    public static Candidate candidate(Terms terms) {
-        return new Candidate(terms.switches(), terms.serverThreads());
+    public static AllocationCandidate candidate(AllocationTerms terms) {
+        return new AllocationCandidate(terms.switches(), terms.serverThreads());
     }
 
-    static Candidate candidate(Plan plan) {
-        return new Candidate(plan.switches(), plan.serverThreads());
+    static AllocationCandidate candidate(CachePlan plan) {
+        return new AllocationCandidate(plan.switches(), plan.serverThreads());
     }
 
     /** What a client asks for. */
-    private record Wish(CacheRecord cache, long capacity, List<Candidate> candidates) {
+    private record ReallocationRequest(CacheRecord cache, long capacity, List<AllocationCandidate> candidates) {
 
         /** Whether it is to have another objective, or the same anew. */
         boolean configures() {
             return !candidates.isEmpty();
         }
 
-        List<Candidate> any() {
+        List<AllocationCandidate> any() {
             return configures() ? candidates : List.of(candidate(cache.terms()));
         }
 
@@ -99,7 +99,7 @@ public final class Reallocations {
         }
 
         boolean isPlanned() {
-            Plan plan = cache.plan();
+            CachePlan plan = cache.plan();
             return cache.wanted() == capacity && plan != null && any().contains(candidate(plan));
         }
 
@@ -134,7 +134,7 @@ public final class Reallocations {
     }
 
     /** All of them are tried with the lock. */
-    public static void requireFew(List<Candidate> candidates) {
+    public static void requireFew(List<AllocationCandidate> candidates) {
         if (candidates.size() > CacheRequest.MAX_CANDIDATES) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
@@ -143,14 +143,14 @@ public final class Reallocations {
     }
 
     /** As {@code CacheManager.reallocate}. */
-    public CacheRecord reallocate(long cacheId, long capacity, List<Candidate> candidates) {
+    public CacheRecord reallocate(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         CacheRecord cache = caches.require(cacheId);
         if (capacity < 1) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
         }
         tenants.requireLarger(cache, capacity);
-        Wish wish = new Wish(cache, capacity, candidates);
+        ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
         if (!wish.configures() && wish.missing() <= 0 || wish.isPlanned()) {
             return cache;
         }
@@ -166,14 +166,14 @@ public final class Reallocations {
         return plan(wish);
     }
 
-    private CacheRecord plan(Wish wish) {
+    private CacheRecord plan(ReallocationRequest wish) {
         CacheRecord cache = wish.cache();
         long now = nanos.getAsLong();
         servers.stock(now);
         spares.refresh(now);
         try {
             Reallocation found = reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
-            Plan plan = new Plan(
+            CachePlan plan = new CachePlan(
                     found.candidate().switches(),
                     found.candidate().serverThreads(),
                     wish.threadRegions(),
@@ -189,8 +189,8 @@ public final class Reallocations {
     }
 
     /** Whether a cache would get what it needs to be another. */
-    public boolean fits(long cacheId, long capacity, List<Candidate> candidates) {
-        Wish wish = new Wish(caches.require(cacheId), capacity, candidates);
+    public boolean fits(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+        ReallocationRequest wish = new ReallocationRequest(caches.require(cacheId), capacity, candidates);
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         try {
@@ -201,7 +201,7 @@ public final class Reallocations {
         }
     }
 
-    private static String refusal(Wish wish, NoRoomException refused) {
+    private static String refusal(ReallocationRequest wish, NoRoomException refused) {
         CacheRecord cache = wish.cache();
         String which = "cache " + Caches.hex(cache.id()) + " cannot have " + wish.capacity() + " bytes";
         if (wish.configures()) {
@@ -213,9 +213,9 @@ public final class Reallocations {
     }
 
     /** Servers to start for what is asked for, where there is no room; empty where none would do. */
-    public Optional<Quote> quote(long cacheId, long capacity, List<Candidate> candidates) {
+    public Optional<Quote> quote(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         CacheRecord cache = caches.require(cacheId);
-        Wish wish = new Wish(cache, capacity, candidates);
+        ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
         Need need = wish.need(millis.getAsLong());
         return shopping.forChange(
                 need, cache.regionBytes(), candidate -> reallocator.lacking(need, candidate, wish.held(), wish.more()));
@@ -231,7 +231,7 @@ public final class Reallocations {
                     Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
         }
         long now = nanos.getAsLong();
-        Servers.Known server = roll.staying(address, now);
+        Servers.KnownServer server = roll.staying(address, now);
         if (server.record.regionBytes() != cache.regionBytes()) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
@@ -253,7 +253,7 @@ public final class Reallocations {
 
     /** As {@code CacheManager.moved}. */
     public CacheRecord moved(
-            long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+            long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares) {
         CacheRecord cache = caches.require(cacheId);
         SortedMap<Long, Integer> regions = regions(cache, shares);
         requireSensible(cache, capacity, regions);
@@ -279,10 +279,10 @@ public final class Reallocations {
     }
 
     /** Whether a cache has become what it was planned to be; else it stays what it was. */
-    private static boolean becomes(CacheRecord cache, long capacity, @Nullable Candidate candidate) {
-        Candidate before = candidate(cache.terms());
-        Candidate now = candidate == null ? before : candidate;
-        Plan plan = cache.plan();
+    private static boolean becomes(CacheRecord cache, long capacity, @Nullable AllocationCandidate candidate) {
+        AllocationCandidate before = candidate(cache.terms());
+        AllocationCandidate now = candidate == null ? before : candidate;
+        CachePlan plan = cache.plan();
         if (plan != null && now.equals(candidate(plan)) && capacity == cache.wanted()) {
             return true;
         }
@@ -295,9 +295,9 @@ public final class Reallocations {
         return false;
     }
 
-    private SortedMap<Long, Integer> regions(CacheRecord cache, List<Share> shares) {
+    private SortedMap<Long, Integer> regions(CacheRecord cache, List<RegionShare> shares) {
         SortedMap<Long, Integer> regions = new TreeMap<>();
-        for (Share share : shares) {
+        for (RegionShare share : shares) {
             Map<Long, Integer> split = servers.split(cache, share);
             if (split.isEmpty()) {
                 throw new ControlException(

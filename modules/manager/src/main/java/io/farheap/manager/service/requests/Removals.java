@@ -2,8 +2,8 @@ package io.farheap.manager.service.requests;
 
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Clients;
-import io.farheap.manager.service.caches.Endings;
-import io.farheap.manager.service.moves.Moves;
+import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
+import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
 import java.util.List;
@@ -21,10 +21,10 @@ public final class Removals {
     private final Caches caches;
     private final Servers servers;
     private final Clients clients;
-    private final Moves moves;
-    private final Endings endings;
+    private final PlannedMoves moves;
+    private final ExpiredCacheReclaimer endings;
 
-    public Removals(Caches caches, Servers servers, Clients clients, Moves moves, Endings endings) {
+    public Removals(Caches caches, Servers servers, Clients clients, PlannedMoves moves, ExpiredCacheReclaimer endings) {
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;

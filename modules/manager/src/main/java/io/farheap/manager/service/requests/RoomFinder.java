@@ -6,7 +6,7 @@ import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.journal.ManagerLock;
 import io.farheap.manager.service.supply.Fleet;
-import io.farheap.manager.service.supply.Recruits;
+import io.farheap.manager.service.supply.ServerProvisioner;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -32,12 +32,12 @@ public final class RoomFinder {
 
     private final ManagerLock lock;
     private final Fleet fleet;
-    private final Recruits recruits;
+    private final ServerProvisioner recruits;
     private final Ender ender;
     private final long callNanos;
 
     /** @param callNanos for how long a call waits for room before it is to be repeated */
-    public RoomFinder(ManagerLock lock, Fleet fleet, Recruits recruits, Ender ender, long callNanos) {
+    public RoomFinder(ManagerLock lock, Fleet fleet, ServerProvisioner recruits, Ender ender, long callNanos) {
         this.lock = lock;
         this.fleet = fleet;
         this.recruits = recruits;

@@ -2,11 +2,11 @@ package io.farheap.manager.service.servers;
 
 import io.farheap.control.CacheGrant;
 import io.farheap.control.SignedGrant;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.allocation.MachineType;
+import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.allocation.Offer;
-import io.farheap.manager.allocation.Place;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.allocation.Stock;
 import io.farheap.manager.service.journal.Inbox;
@@ -39,7 +39,7 @@ public final class Servers {
     private record Promise(int regions, double threads) {}
 
     /** One of them. */
-    public static final class Known {
+    public static final class KnownServer {
         public ServerRecord record;
         /** Null until it reports to this manager. */
         public @Nullable ServerReport report;
@@ -54,7 +54,7 @@ public final class Servers {
 
         private final Map<Long, Promise> promised = new HashMap<>();
 
-        Known(ServerRecord record) {
+        KnownServer(ServerRecord record) {
             this.record = record;
         }
 
@@ -72,13 +72,13 @@ public final class Servers {
     /** A machine that has gone without a word is not waited for any longer, while others are heard. */
     static final long GONE_NANOS = 3_600_000_000_000L;
 
-    private final Map<Long, Known> servers = new HashMap<>();
+    private final Map<Long, KnownServer> servers = new HashMap<>();
     /** Which has reported last from an address. */
     private final Map<String, Long> reporting = new HashMap<>();
     /** For how long this manager has listened and heard at least one of them. */
     private long heardNanos;
     /** Those that are not silent, by their last report, the oldest first. */
-    private final LinkedHashMap<Long, Known> heard = new LinkedHashMap<>(16, 0.75f, true);
+    private final LinkedHashMap<Long, KnownServer> heard = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Stock stock = new Stock();
     /** With what is held back; the same where nothing ever is. */
@@ -90,7 +90,7 @@ public final class Servers {
     private Set<Long> without = Set.of();
 
     private final Prices prices;
-    private final Rates rates;
+    private final MigrationRates rates;
     private final Inbox inbox;
     private final long silentNanos;
 
@@ -98,7 +98,7 @@ public final class Servers {
      * @param inbox told of each server that is other than it was
      * @param holdsBack whether {@link #holdBack} will be called
      */
-    public Servers(Prices prices, Rates rates, Inbox inbox, long silentNanos, boolean holdsBack) {
+    public Servers(Prices prices, MigrationRates rates, Inbox inbox, long silentNanos, boolean holdsBack) {
         this.whole = holdsBack ? new Stock() : stock;
         this.prices = prices;
         this.rates = rates;
@@ -106,11 +106,11 @@ public final class Servers {
         this.silentNanos = silentNanos;
     }
 
-    public Stream<Known> all() {
+    public Stream<KnownServer> all() {
         return servers.values().stream();
     }
 
-    public @Nullable Known find(long id) {
+    public @Nullable KnownServer find(long id) {
         return servers.get(id);
     }
 
@@ -121,19 +121,19 @@ public final class Servers {
      *
      * @return empty where there is no such server
      */
-    public Map<Long, Integer> split(CacheRecord cache, Share share) {
-        List<Known> at = at(cache, share.address());
+    public Map<Long, Integer> split(CacheRecord cache, RegionShare share) {
+        List<KnownServer> at = at(cache, share.address());
         Map<Long, Integer> split = new LinkedHashMap<>();
         if (at.isEmpty()) {
             return split;
         }
         int others = 0;
-        for (Known gone : at.subList(1, at.size())) {
+        for (KnownServer gone : at.subList(1, at.size())) {
             int had = allowed(cache, gone.record.id());
             others = Math.addExact(others, had);
             split.put(gone.record.id(), had);
         }
-        Known current = at.getFirst();
+        KnownServer current = at.getFirst();
         int has = allowed(cache, current.record.id());
         if (current.report != null) {
             has = Math.max(has, current.report.held().getOrDefault(cache.id(), 0));
@@ -152,11 +152,11 @@ public final class Servers {
     }
 
     /** The one that is there now comes first, before those that it has replaced. */
-    private List<Known> at(CacheRecord cache, String address) {
-        List<Known> at = of(cache)
+    private List<KnownServer> at(CacheRecord cache, String address) {
+        List<KnownServer> at = of(cache)
                 .filter(one -> one.record.address().equals(address))
                 .distinct()
-                .sorted(Comparator.comparing((Known one) -> one.report == null)
+                .sorted(Comparator.comparing((KnownServer one) -> one.report == null)
                         .thenComparing(one -> one.record.sinceMillis(), Comparator.reverseOrder()))
                 .collect(Collectors.toCollection(ArrayList::new));
         if (at.isEmpty() || at.getFirst().report == null) {
@@ -176,19 +176,19 @@ public final class Servers {
      *
      * @param regions the cache's, or what is reserved for it
      */
-    public List<Share> shares(CacheRecord cache, SortedMap<Long, Integer> regions) {
-        Map<String, Share> shares = new LinkedHashMap<>();
+    public List<RegionShare> shares(CacheRecord cache, SortedMap<Long, Integer> regions) {
+        Map<String, RegionShare> shares = new LinkedHashMap<>();
         regions.forEach((id, count) -> {
             String address = address(id);
-            Share before = shares.get(address);
+            RegionShare before = shares.get(address);
             if (before == null) {
-                shares.put(address, new Share(address, count, SignedGrant.unsigned(grant(cache, id))));
+                shares.put(address, new RegionShare(address, count, SignedGrant.unsigned(grant(cache, id))));
             } else {
-                List<Known> at = at(cache, address);
+                List<KnownServer> at = at(cache, address);
                 long current = at.isEmpty() ? id : at.getFirst().record.id();
                 shares.put(
                         address,
-                        new Share(address, before.regions() + count, SignedGrant.unsigned(grant(cache, current))));
+                        new RegionShare(address, before.regions() + count, SignedGrant.unsigned(grant(cache, current))));
             }
         });
         return List.copyOf(shares.values());
@@ -211,13 +211,13 @@ public final class Servers {
     }
 
     public String address(long serverId) {
-        Known server = servers.get(serverId);
+        KnownServer server = servers.get(serverId);
         return server == null ? "(forgotten)" : server.record.address();
     }
 
     /** A server is new at its address: others that were there are there no more. */
     void replaces(ServerRecord server) {
-        for (Known one : servers.values()) {
+        for (KnownServer one : servers.values()) {
             if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
                 one.report = null;
                 heard.remove(one.record.id());
@@ -227,7 +227,7 @@ public final class Servers {
     }
 
     void put(ServerRecord record) {
-        Known known = servers.computeIfAbsent(record.id(), _ -> new Known(record));
+        KnownServer known = servers.computeIfAbsent(record.id(), _ -> new KnownServer(record));
         known.record = record;
         inbox.forget(record.id());
         offer(known);
@@ -242,7 +242,7 @@ public final class Servers {
 
     void remove(long id) {
         inbox.forget(id);
-        Known removed = servers.remove(id);
+        KnownServer removed = servers.remove(id);
         if (removed != null) {
             reporting.remove(removed.record.address(), id);
         }
@@ -256,7 +256,7 @@ public final class Servers {
     }
 
     /** Of one that is known. */
-    void report(Known server, ServerReport report, long now) {
+    void report(KnownServer server, ServerReport report, long now) {
         server.report = report;
         server.reportedAt = now;
         server.heardNanos = heardNanos;
@@ -278,7 +278,7 @@ public final class Servers {
         }
         if (after != null) {
             sharesOf(after).forEach(share -> {
-                Known server = servers.get(share.getKey());
+                KnownServer server = servers.get(share.getKey());
                 if (server != null) {
                     double threads = after.threadsOfRegion() * share.getValue();
                     server.promised.merge(
@@ -297,7 +297,7 @@ public final class Servers {
     }
 
     /** Those that have something of a cache, or room for it, and are not forgotten. */
-    public Stream<Known> of(CacheRecord cache) {
+    public Stream<KnownServer> of(CacheRecord cache) {
         return sharesOf(cache).map(share -> servers.get(share.getKey())).filter(Objects::nonNull);
     }
 
@@ -306,7 +306,7 @@ public final class Servers {
         servers.values().forEach(server -> server.promised.clear());
     }
 
-    private void offer(Known server) {
+    private void offer(KnownServer server) {
         ServerReport report = server.report;
         if (report == null || server.record.leaving() || !heard.containsKey(server.record.id())) {
             unlist(server.record.id());
@@ -319,7 +319,7 @@ public final class Servers {
         Offer all = new Offer(
                 server.record.id(),
                 new Offer.Kind(report.type(), report.spot(), report.regionBytes()),
-                Place.parse(report.place()),
+                NetworkLocation.parse(report.place()),
                 free(server, report),
                 Math.max(0, cores - threads));
         whole.put(all);
@@ -343,7 +343,7 @@ public final class Servers {
         Map<Long, Integer> before = heldBack;
         heldBack = Map.copyOf(regions);
         for (long id : changed) {
-            Known server = servers.get(id);
+            KnownServer server = servers.get(id);
             if (server != null && !before.getOrDefault(id, 0).equals(regions.getOrDefault(id, 0))) {
                 offer(server);
             }
@@ -354,7 +354,7 @@ public final class Servers {
     public String sayHeldBack() {
         long bytes = heldBack.entrySet().stream()
                 .mapToLong(held -> {
-                    Known server = servers.get(held.getKey());
+                    KnownServer server = servers.get(held.getKey());
                     return server == null ? 0 : held.getValue() * server.record.regionBytes();
                 })
                 .sum();
@@ -369,7 +369,7 @@ public final class Servers {
      * Regions that it could give to others. Of what is promised and not taken yet it does not know; of what caches
      * without a manager take, this does not know.
      */
-    private int free(Known server, ServerReport report) {
+    private int free(KnownServer server, ServerReport report) {
         long untaken = 0;
         long all = 0;
         for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
@@ -419,7 +419,7 @@ public final class Servers {
      *
      * @param threads that each of them takes of it
      */
-    public int free(Known server, double threads) {
+    public int free(KnownServer server, double threads) {
         Offer offer = whole.find(server.record.id());
         if (offer == null || threads == 0 || offer.freeCores() == Double.POSITIVE_INFINITY) {
             return offer == null ? 0 : offer.free();
@@ -431,7 +431,7 @@ public final class Servers {
      * Regions that are promised to nobody, and are not held back: a server that has given some back says so a moment
      * later.
      */
-    public int unpromised(Known server) {
+    public int unpromised(KnownServer server) {
         return server.record.regions() - server.promised() - heldBack.getOrDefault(server.record.id(), 0);
     }
 
@@ -440,15 +440,15 @@ public final class Servers {
         List.copyOf(heard.values()).forEach(this::offer);
     }
 
-    public boolean isSilent(Known server, long now) {
+    public boolean isSilent(KnownServer server, long now) {
         return server.report == null || now - server.reportedAt > silentNanos;
     }
 
     /** Of those that report and stay. */
     public Stock stock(long now) {
-        Iterator<Known> oldest = heard.values().iterator();
+        Iterator<KnownServer> oldest = heard.values().iterator();
         while (oldest.hasNext()) {
-            Known server = oldest.next();
+            KnownServer server = oldest.next();
             if (!isSilent(server, now)) {
                 break;
             }
@@ -475,16 +475,16 @@ public final class Servers {
      * Whether a server has ended. Silence alone does not say so: another may be at its address, its machine may have
      * ended as the provider says, or it is silent for an hour in which others were heard.
      */
-    public boolean isGone(Known server) {
+    public boolean isGone(KnownServer server) {
         return server.ended || isReplaced(server) || heardNanos - server.heardNanos > GONE_NANOS;
     }
 
-    private boolean isReplaced(Known server) {
+    private boolean isReplaced(KnownServer server) {
         if (server.report != null) {
             return false;
         }
         String address = server.record.address();
-        Known other = servers.get(reporting.getOrDefault(address, server.record.id()));
+        KnownServer other = servers.get(reporting.getOrDefault(address, server.record.id()));
         return other != null
                 && other != server
                 && other.report != null

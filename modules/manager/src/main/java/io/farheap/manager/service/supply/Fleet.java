@@ -2,11 +2,11 @@ package io.farheap.manager.service.supply;
 
 import io.farheap.command.Durations;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.provider.Lot;
+import io.farheap.manager.provider.CapacityRequest;
 import io.farheap.manager.provider.Machine;
+import io.farheap.manager.provider.MachineOffer;
 import io.farheap.manager.provider.Quote;
 import io.farheap.manager.provider.ServerProvider;
-import io.farheap.manager.provider.Wish;
 import io.farheap.manager.service.servers.Servers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ public final class Fleet implements ServerProvider.Listener {
     private static final long LOST_NANOS = 600_000_000_000L;
 
     /** A machine. */
-    static final class Hired {
+    static final class StartedMachine {
         private final Machine machine;
         /** The cache that waits for it, while it does; null: spare. */
         private @Nullable Long cacheId;
@@ -45,7 +45,7 @@ public final class Fleet implements ServerProvider.Listener {
         private @Nullable String address;
         private @Nullable String failure;
         /** Of its server, where that reports. */
-        private Servers.@Nullable Known server;
+        private Servers.@Nullable KnownServer server;
         /** Since when nothing is on it; null while something is. */
         private @Nullable Long emptySince;
 
@@ -53,13 +53,13 @@ public final class Fleet implements ServerProvider.Listener {
         /** Until when it is there, where it was taken back before its server was known. */
         private @Nullable Long reclaimedUntil;
 
-        private Hired(Machine machine, @Nullable Long cacheId, long since) {
+        private StartedMachine(Machine machine, @Nullable Long cacheId, long since) {
             this.machine = machine;
             this.cacheId = cacheId;
             this.since = since;
         }
 
-        Lot lot() {
+        MachineOffer lot() {
             return machine.lot();
         }
 
@@ -81,12 +81,12 @@ public final class Fleet implements ServerProvider.Listener {
     private final LongSupplier nanos;
     private final long idleNanos;
     private final Consumer<ServerReport> reports;
-    private final Map<Machine, Hired> machines = new LinkedHashMap<>();
+    private final Map<Machine, StartedMachine> machines = new LinkedHashMap<>();
     /** Until when a server serves that was taken back and does not know it. */
     private final Map<Long, Long> reclaimed = new HashMap<>();
 
     /** Machines that were taken back before their servers were known. */
-    private final Set<Hired> reclaimedEarly = new HashSet<>();
+    private final Set<StartedMachine> reclaimedEarly = new HashSet<>();
 
     private @Nullable ServerProvider provider;
     /** Written with the lock. */
@@ -125,18 +125,18 @@ public final class Fleet implements ServerProvider.Listener {
         return provider != null;
     }
 
-    List<Lot> menu() {
+    List<MachineOffer> menu() {
         return provider == null ? List.of() : provider.menu();
     }
 
-    Optional<Quote> cheapest(Wish wish) {
+    Optional<Quote> cheapest(CapacityRequest wish) {
         return provider == null ? Optional.empty() : provider.cheapest(wish);
     }
 
     /** Has {@link #marketChanged} say so when something of these can be had again. */
-    void watch(Collection<Lot> lots) {
+    void watch(Collection<MachineOffer> lots) {
         if (provider != null) {
-            for (Lot lot : lots) {
+            for (MachineOffer lot : lots) {
                 provider.tellWhenAvailable(lot.type(), lot.spot());
             }
         }
@@ -154,12 +154,12 @@ public final class Fleet implements ServerProvider.Listener {
      *
      * @param cacheId the cache that waits for them, null for spares
      */
-    List<Hired> start(Quote quote, @Nullable Long cacheId) {
-        List<Hired> started = new ArrayList<>();
+    List<StartedMachine> start(Quote quote, @Nullable Long cacheId) {
+        List<StartedMachine> started = new ArrayList<>();
         if (provider != null) {
-            for (Lot lot : quote.machines()) {
+            for (MachineOffer lot : quote.machines()) {
                 Machine machine = provider.start(lot);
-                Hired hired = new Hired(machine, cacheId, nanos.getAsLong());
+                StartedMachine hired = new StartedMachine(machine, cacheId, nanos.getAsLong());
                 machines.put(machine, hired);
                 started.add(hired);
                 LOG.log(System.Logger.Level.INFO, "starting a server of type " + lot);
@@ -181,7 +181,7 @@ public final class Fleet implements ServerProvider.Listener {
         return news;
     }
 
-    private void serves(Hired hired, @Nullable String address, @Nullable Throwable failure) {
+    private void serves(StartedMachine hired, @Nullable String address, @Nullable Throwable failure) {
         ServerReport last = null;
         lock.lock();
         try {
@@ -215,7 +215,7 @@ public final class Fleet implements ServerProvider.Listener {
         }
     }
 
-    private void becomesKnown(Hired hired, long serverId) {
+    private void becomesKnown(StartedMachine hired, long serverId) {
         if (hired.reclaimedUntil != null) {
             reclaimed.put(serverId, hired.reclaimedUntil);
         }
@@ -228,7 +228,7 @@ public final class Fleet implements ServerProvider.Listener {
     }
 
     /** Machines that are to be spare servers and are not there yet. */
-    List<Hired> comingSpares() {
+    List<StartedMachine> comingSpares() {
         return machines.values().stream()
                 .filter(hired -> hired.isComing() && hired.cacheId == null)
                 .toList();
@@ -236,7 +236,7 @@ public final class Fleet implements ServerProvider.Listener {
 
     /** A cache has got its servers, or never will: what was started for it is anybody's. */
     void release(long cacheId) {
-        for (Hired hired : machines.values()) {
+        for (StartedMachine hired : machines.values()) {
             if (hired.cacheId != null && hired.cacheId == cacheId) {
                 hired.cacheId = null;
             }
@@ -244,9 +244,9 @@ public final class Fleet implements ServerProvider.Listener {
     }
 
     /** Servers for which caches wait. */
-    Set<Servers.Known> meant() {
-        Set<Servers.Known> meant = new HashSet<>();
-        for (Hired hired : machines.values()) {
+    Set<Servers.KnownServer> meant() {
+        Set<Servers.KnownServer> meant = new HashSet<>();
+        for (StartedMachine hired : machines.values()) {
             if (hired.server != null && hired.cacheId != null) {
                 meant.add(hired.server);
             }
@@ -255,8 +255,8 @@ public final class Fleet implements ServerProvider.Listener {
     }
 
     /** A server that is new has reported. */
-    public void reported(Servers.Known server) {
-        for (Hired hired : machines.values()) {
+    public void reported(Servers.KnownServer server) {
+        for (StartedMachine hired : machines.values()) {
             if (server.record.address().equals(hired.address)) {
                 hired.server = server;
                 LOG.log(
@@ -278,10 +278,10 @@ public final class Fleet implements ServerProvider.Listener {
      *
      * @return those that were stopped, and do not say yet that they leave
      */
-    public List<Servers.Known> stopIdle(long now) {
-        List<Servers.Known> staying = new ArrayList<>();
-        for (Hired hired : machines.values()) {
-            Servers.Known server = hired.server;
+    public List<Servers.KnownServer> stopIdle(long now) {
+        List<Servers.KnownServer> staying = new ArrayList<>();
+        for (StartedMachine hired : machines.values()) {
+            Servers.KnownServer server = hired.server;
             boolean lost = server == null && now - hired.since > LOST_NANOS;
             boolean idle = server != null
                     && hired.cacheId == null
@@ -326,7 +326,7 @@ public final class Fleet implements ServerProvider.Listener {
         ServerReport last = null;
         lock.lock();
         try {
-            Hired hired = machines.get(machine);
+            StartedMachine hired = machines.get(machine);
             long until = nanos.getAsLong() + Durations.capped(notice).toNanos();
             if (hired != null && hired.server != null) {
                 LOG.log(System.Logger.Level.INFO, "server " + hired.address + " is taken back in " + notice);
@@ -362,7 +362,7 @@ public final class Fleet implements ServerProvider.Listener {
     private void gone(Machine machine) {
         lock.lock();
         try {
-            Hired hired = machines.remove(machine);
+            StartedMachine hired = machines.remove(machine);
             if (hired != null && hired.server == null) {
                 reclaimedEarly.remove(hired);
                 hired.failure = "it has ended before it registered";

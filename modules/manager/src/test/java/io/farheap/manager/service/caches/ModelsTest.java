@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.StoredModel;
-import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.MemoryStore;
 import io.farheap.manager.state.ModelRecord;
@@ -30,10 +30,10 @@ class ModelsTest {
     private Path directory;
 
     private final MemoryStore store = new MemoryStore();
-    private Cluster cluster = start();
+    private ClusterManager cluster = start();
 
-    private Cluster start() {
-        return new Cluster(store, ManagerOptions.DEFAULT, () -> 1, () -> 1);
+    private ClusterManager start() {
+        return new ClusterManager(store, ManagerOptions.DEFAULT, () -> 1, () -> 1);
     }
 
     private String text(int switches, double nanos) throws IOException {

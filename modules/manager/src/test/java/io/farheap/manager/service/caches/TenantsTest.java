@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.Quota;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
-import io.farheap.manager.Share;
 import io.farheap.manager.Tenant;
-import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.MemoryStore;
 import io.farheap.manager.service.Unheard;
@@ -35,10 +35,10 @@ class TenantsTest {
 
     private final MemoryStore store = new MemoryStore();
     private long now = 1000 * SECOND;
-    private Cluster cluster = start();
+    private ClusterManager cluster = start();
 
-    private Cluster start() {
-        return new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> 5_000_000);
+    private ClusterManager start() {
+        return new ClusterManager(store, ManagerOptions.DEFAULT, () -> now, () -> 5_000_000);
     }
 
     @BeforeEach
@@ -55,7 +55,7 @@ class TenantsTest {
     }
 
     private Allocation allocate(long id, String tenant, long bytes) {
-        return cluster.allocate(new CacheRequest(id, 99, "cache", bytes, 0, "", List.of(Candidate.ANY), tenant));
+        return cluster.allocate(new CacheRequest(id, 99, "cache", bytes, 0, "", List.of(AllocationCandidate.ANY), tenant));
     }
 
     private static String refusal(Code code, Runnable call) {
@@ -172,7 +172,7 @@ class TenantsTest {
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, "acme", 1));
         // Less than it uses from now on; but this was promised.
         quota("acme", MIB, 9);
-        cluster.moved(7, growing.generation(), 6 * MIB, List.of(new Share("host1:1", 6)));
+        cluster.moved(7, growing.generation(), 6 * MIB, List.of(new RegionShare("host1:1", 6)));
         assertUse("acme", 6 * MIB, 1);
         quota("acme", 9 * MIB, 9);
         cluster.reallocate(7, 9 * MIB);
@@ -182,7 +182,7 @@ class TenantsTest {
         pass(12);
         assertUse("acme", 6 * MIB, 1);
         long generation = cluster.describe(7).allocation().generation();
-        cluster.moved(7, generation, 2 * MIB, List.of(new Share("host1:1", 2)));
+        cluster.moved(7, generation, 2 * MIB, List.of(new RegionShare("host1:1", 2)));
         assertUse("acme", 2 * MIB, 1);
     }
 
@@ -193,7 +193,7 @@ class TenantsTest {
         allocate(8, "acme", MIB - 20);
         refusal(Code.OUT_OF_MEMORY, () -> cluster.reallocate(7, MIB + 21));
         cluster.reallocate(7, MIB + 20);
-        List<Share> shares = List.of(new Share("host1:1", 2));
+        List<RegionShare> shares = List.of(new RegionShare("host1:1", 2));
         assertTrue(refusal(Code.OUT_OF_MEMORY, () -> cluster.moved(7, first.generation(), MIB + 21, shares))
                 .contains("asks for 11 more"));
         cluster.moved(7, first.generation(), MIB + 20, shares);
@@ -209,7 +209,7 @@ class TenantsTest {
         refusal(Code.OUT_OF_MEMORY, () -> allocate(9, "acme", 1));
         refusal(Code.OUT_OF_MEMORY, () -> cluster.reallocate(8, 3 * MIB));
         allocate(7, "acme", 5 * MIB);
-        cluster.moved(8, 1, MIB, List.of(new Share("host1:1", 1)));
+        cluster.moved(8, 1, MIB, List.of(new RegionShare("host1:1", 1)));
         cluster.deallocate(7);
         cluster.reallocate(8, 3 * MIB);
         assertUse("acme", 3 * MIB, 1);

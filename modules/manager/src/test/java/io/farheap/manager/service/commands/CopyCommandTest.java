@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.manager.state.Change;
 import io.farheap.manager.state.EmbeddedZooKeeper;
+import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.TenantRecord;
 import io.farheap.manager.state.ZooKeeperStore;
 import java.io.PrintWriter;
@@ -54,7 +54,7 @@ class CopyCommandTest {
         Path young = directory.resolve("young");
         try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(old);
                 ZooKeeperStore store = new ZooKeeperStore(zookeeper.connection())) {
-            store.write(List.of(new Change.PutTenant(ACME)));
+            store.write(List.of(new StateChange.PutTenant(ACME)));
         }
         try (EmbeddedZooKeeper other = EmbeddedZooKeeper.start(directory.resolve("other"))) {
             assertSays(

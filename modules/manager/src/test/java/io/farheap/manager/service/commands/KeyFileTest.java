@@ -8,8 +8,8 @@ import io.farheap.control.CacheGrant;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.Allocation;
-import io.farheap.manager.Candidate;
-import io.farheap.manager.Share;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.service.grant.GrantClock;
 import io.farheap.manager.service.grant.GrantSigner;
 import io.farheap.manager.state.StateException;
@@ -54,9 +54,9 @@ class KeyFileTest {
     void whatIsSignedIsOfItsEpochAndForAWhile() {
         var keys = KeyFile.read(directory);
         GrantSigner signer = new GrantSigner(keys, 9, new GrantClock(() -> 0, () -> 1_000));
-        Share share = new Share("host:1", 2, SignedGrant.unsigned(GRANT.given(0, 0)));
+        RegionShare share = new RegionShare("host:1", 2, SignedGrant.unsigned(GRANT.given(0, 0)));
         Allocation signed = signer.sign(
-                new Allocation(7, 1, 2, 1, new Candidate(1, 0), List.of(share), List.of(new Share("b:1", 1))));
+                new Allocation(7, 1, 2, 1, new AllocationCandidate(1, 0), List.of(share), List.of(new RegionShare("b:1", 1))));
         SignedGrant grant = signed.shares().getFirst().grant();
         ManagerKey known = signer.managerKey();
         assertTrue(grant.isSignedBy(known.key()));

@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Tenant;
-import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.MemoryStore;
 import io.farheap.manager.service.grant.GrantClock;
@@ -37,7 +37,7 @@ class TopCommandTest {
     @TempDir
     private Path directory;
 
-    private final Cluster cluster = new Cluster(new MemoryStore(), ManagerOptions.DEFAULT, () -> 1, () -> 1_000);
+    private final ClusterManager cluster = new ClusterManager(new MemoryStore(), ManagerOptions.DEFAULT, () -> 1, () -> 1_000);
     private final StringWriter out = new StringWriter();
     private ManagerServer server;
 
@@ -76,7 +76,7 @@ class TopCommandTest {
     }
 
     private void allocate(long id, long lifetimeMillis) {
-        cluster.allocate(new CacheRequest(id, 99, "orders", MIB, lifetimeMillis, "", List.of(new Candidate(3, 0))));
+        cluster.allocate(new CacheRequest(id, 99, "orders", MIB, lifetimeMillis, "", List.of(new AllocationCandidate(3, 0))));
     }
 
     private int run(Object command, String... arguments) {

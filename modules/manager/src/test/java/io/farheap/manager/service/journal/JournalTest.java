@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.manager.state.Change;
+import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.StaleEpochException;
-import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
 import java.util.ArrayList;
@@ -32,11 +32,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class JournalTest {
 
-    private final List<List<Change>> written = Collections.synchronizedList(new ArrayList<>());
+    private final List<List<StateChange>> written = Collections.synchronizedList(new ArrayList<>());
     private volatile CountDownLatch gate = new CountDownLatch(0);
     private volatile RuntimeException failure;
     private int recoveries;
-    private final List<Change> onDisk = new ArrayList<>();
+    private final List<StateChange> onDisk = new ArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
     private final Journal journal = new Journal(
             new StateStore() {
@@ -46,12 +46,12 @@ class JournalTest {
                 }
 
                 @Override
-                public State load() {
+                public ManagerState load() {
                     throw new AssertionError();
                 }
 
                 @Override
-                public void write(List<Change> changes) {
+                public void write(List<StateChange> changes) {
                     assertTrue(!lock.isHeldByCurrentThread());
                     written.add(List.copyOf(changes));
                     try {
@@ -85,7 +85,7 @@ class JournalTest {
         lock.lock();
         try {
             journal.recover();
-            journal.add(new Change.RemoveCache(id));
+            journal.add(new StateChange.RemoveCache(id));
             changes = journal.latest();
         } finally {
             lock.unlock();
@@ -145,7 +145,7 @@ class JournalTest {
         failure = null;
         change(7);
         assertEquals(1, recoveries);
-        assertEquals(List.of(new Change.RemoveCache(7)), onDisk);
+        assertEquals(List.of(new StateChange.RemoveCache(7)), onDisk);
         change(8);
         assertEquals(1, recoveries);
     }
@@ -181,13 +181,13 @@ class JournalTest {
     void whatNobodyWaitsForIsWrittenWithTheNext() {
         lock.lock();
         try {
-            journal.add(new Change.RemoveCache(1));
+            journal.add(new StateChange.RemoveCache(1));
         } finally {
             lock.unlock();
         }
         assertEquals(List.of(), written);
         change(2);
-        assertEquals(List.of(List.of(new Change.RemoveCache(1), new Change.RemoveCache(2))), written);
+        assertEquals(List.of(List.of(new StateChange.RemoveCache(1), new StateChange.RemoveCache(2))), written);
     }
 
     @Test
@@ -196,7 +196,7 @@ class JournalTest {
         assertThrows(OutOfMemoryError.class, () -> change(1));
         noThreads = false;
         CompletableFuture.runAsync(() -> change(2)).get(30, TimeUnit.SECONDS);
-        assertEquals(List.of(new Change.RemoveCache(1), new Change.RemoveCache(2)), onDisk);
+        assertEquals(List.of(new StateChange.RemoveCache(1), new StateChange.RemoveCache(2)), onDisk);
     }
 
     @Test
@@ -213,7 +213,7 @@ class JournalTest {
             lock.lock();
             try {
                 for (int i = 0; i < 3_000; i++) {
-                    journal.add(new Change.RemoveCache(i));
+                    journal.add(new StateChange.RemoveCache(i));
                 }
             } finally {
                 lock.unlock();
@@ -228,11 +228,11 @@ class JournalTest {
         assertTrue(written.stream().allMatch(group -> group.size() <= 1_000));
         assertEquals(
                 onDisk.stream()
-                        .map(change -> ((Change.RemoveCache) change).id())
+                        .map(change -> ((StateChange.RemoveCache) change).id())
                         .toList(),
                 written.stream()
                         .flatMap(List::stream)
-                        .map(change -> ((Change.RemoveCache) change).id())
+                        .map(change -> ((StateChange.RemoveCache) change).id())
                         .toList(),
                 "in order");
     }

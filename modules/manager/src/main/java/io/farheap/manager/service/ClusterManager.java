@@ -1,0 +1,519 @@
+package io.farheap.manager.service;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheDescription;
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Quota;
+import io.farheap.manager.RegionShare;
+import io.farheap.manager.ReportReply;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.StoredModel;
+import io.farheap.manager.Tenant;
+import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.Reallocator;
+import io.farheap.manager.provider.ServerProvider;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.caches.Clients;
+import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
+import io.farheap.manager.service.caches.ExpiryNotifier;
+import io.farheap.manager.service.caches.Models;
+import io.farheap.manager.service.caches.ServerLossNotifier;
+import io.farheap.manager.service.caches.Tenants;
+import io.farheap.manager.service.journal.Inbox;
+import io.farheap.manager.service.journal.Journal;
+import io.farheap.manager.service.journal.ManagerLock;
+import io.farheap.manager.service.moves.CostRebalancer;
+import io.farheap.manager.service.moves.PlannedMoves;
+import io.farheap.manager.service.requests.Admission;
+import io.farheap.manager.service.requests.AllocationReplies;
+import io.farheap.manager.service.requests.Reallocations;
+import io.farheap.manager.service.requests.Removals;
+import io.farheap.manager.service.requests.RoomFinder;
+import io.farheap.manager.service.servers.MigrationRates;
+import io.farheap.manager.service.servers.ServerMembership;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.supply.Fleet;
+import io.farheap.manager.service.supply.MachineSelector;
+import io.farheap.manager.service.supply.ServerProvisioner;
+import io.farheap.manager.service.supply.SpareCapacity;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.ManagerState;
+import io.farheap.manager.state.StateChange;
+import io.farheap.manager.state.StateStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a manager knows and does. What must survive it is written before anybody hears of it; what servers report, and
+ * which clients are there, is in memory alone, and a manager that starts anew hears it within seconds.
+ *
+ * <p>Thread-safe: one lock, which nobody holds while something is written. Somebody calls {@link #tick} a few times a
+ * second.
+ */
+public final class ClusterManager implements CacheManager {
+
+    /** What one tick may add to the time for which this manager has listened; ticks come a few times a second. */
+    private static final long LONGEST_TICK_NANOS = 60_000_000_000L;
+
+    private final StateStore store;
+    private final ManagerOptions options;
+    private final LongSupplier nanos;
+    private final LongSupplier millis;
+    /** When this manager began to hear of servers. */
+    private final long started;
+
+    private final ManagerLock lock;
+    private final Journal journal;
+    private final Inbox inbox = new Inbox();
+    private final Prices prices = new Prices(Menu.EMPTY);
+    private final MigrationRates rates = new MigrationRates();
+    private final Servers servers;
+    private final ServerMembership roll;
+    private final Caches caches;
+    private final Clients clients;
+    private final Models models;
+    private final Tenants tenants;
+    private final PlannedMoves moves;
+    private final AllocationReplies answers;
+    private final Admission admission;
+    private final Reallocations reallocations;
+    private final CostRebalancer thrift;
+    private final ExpiryNotifier expiry;
+    private final ExpiredCacheReclaimer endings;
+    private final ServerLossNotifier losses;
+    private final Removals removals;
+    private final Allocator allocator;
+    private final Fleet fleet;
+    private final MachineSelector shopping;
+    private final ServerProvisioner recruits;
+    private final RoomFinder room;
+    private final SpareCapacity spares;
+    private long ticked;
+
+    /**
+     * @param nanos a clock for time limits
+     * @param millis the time of day, for what outlives this process
+     */
+    public ClusterManager(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis) {
+        this(store, options, nanos, millis, ServerProvisioner.CALL_NANOS);
+    }
+
+    /** @param callNanos for how long a call waits for room before it is to be repeated */
+    public ClusterManager(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
+        this.store = store;
+        this.options = options;
+        this.nanos = nanos;
+        this.millis = millis;
+        this.started = nanos.getAsLong();
+        this.ticked = started;
+        Supply supply = options.supply();
+        ReentrantLock mutex = new ReentrantLock();
+        this.servers = new Servers(prices, rates, inbox, options.serverSilentNanos(), supply.spares() > 0);
+        this.clients = new Clients(options.clientSilentNanos());
+        this.journal = new Journal(store, mutex, this::written, this::load);
+        this.lock = new ManagerLock(mutex, journal, inbox, this::hear);
+        this.tenants = new Tenants(journal);
+        this.caches = new Caches(servers, journal, tenants);
+        this.models = new Models(journal);
+        this.allocator = new Allocator(servers.stock(started), prices);
+        Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
+        this.expiry = new ExpiryNotifier(caches, clients);
+        this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
+        long gone = options.clientSilentNanos();
+        this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, rates, endings, gone);
+        Condition changed = mutex.newCondition();
+        this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
+        this.roll = new ServerMembership(servers, journal, prices, fleet::isStopped, millis);
+        this.shopping = new MachineSelector(fleet, allocator, prices, rates);
+        this.recruits = new ServerProvisioner(fleet, shopping, changed, nanos, supply.startWaitNanos());
+        this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
+        this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
+        this.answers = new AllocationReplies(servers, millis);
+        this.admission = new Admission(servers, spares, tenants, allocator, nanos, millis);
+        Reallocator reallocator = new Reallocator(servers.stock(started), prices);
+        boolean cheaper = options.cheaperMoves() > 0;
+        this.reallocations = new Reallocations(
+                caches, servers, tenants, moves, roll, spares, reallocator, shopping, cheaper, nanos, millis);
+        this.thrift =
+                new CostRebalancer(caches, servers, moves, allocator, prices, options.earlyMoves(), options.cheaperMoves());
+        this.losses = new ServerLossNotifier(caches, servers, clients);
+        this.removals = new Removals(caches, servers, clients, moves, endings);
+        load();
+        caches.all().forEach(cache -> clients.claim(cache.id(), started));
+    }
+
+    /** Has what is on disk, and what was reported. */
+    private void load() {
+        ManagerState state = store.load();
+        inbox.forgetAll();
+        prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
+        roll.load(state.lives());
+        servers.load(state.servers());
+        models.load(state.models());
+        tenants.load(state.tenants());
+        caches.load(state.caches());
+        servers.offerAnew();
+        clients.loaded(caches.all().stream().map(CacheRecord::id));
+        moves.loaded(nanos.getAsLong());
+    }
+
+    private void written(StateChange change) {
+        caches.written(change);
+    }
+
+    @Override
+    public long hello(int protocolVersion) {
+        if (protocolVersion != PROTOCOL_VERSION) {
+            throw new ControlException(
+                    Code.PROTOCOL_MISMATCH,
+                    "the caller speaks version " + Integer.toUnsignedString(protocolVersion)
+                            + " of the manager's protocol and the manager version " + PROTOCOL_VERSION
+                            + "; run the same release on both");
+        }
+        return store.epoch();
+    }
+
+    @Override
+    public Allocation allocate(CacheRequest request) {
+        return room.find(
+                request.cacheId(),
+                () -> allocateNow(request),
+                () -> admission.fits(request),
+                () -> shopping.forNew(Admission.need(request)));
+    }
+
+    private boolean makeRoom(long forCache, BooleanSupplier fits) {
+        boolean coming = lock.settled(() -> endings.makeRoom(forCache, fits, nanos.getAsLong(), millis.getAsLong()));
+        if (coming) {
+            alert();
+        }
+        return coming;
+    }
+
+    /** Another cache needs the room of one whose time is over. */
+    private void ended(long cacheId) {
+        // Its servers are to hear of it.
+        inbox.forgetAll();
+        moves.forget(cacheId);
+        recruits.forget(cacheId);
+        endings.forget(cacheId);
+    }
+
+    private Allocation allocateNow(CacheRequest request) {
+        return lock.settled(() -> {
+            caches.requireNotEnded(request.cacheId());
+            CacheRecord known = caches.find(request.cacheId());
+            if (known == null) {
+                CacheRecord cache = admission.place(request);
+                caches.put(cache);
+                clients.claim(cache.id(), nanos.getAsLong());
+                recruits.forget(cache.id());
+                endings.forget(cache.id());
+                return answers.allocation(cache);
+            }
+            Admission.requireSame(known, request);
+            return answers.allocation(known);
+        });
+    }
+
+    @Override
+    public Allocation reallocate(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+        Reallocations.requireFew(candidates);
+        return room.find(
+                cacheId,
+                () -> lock.settled(() -> {
+                    CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
+                    recruits.forget(cacheId);
+                    endings.forget(cacheId);
+                    return answers.allocation(cache);
+                }),
+                () -> reallocations.fits(cacheId, capacity, candidates),
+                () -> reallocations.quote(cacheId, capacity, candidates));
+    }
+
+    @Override
+    public Allocation reserve(long cacheId, String address, int regions) {
+        return lock.settled(() -> answers.allocation(reallocations.reserve(cacheId, address, regions)));
+    }
+
+    @Override
+    public Allocation moved(
+            long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares) {
+        return lock.settled(
+                () -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
+    }
+
+    @Override
+    public CacheDescription extend(long cacheId, long lifetimeMillis) {
+        CacheRequest.requireLifetime(lifetimeMillis);
+        return lock.settled(() -> {
+            CacheRecord longer = caches.require(cacheId).until(admission.expiry(lifetimeMillis));
+            caches.put(longer);
+            return answers.description(longer);
+        });
+    }
+
+    @Override
+    public void deallocate(long cacheId) {
+        lock.settled(() -> {
+            CacheRecord cache = caches.find(cacheId);
+            recruits.forget(cacheId);
+            if (cache != null) {
+                removals.remove(cache);
+            }
+        });
+    }
+
+    @Override
+    public CacheDescription describe(long cacheId) {
+        return lock.settled(() -> answers.description(caches.require(cacheId)));
+    }
+
+    @Override
+    public List<CacheDescription> list(long after, int most) {
+        requirePage(most, "caches");
+        return lock.settled(() -> caches.after(after).values().stream()
+                .limit(most)
+                .map(answers::description)
+                .toList());
+    }
+
+    private static void requirePage(int most, String what) {
+        if (most < 1 || most > MAX_PAGE) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT, "a page of " + most + " " + what + "; it has 1 to " + MAX_PAGE);
+        }
+    }
+
+    @Override
+    public Tenant setQuota(String tenant, Quota quota) {
+        return lock.settled(() -> tenants.set(tenant, quota));
+    }
+
+    @Override
+    public List<Tenant> tenants(String after, int most) {
+        requirePage(most, "tenants");
+        return lock.settled(() -> tenants.after(after, most));
+    }
+
+    @Override
+    public void putModel(String text) {
+        // It takes its time, and so not with the lock.
+        StoredModel model = StoredModel.of(text);
+        lock.settled(() -> models.put(model));
+    }
+
+    @Override
+    public void removeModel(String key) {
+        lock.settled(() -> models.remove(key));
+    }
+
+    @Override
+    public List<StoredModel> models(String after) {
+        return lock.settled(() -> models.after(after));
+    }
+
+    @Override
+    public List<ServerReport> servers() {
+        return lock.settled(() -> {
+            long now = nanos.getAsLong();
+            List<ServerReport> reports = new ArrayList<>();
+            servers.all().filter(server -> !servers.isSilent(server, now)).forEach(server -> {
+                if (server.report != null) {
+                    reports.add(server.report);
+                }
+            });
+            return reports;
+        });
+    }
+
+    @Override
+    public Attendance attend(long clientId, Listener listener) {
+        Clients.ClientLine line = new Clients.ClientLine(listener);
+        return new Attendance() {
+            @Override
+            public void renew(Set<Long> cacheIds) {
+                lock.held(() -> {
+                    clients.renew(line, cacheIds, nanos.getAsLong());
+                    moves.alert(nanos.getAsLong());
+                });
+            }
+
+            @Override
+            public void close() {
+                lock.held(() -> clients.close(line));
+            }
+        };
+    }
+
+    @Override
+    public void drain(String address) {
+        lock.settled(() -> {
+            long now = nanos.getAsLong();
+            roll.drain(address, now);
+            moves.plan(now, millis.getAsLong());
+        });
+        alert();
+    }
+
+    @Override
+    public ReportReply report(ServerReport said) {
+        if (!inbox.keep(said, nanos.getAsLong())) {
+            return answered(said);
+        }
+        lock.tryRead();
+        return ReportReply.NONE;
+    }
+
+    private ReportReply answered(ServerReport said) {
+        record Answer(ProcessedReport hearing, @Nullable ReportReply orders) {}
+        // Thousands of servers say each second what has not changed: they do not wait for the disk.
+        Answer first = lock.settled(
+                () -> {
+                    ProcessedReport hearing = hear(said, nanos.getAsLong());
+                    return new Answer(hearing, hearing.matters() ? null : orders(hearing));
+                },
+                answer -> answer.orders() == null);
+        if (first.orders() != null) {
+            return first.orders();
+        }
+        return lock.held(() -> {
+            alertWithLock();
+            return orders(first.hearing());
+        });
+    }
+
+    /**
+     * A report that was heard.
+     *
+     * @param report what it counts as
+     * @param drained the server was told to leave, and does not say that it does
+     * @param matters others are to know of it
+     */
+    private record ProcessedReport(Servers.KnownServer server, ServerReport report, boolean drained, boolean matters) {}
+
+    private ProcessedReport hear(ServerReport said, long now) {
+        ServerReport told = fleet.told(said, now);
+        boolean drained = !told.leaving() && roll.isToLeave(told.serverId());
+        ServerReport report = drained ? told.leavingWithin(told.noticeMillis()) : told;
+        boolean changed = roll.report(report, now);
+        if (changed) {
+            spares.changed();
+            fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
+        }
+        freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())));
+        if (report.leaving()) {
+            moves.plan(now, millis.getAsLong());
+        }
+        Servers.KnownServer server = Objects.requireNonNull(servers.find(report.serverId()));
+        return new ProcessedReport(server, report, drained, changed || report.leaving());
+    }
+
+    private ReportReply orders(ProcessedReport hearing) {
+        ReportReply orders = new ReportReply(hearing.drained(), endings.of(hearing.server()));
+        ServerReport report = hearing.report();
+        // One that was drained while its report was written hears it when that is on disk, with its next report.
+        boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
+        // Whoever may have to end a cache later has to be answered.
+        if (stays && report.ended().isEmpty() && caches.ended().isEmpty()) {
+            inbox.expect(report);
+        }
+        return orders;
+    }
+
+    /**
+     * Starts servers where there is no room, from now on.
+     *
+     * @param managers HOST:PORT of this one, and others, with commas between
+     * @return what its user closes, when this serves nobody any more
+     * @throws IllegalArgumentException a setting makes no sense
+     */
+    public ServerProvider use(ServerProvider.Factory factory, Map<String, String> settings, String managers) {
+        ServerProvider provider = factory.open(settings, prices::menu, managers, fleet);
+        if (provider.startsServers()) {
+            lock.locked(() -> fleet.use(provider));
+        }
+        return provider;
+    }
+
+    /**
+     * Other prices from now on, which a manager that starts anew knows too.
+     *
+     * @param text as {@link MenuFile} describes it
+     * @throws IllegalArgumentException saying what is wrong: then the one before stays
+     */
+    public void menu(String text) {
+        Menu changed = MenuFile.parse(text);
+        lock.settled(() -> {
+            if (!changed.equals(prices.menu())) {
+                journal.add(new StateChange.PutMenu(text));
+                prices.change(changed);
+                servers.offerAnew();
+            }
+        });
+    }
+
+    /** Does what is due. A few times a second. */
+    public void tick() {
+        lock.settled(() -> {
+            long now = nanos.getAsLong();
+            if (now - ticked > options.serverSilentNanos()) {
+                // This process stood still, and so has not heard what was said.
+                caches.all().forEach(cache -> clients.claim(cache.id(), now));
+            } else {
+                // A process that stood still for longer has not listened all along.
+                servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
+            }
+            ticked = now;
+            removals.removeAbandoned(now);
+            freeEnded(caches.ended().stream());
+            endings.forgetLate(now);
+            roll.writeLives();
+            roll.forgetGone(now);
+            moves.endUnused(now);
+            moves.plan(now, millis.getAsLong());
+            thrift.plan(now, millis.getAsLong());
+            spares.keep(now);
+            recruits.help(moves.stuck(now, millis.getAsLong()), millis.getAsLong());
+            recruits.forgetLate(now);
+            fleet.stopIdle(now).forEach(roll::stops);
+        });
+        alert();
+    }
+
+    private void alert() {
+        lock.held(() -> {
+            alertWithLock();
+            long now = nanos.getAsLong();
+            losses.alert(now, now - started <= options.serverSilentNanos());
+        });
+    }
+
+    private void alertWithLock() {
+        moves.alert(nanos.getAsLong());
+        expiry.alert(nanos.getAsLong(), millis.getAsLong());
+        endings.alert();
+    }
+
+    private void freeEnded(Stream<CacheRecord> some) {
+        if (endings.free(some)) {
+            spares.changed();
+            fleet.news();
+        }
+    }
+}

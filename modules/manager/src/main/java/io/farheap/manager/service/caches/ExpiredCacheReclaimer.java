@@ -1,0 +1,198 @@
+package io.farheap.manager.service.caches;
+
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Caches whose time is over are the first to be reclaimed (Redy, section 6.1): where others find no room, as many of
+ * them as that takes are ended, those first whose time is over for longest. An end is written, then said to the client
+ * and to the servers, which take back what the cache has; the room is others' when they say that they have. Its user
+ * has a lock around it.
+ */
+public final class ExpiredCacheReclaimer {
+
+    private static final System.Logger LOG = System.getLogger(ExpiredCacheReclaimer.class.getName());
+
+    /** For so long room is expected of a cache that was ended. Its client may be stopped in an operation. */
+    private static final long COMING_NANOS = 10_000_000_000L;
+    /** For so long one that finds no room waits for caches that are ended. */
+    private static final long WAIT_NANOS = 20_000_000_000L;
+    /** So many caches at first may be ended together, and then more. */
+    private static final int FIRST = 16;
+
+    private static final int MORE = 8;
+
+    private final Caches caches;
+    private final Servers servers;
+    private final Clients clients;
+    private final ExpiryNotifier expiry;
+    private final LongConsumer forget;
+    /** Since when each cache is ended; counted anew by a new manager. */
+    private final Map<Long, Long> since = new HashMap<>();
+    /** Over which line a client has heard of it. */
+    private final Map<Long, Clients.ClientLine> told = new HashMap<>();
+    /** Since when each cache waits for others' room. */
+    private final Map<Long, Long> waiting = new TreeMap<>();
+
+    /** @param forget told of each cache that is ended */
+    public ExpiredCacheReclaimer(Caches caches, Servers servers, Clients clients, ExpiryNotifier expiry, LongConsumer forget) {
+        this.caches = caches;
+        this.servers = servers;
+        this.clients = clients;
+        this.expiry = expiry;
+        this.forget = forget;
+    }
+
+    /**
+     * Ends caches for one that finds no room, where that gives it enough.
+     *
+     * @param fits whether there is room
+     * @return whether there will be, so that it is worth to wait; not for ever
+     */
+    public boolean makeRoom(long forCache, BooleanSupplier fits, long now, long millis) {
+        if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
+            return false;
+        }
+        List<CacheRecord> coming = caches.ended().stream()
+                .filter(over -> now - since.computeIfAbsent(over.id(), _ -> now) <= COMING_NANOS)
+                .toList();
+        if (coming.isEmpty() || !servers.without(coming, fits)) {
+            List<CacheRecord> enough = enough(forCache, fits, coming, now, millis);
+            if (enough.isEmpty()) {
+                return false;
+            }
+            fewest(enough, coming, fits).forEach(cache -> end(cache, now, millis));
+        }
+        waiting.putIfAbsent(forCache, now);
+        return true;
+    }
+
+    /** A cache has its room, or does not wait for it. */
+    public void forget(long cacheId) {
+        waiting.remove(cacheId);
+    }
+
+    /** @return those that are over for longest and give enough together; none where not even all do */
+    private List<CacheRecord> enough(
+            long forCache, BooleanSupplier fits, List<CacheRecord> coming, long now, long millis) {
+        List<CacheRecord> all = caches.timed().stream()
+                .filter(cache -> cache.id() != forCache
+                        && expiry.mayEnd(cache, now, millis)
+                        && caches.isWritten(cache.id())
+                        && servers.gives(cache, now))
+                .sorted(Comparator.comparingLong(
+                        (CacheRecord cache) -> cache.terms().expiresAtMillis()))
+                .toList();
+        for (long most = FIRST; !all.isEmpty(); most *= MORE) {
+            List<CacheRecord> some = all.subList(0, (int) Math.min(most, all.size()));
+            if (servers.without(both(coming, some), fits)) {
+                return some;
+            }
+            if (some.size() == all.size()) {
+                break;
+            }
+        }
+        return List.of();
+    }
+
+    /** Of those that are enough together with others none that is not needed: the later ones go first, by halves. */
+    private List<CacheRecord> fewest(List<CacheRecord> enough, List<CacheRecord> others, BooleanSupplier fits) {
+        if (servers.without(others, fits)) {
+            return List.of();
+        }
+        if (enough.size() == 1) {
+            return enough;
+        }
+        List<CacheRecord> earlier = enough.subList(0, enough.size() / 2);
+        List<CacheRecord> later = enough.subList(enough.size() / 2, enough.size());
+        List<CacheRecord> needed = fewest(later, both(others, earlier), fits);
+        return both(fewest(earlier, both(others, needed), fits), needed);
+    }
+
+    private static List<CacheRecord> both(List<CacheRecord> some, List<CacheRecord> more) {
+        List<CacheRecord> both = new ArrayList<>(some);
+        both.addAll(more);
+        return both;
+    }
+
+    private void end(CacheRecord cache, long now, long millis) {
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is ended, "
+                        + (millis - cache.terms().expiresAtMillis()) + " ms after its time: others need its room");
+        caches.end(cache);
+        since.put(cache.id(), now);
+        forget.accept(cache.id());
+    }
+
+    /** Tells the clients, once over each line, of what is written. */
+    public void alert() {
+        for (CacheRecord over : caches.ended()) {
+            Clients.ClientLine line = clients.line(over.id());
+            if (line != null && caches.isWritten(over.id()) && told.put(over.id(), line) != line) {
+                line.tell(listener -> listener.ended(over.id(), Caches.WHY));
+            }
+        }
+    }
+
+    /** What a server is to end, and does not say that it has. */
+    public Set<Long> of(Servers.KnownServer server) {
+        if (caches.ended().isEmpty() || server.report == null) {
+            return Set.of();
+        }
+        long id = server.record.id();
+        Set<Long> held = server.report.held().keySet();
+        Set<Long> done = server.report.ended();
+        return caches.ended().stream()
+                .filter(over -> caches.isWritten(over.id())
+                        && !done.contains(over.id())
+                        && (over.regions().containsKey(id)
+                                || over.reserved().containsKey(id)
+                                || held.contains(over.id())))
+                .map(CacheRecord::id)
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /**
+     * What servers have taken back is free.
+     *
+     * @param some of the caches that were ended
+     * @return whether anything is
+     */
+    public boolean free(Stream<CacheRecord> some) {
+        List<CacheRecord> freed = some.filter(over -> caches.isWritten(over.id()) && isTakenBack(over))
+                .toList();
+        for (CacheRecord over : freed) {
+            caches.freed(over);
+            since.remove(over.id());
+            told.remove(over.id());
+            clients.forget(over.id());
+        }
+        return !freed.isEmpty();
+    }
+
+    /** Whether all servers of a cache that was ended have taken back what it had, or are gone. */
+    private boolean isTakenBack(CacheRecord over) {
+        return servers.of(over)
+                .allMatch(server ->
+                        server.report != null && server.report.ended().contains(over.id()) || servers.isGone(server));
+    }
+
+    /** Those that wait no more, or have waited for too long a while ago. */
+    public void forgetLate(long now) {
+        waiting.values().removeIf(began -> now - began > 2 * WAIT_NANOS);
+        // One whose end could not be written has not ended.
+        since.keySet().removeIf(id -> caches.ended().stream().noneMatch(over -> over.id() == id));
+    }
+}

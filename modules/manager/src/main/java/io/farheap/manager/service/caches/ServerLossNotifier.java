@@ -1,0 +1,51 @@
+package io.farheap.manager.service.caches;
+
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Tells clients of servers of theirs that are silent, or were started anew, once over each line. It is advice, by which
+ * they ask the server at once: their lease decides. Its user has a lock around it.
+ */
+public final class ServerLossNotifier {
+
+    private final Caches caches;
+    private final Servers servers;
+    private final Clients clients;
+    /** By server: over which line the client of each cache has heard of its loss. */
+    private final Map<Long, Map<Long, Clients.ClientLine>> told = new HashMap<>();
+
+    public ServerLossNotifier(Caches caches, Servers servers, Clients clients) {
+        this.caches = caches;
+        this.servers = servers;
+        this.clients = clients;
+    }
+
+    /** @param mayBeDeaf this manager has not listened for long enough to take a server for silent */
+    public void alert(long now, boolean mayBeDeaf) {
+        if (mayBeDeaf || !servers.anyHeard(now)) {
+            return;
+        }
+        told.keySet().removeIf(id -> {
+            Servers.KnownServer server = servers.find(id);
+            return server == null || !servers.isSilent(server, now);
+        });
+        servers.all().filter(server -> servers.isSilent(server, now)).forEach(this::tell);
+    }
+
+    private void tell(Servers.KnownServer server) {
+        long id = server.record.id();
+        for (long cacheId : server.caches()) {
+            CacheRecord cache = caches.find(cacheId);
+            Clients.ClientLine line = clients.line(cacheId);
+            if (cache == null || line == null || !cache.regions().containsKey(id)) {
+                continue;
+            }
+            if (told.computeIfAbsent(id, _ -> new HashMap<>()).put(cacheId, line) != line) {
+                line.tell(listener -> listener.lost(cacheId, server.record.address()));
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package io.farheap.manager.service.moves;
+
+import io.farheap.manager.Reclaim.Reason;
+import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.CachePlacement;
+import io.farheap.manager.allocation.MoveSaving;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.NoRoomException;
+import io.farheap.manager.allocation.Offer.Kind;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Moves that nobody has to make (Redy, section 6.1): off spot servers of a type that does not live much longer, ahead
+ * of their notice, and to servers that cost less. The latter is taken when what it saves in the time that is left is
+ * worth more than the move, and only so many at once. Its user has a lock around it.
+ */
+public final class CostRebalancer {
+
+    /** A server ends soon where it is likelier than this to end within {@link #SOON_HOURS}. */
+    private static final double LIKELY = 0.5;
+
+    private static final double SOON_HOURS = 2 / 60.0;
+    /** Caches that are looked at in each tick. */
+    private static final int LOOKED_AT = 20;
+
+    private static final double GIB = 1 << 30;
+    private static final double MILLIS_AN_HOUR = 3_600_000;
+
+    private final Caches caches;
+    private final Servers servers;
+    private final PlannedMoves moves;
+    private final Allocator allocator;
+    private final Prices prices;
+    private final boolean early;
+    private final int cheaper;
+    /** The last cache that was looked at. */
+    private long cursor;
+
+    /**
+     * @param early whether caches leave spot servers ahead of their notice
+     * @param cheaper how many caches may move at once to servers that cost less
+     */
+    public CostRebalancer(
+            Caches caches,
+            Servers servers,
+            PlannedMoves moves,
+            Allocator allocator,
+            Prices prices,
+            boolean early,
+            int cheaper) {
+        this.caches = caches;
+        this.servers = servers;
+        this.moves = moves;
+        this.allocator = allocator;
+        this.prices = prices;
+        this.early = early;
+        this.cheaper = cheaper;
+    }
+
+    public void plan(long now, long millis) {
+        Set<Long> ending = servers.all()
+                .filter(server -> endsSoon(server, millis) && !servers.isSilent(server, now))
+                .map(server -> server.record.id())
+                .collect(Collectors.toSet());
+        for (long server : ending) {
+            leave(server, ending, now, millis);
+        }
+        int looked = 0;
+        while (looked++ < LOOKED_AT && moves.underWay(Reason.CHEAPER) < cheaper) {
+            var next = caches.after(cursor).firstEntry();
+            cursor = next == null ? 0 : next.getKey();
+            if (next == null) {
+                return;
+            }
+            save(next.getValue(), ending, now, millis);
+        }
+    }
+
+    private boolean endsSoon(Servers.KnownServer server, long millis) {
+        if (!early || !server.record.spot() || server.record.leaving()) {
+            return false;
+        }
+        double age = (millis - server.record.sinceMillis()) / MILLIS_AN_HOUR;
+        return prices.life(server.record.type()).endsWithin(Math.max(0, age), SOON_HOURS) > LIKELY;
+    }
+
+    private void leave(long serverId, Set<Long> ending, long now, long millis) {
+        Servers.KnownServer server = servers.find(serverId);
+        if (server == null) {
+            return;
+        }
+        for (long cacheId : Set.copyOf(server.caches())) {
+            CacheRecord cache = caches.find(cacheId);
+            if (cache != null && isFree(cache) && cache.regions().containsKey(serverId)) {
+                moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis);
+            }
+        }
+    }
+
+    private boolean isFree(CacheRecord cache) {
+        return !moves.isMoving(cache.id())
+                && cache.wanted() == 0
+                && cache.reserved().isEmpty();
+    }
+
+    /** Off the server that costs most for what it has of a cache, if that pays. */
+    private void save(CacheRecord cache, Set<Long> ending, long now, long millis) {
+        if (!isFree(cache)) {
+            return;
+        }
+        Need need = Caches.need(cache, millis);
+        double threads = cache.threadsOfRegion();
+        Map<Long, Double> costs = new HashMap<>();
+        for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
+            Servers.KnownServer server = servers.find(share.getKey());
+            if (server == null || server.record.leaving() || servers.isSilent(server, now)) {
+                return;
+            }
+            Kind kind = new Kind(server.record.type(), server.record.spot(), cache.regionBytes());
+            boolean unsure = kind.spot() && need.hours() == Double.POSITIVE_INFINITY;
+            costs.put(
+                    share.getKey(),
+                    unsure
+                            ? Double.POSITIVE_INFINITY
+                            : prices.hourly(kind, share.getValue(), need.hours(), threads) / share.getValue());
+        }
+        Map.Entry<Long, Double> dearest =
+                costs.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
+        if (dearest == null || dearest.getValue() == 0) {
+            return;
+        }
+        int regions = Objects.requireNonNull(cache.regions().get(dearest.getKey()));
+        try {
+            servers.stock(now);
+            Set<Long> others = new HashSet<>(ending);
+            others.add(dearest.getKey());
+            others.addAll(moves.avoided(cache.id(), now));
+            CachePlacement found = allocator.more(need.avoiding(others), cache.regionBytes(), regions, List.of());
+            double before = dearest.getValue() * regions;
+            double move = regions * cache.regionBytes() / GIB * prices.menu().movePrice();
+            if (MoveSaving.pays(before, found.cost(), need.hours(), move)) {
+                Servers.KnownServer server = servers.find(dearest.getKey());
+                if (server != null) {
+                    moves.plan(cache, server, Reason.CHEAPER, others, now, millis);
+                }
+            }
+        } catch (NoRoomException e) {
+            // There is nothing cheaper.
+        }
+    }
+}

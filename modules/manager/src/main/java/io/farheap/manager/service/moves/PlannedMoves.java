@@ -1,0 +1,419 @@
+package io.farheap.manager.service.moves;
+
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.Reclaim.Reason;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.CachePlacement;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.NoRoomException;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.caches.Clients;
+import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
+import io.farheap.manager.service.servers.MigrationRates;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which caches are to leave which servers, and what their clients have been told of it. A cache leaves one server at a
+ * time: room is reserved for what it has there, its client hears of it, moves, and says where the regions are. Its user
+ * has a lock around it.
+ */
+public final class PlannedMoves {
+
+    private static final System.Logger LOG = System.getLogger(PlannedMoves.class.getName());
+    private static final long NANOS_PER_MILLI = 1_000_000;
+    /** Whoever has longer, has as long. */
+    private static final long MOST_LEFT_MILLIS = 1_000_000_000_000L;
+    /** Ends that are no further apart may seem to change their order: a server that has not heard it says later. */
+    private static final long SAME_NANOS = 2_000_000_000L;
+    /** For so long a client may take to a move that it need not make. */
+    private static final long OPTIONAL_NANOS = 600_000_000_000L;
+    /** For so long a cache is not sent again where it did not get. */
+    private static final long AVOID_NANOS = 3_000_000_000L;
+
+    /**
+     * One that is under way.
+     *
+     * @param told its client has heard of it, and may be at it
+     */
+    private record Move(long serverId, Reason reason, long since, boolean told) {}
+
+    private final Caches caches;
+    private final Servers servers;
+    private final Clients clients;
+    private final Allocator allocator;
+    /** Of what is held back, too. */
+    private final Allocator reserve;
+
+    private final MigrationRates rates;
+    private final ExpiredCacheReclaimer endings;
+    private final long goneNanos;
+    /** By cache. A manager that starts anew plans anew. */
+    private final Map<Long, Move> moves = new TreeMap<>();
+    /** Since when room is reserved for each cache that grows, or moves as it likes. Counted anew by a new manager. */
+    private final Map<Long, Long> growing = new HashMap<>();
+    /** Since when a move off a server that leaves, which an earlier manager has planned, is to be planned anew. */
+    private final Map<Long, Long> earlier = new HashMap<>();
+    /** Until when each cache is not sent to servers where it did not get. */
+    private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
+    /** Caches for which no room was found, of which the log has heard. */
+    private final Set<Long> stuck = new TreeSet<>();
+
+    /** @param goneNanos for how long a server is silent before all leases on it are over */
+    public PlannedMoves(
+            Caches caches,
+            Servers servers,
+            Clients clients,
+            Allocator allocator,
+            Allocator reserve,
+            MigrationRates rates,
+            ExpiredCacheReclaimer endings,
+            long goneNanos) {
+        this.endings = endings;
+        this.goneNanos = goneNanos;
+        this.caches = caches;
+        this.servers = servers;
+        this.clients = clients;
+        this.allocator = allocator;
+        this.reserve = reserve;
+        this.rates = rates;
+    }
+
+    public boolean isMoving(long cacheId) {
+        return moves.containsKey(cacheId);
+    }
+
+    /** How many caches move for a reason. */
+    long underWay(Reason reason) {
+        return moves.values().stream().filter(move -> move.reason() == reason).count();
+    }
+
+    public void grows(long cacheId, long now) {
+        growing.put(cacheId, now);
+        earlier.remove(cacheId);
+    }
+
+    /** Room that it asked for a moment ago, to grow or to move as it likes, is its own to take first. */
+    private boolean isGrowing(CacheRecord cache, long now) {
+        Long since = growing.get(cache.id());
+        return since != null && now - since <= CacheManager.GROWTH_MILLIS * 1_000_000L;
+    }
+
+    /** A client has said where its cache is: its move or its growth is over. */
+    public void settled(CacheRecord before, SortedMap<Long, Integer> regions, long now) {
+        growing.remove(before.id());
+        earlier.remove(before.id());
+        Move move = moves.remove(before.id());
+        if (move == null) {
+            return;
+        }
+        before.reserved().forEach((target, reserved) -> {
+            int got = regions.getOrDefault(target, 0) - before.regions().getOrDefault(target, 0);
+            if (got < reserved) {
+                avoided.computeIfAbsent(before.id(), _ -> new HashMap<>()).put(target, now + AVOID_NANOS);
+            }
+        });
+        int left = before.regions().getOrDefault(move.serverId(), 0) - regions.getOrDefault(move.serverId(), 0);
+        Servers.KnownServer server = servers.find(move.serverId());
+        if (left > 0 && server != null) {
+            rates.seen(server.record.type(), left * before.regionBytes(), (now - move.since()) / 1e9);
+        }
+    }
+
+    public void forget(long cacheId) {
+        moves.remove(cacheId);
+        growing.remove(cacheId);
+        earlier.remove(cacheId);
+        avoided.remove(cacheId);
+        stuck.remove(cacheId);
+    }
+
+    /** All caches are other ones: everything is planned anew. */
+    public void loaded(long now) {
+        moves.clear();
+        growing.clear();
+        earlier.clear();
+        avoided.clear();
+        stuck.clear();
+        for (CacheRecord cache : caches.all()) {
+            if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
+                growing.put(cache.id(), now);
+            } else if (!cache.reserved().isEmpty()) {
+                // What is for a move off a server that leaves is planned anew when that reports.
+                earlier.put(cache.id(), now);
+            }
+        }
+    }
+
+    private boolean leavesAny(CacheRecord cache) {
+        return cache.regions().keySet().stream()
+                .map(servers::find)
+                .anyMatch(server -> server != null && server.record.leaving());
+    }
+
+    /** Gives up room that nobody grows into, or moves to for no need, or from what is gone. */
+    public void endUnused(long now) {
+        List<Long> due = Stream.of(growing, earlier, moves)
+                .flatMap(each -> each.keySet().stream())
+                .distinct()
+                .toList();
+        for (long id : due) {
+            CacheRecord cache = caches.find(id);
+            if (cache == null || !(hasNotGrown(cache, now) || isForgotten(cache, now) || isLate(cache, now))) {
+                continue;
+            }
+            caches.put(cache.placed(cache.capacity(), cache.regions()));
+            growing.remove(cache.id());
+            earlier.remove(cache.id());
+            moves.remove(cache.id());
+        }
+    }
+
+    /** A cache that leaves servers as it grows has as long as for another move that nobody has to make. */
+    private boolean hasNotGrown(CacheRecord cache, long now) {
+        Long since = growing.get(cache.id());
+        boolean moves = cache.plan() != null && !cache.plan().left().isEmpty();
+        return since != null && (moves ? now - since > OPTIONAL_NANOS : !isGrowing(cache, now));
+    }
+
+    private boolean isForgotten(CacheRecord cache, long now) {
+        Move move = moves.get(cache.id());
+        return move != null
+                && (isGone(move.serverId(), now)
+                        || move.reason() != Reason.LEAVES && now - move.since() > OPTIONAL_NANOS);
+    }
+
+    /** Then its client has nothing to move, or cannot hear of it. */
+    private boolean isGone(long serverId, long now) {
+        Servers.KnownServer server = servers.find(serverId);
+        return server == null || server.report == null || now - server.reportedAt > goneNanos && servers.anyHeard(now);
+    }
+
+    /** Whether no server that leaves has reported from which it is. */
+    private boolean isLate(CacheRecord cache, long now) {
+        Long since = earlier.get(cache.id());
+        return since != null && now - since > goneNanos;
+    }
+
+    /** Reserves room for what is on servers that leave. */
+    @SuppressWarnings("ReferenceEquality")
+    public void plan(long now, long millis) {
+        for (Servers.KnownServer server : leaving(now)) {
+            for (CacheRecord cache : on(server, millis)) {
+                long cacheId = cache.id();
+                if (caches.find(cacheId) != cache) {
+                    // It was ended for another.
+                    continue;
+                }
+                boolean its = cache.regions().containsKey(server.record.id());
+                Move move = moves.get(cacheId);
+                boolean urgent = move == null
+                        || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
+                        || isSilent(move.serverId(), now)
+                        || !targetsStay(cache, now)
+                        || !move.told() && endsBefore(server, move.serverId());
+                if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
+                    // A move for another reason has become one before a deadline.
+                    moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
+                } else if (its && urgent && !isGrowing(cache, now)) {
+                    plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
+                }
+            }
+        }
+    }
+
+    /** The servers to be left, the one that ends first before the others: whatever else is there waits for it. */
+    private List<Servers.KnownServer> leaving(long now) {
+        return servers.all()
+                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+                .sorted(Comparator.comparingLong((Servers.KnownServer one) -> end(one) - now)
+                        .thenComparingLong(one -> one.record.id()))
+                .toList();
+    }
+
+    /** When one ends that leaves, by the clock for time limits. */
+    private static long end(Servers.KnownServer server) {
+        ServerReport report = server.report;
+        long left = report == null ? 0 : Math.min(report.leavesWithinMillis(), MOST_LEFT_MILLIS);
+        return server.reportedAt + left * NANOS_PER_MILLI;
+    }
+
+    private boolean endsBefore(Servers.KnownServer server, long otherId) {
+        Servers.KnownServer other = servers.find(otherId);
+        return other != null && other != server && end(server) + SAME_NANOS - end(other) < 0;
+    }
+
+    /** Whoever is about to end it goes first. */
+    private boolean isSilent(long serverId, long now) {
+        Servers.KnownServer server = servers.find(serverId);
+        return server == null || servers.isSilent(server, now);
+    }
+
+    /** Those whose time is over come last, and so get what room is left. */
+    private List<CacheRecord> on(Servers.KnownServer server, long millis) {
+        return server.caches().stream()
+                .map(caches::find)
+                .filter(Objects::nonNull)
+                .sorted(Comparator.comparing((CacheRecord cache) -> isOver(cache, millis)))
+                .toList();
+    }
+
+    private static boolean isOver(CacheRecord cache, long millis) {
+        long expires = cache.terms().expiresAtMillis();
+        return expires != 0 && expires <= millis;
+    }
+
+    /**
+     * Reserves room for what a cache has on a server, in place of what was reserved for it before.
+     *
+     * @param others servers to which it does not go
+     * @return what it will cost there, or null where there is no room
+     */
+    @Nullable
+    CachePlacement plan(CacheRecord cache, Servers.KnownServer server, Reason reason, Set<Long> others, long now, long millis) {
+        int regions = Objects.requireNonNull(cache.regions().get(server.record.id()));
+        // What was reserved for it before is its own to take.
+        CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
+        servers.promise(cache, bare);
+        CachePlacement found = null;
+        try {
+            found = find(cache, regions, server.record.id(), reason, others, now, millis);
+            return found;
+        } catch (NoRoomException e) {
+            if (reason == Reason.LEAVES && stuck.add(cache.id())) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "no room for " + regions + " regions of cache " + Caches.hex(cache.id())
+                                + " on memory server " + server.record.address() + ", which leaves: "
+                                + e.getMessage());
+            }
+            if (reason == Reason.LEAVES && !isOver(cache, millis)) {
+                endings.makeRoom(
+                        cache.id(),
+                        () -> fits(cache, regions, server.record.id(), reason, others, now, millis),
+                        now,
+                        millis);
+            }
+            return null;
+        } finally {
+            servers.promise(bare, cache);
+            if (found != null) {
+                caches.put(cache.reserving(found.regions()));
+                moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
+                growing.remove(cache.id());
+                earlier.remove(cache.id());
+                stuck.remove(cache.id());
+                endings.forget(cache.id());
+            }
+        }
+    }
+
+    private boolean fits(
+            CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis) {
+        try {
+            find(cache, regions, server, reason, others, now, millis);
+            return true;
+        } catch (NoRoomException e) {
+            return false;
+        }
+    }
+
+    private CachePlacement find(
+            CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
+            throws NoRoomException {
+        Need need = Caches.need(cache, millis);
+        servers.stock(now);
+        Set<Long> failed = avoided(cache.id(), now);
+        failed.addAll(others);
+        failed.add(server);
+        Need elsewhere = need.avoiding(failed);
+        try {
+            return allocator.more(elsewhere, cache.regionBytes(), regions, List.of());
+        } catch (NoRoomException e) {
+            if (reason != Reason.LEAVES || reserve == allocator) {
+                throw e;
+            }
+            return reserve.more(elsewhere, cache.regionBytes(), regions, List.of());
+        }
+    }
+
+    /** A cache that has nowhere to go from a server that leaves, and how many regions it has there. */
+    public record StuckCache(CacheRecord cache, int regions, NoRoomException why) {}
+
+    /** All of them, by what there is room for now. */
+    public List<StuckCache> stuck(long now, long millis) {
+        List<StuckCache> all = new ArrayList<>();
+        for (Servers.KnownServer server : leaving(now)) {
+            for (CacheRecord cache : on(server, millis)) {
+                Integer regions = cache.regions().get(server.record.id());
+                if (regions != null && stuck.contains(cache.id()) && !moves.containsKey(cache.id())) {
+                    try {
+                        find(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
+                    } catch (NoRoomException e) {
+                        all.add(new StuckCache(cache, regions, e));
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Servers where a cache did not get a moment ago. */
+    Set<Long> avoided(long cacheId, long now) {
+        Map<Long, Long> until = avoided.get(cacheId);
+        if (until == null) {
+            return new TreeSet<>();
+        }
+        until.values().removeIf(end -> end - now <= 0);
+        if (until.isEmpty()) {
+            avoided.remove(cacheId);
+        }
+        return new TreeSet<>(until.keySet());
+    }
+
+    private boolean targetsStay(CacheRecord cache, long now) {
+        return cache.reserved().keySet().stream().allMatch(id -> {
+            Servers.KnownServer target = servers.find(id);
+            return target != null && !target.record.leaving() && !servers.isSilent(target, now);
+        });
+    }
+
+    /** Tells clients what they have not been told, and may hear. */
+    public void alert(long now) {
+        for (Map.Entry<Long, Move> each : moves.entrySet()) {
+            CacheRecord cache = caches.require(each.getKey());
+            Move move = each.getValue();
+            Servers.KnownServer server = servers.find(move.serverId());
+            Clients.ClientLine line = clients.line(cache.id());
+            if (line != null
+                    && server != null
+                    && server.report != null
+                    && caches.isWritten(cache.id())
+                    && line.hearsFirst(cache)) {
+                each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
+                long ago = (now - server.reportedAt) / NANOS_PER_MILLI;
+                line.tell(listener -> listener.reclaim(new Reclaim(
+                        cache.id(),
+                        cache.generation(),
+                        move.reason(),
+                        server.record.address(),
+                        Math.max(0, Objects.requireNonNull(server.report).leavesWithinMillis() - ago),
+                        servers.shares(cache, cache.reserved()))));
+            }
+        }
+    }
+}

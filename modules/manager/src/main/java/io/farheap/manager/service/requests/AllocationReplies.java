@@ -1,0 +1,50 @@
+package io.farheap.manager.service.requests;
+
+import io.farheap.manager.Allocation;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheDescription;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/** What clients are told of caches, with grants that are to be signed. Its user has a lock around it. */
+public final class AllocationReplies {
+
+    private final Servers servers;
+    private final LongSupplier millis;
+
+    /** @param millis the time of day */
+    public AllocationReplies(Servers servers, LongSupplier millis) {
+        this.servers = servers;
+        this.millis = millis;
+    }
+
+    public Allocation allocation(CacheRecord cache) {
+        return new Allocation(
+                cache.id(),
+                cache.generation(),
+                cache.capacity(),
+                cache.regionBytes(),
+                candidate(cache),
+                servers.shares(cache, cache.regions()),
+                servers.shares(cache, cache.reserved()),
+                cache.plan() == null
+                        ? List.of()
+                        : cache.plan().left().stream().map(servers::address).toList());
+    }
+
+    /** That it has, or is about to have. */
+    private static AllocationCandidate candidate(CacheRecord cache) {
+        return cache.plan() == null ? Reallocations.candidate(cache.terms()) : Reallocations.candidate(cache.plan());
+    }
+
+    public CacheDescription description(CacheRecord cache) {
+        long expires = cache.terms().expiresAtMillis();
+        return new CacheDescription(
+                allocation(cache),
+                cache.name(),
+                expires == 0 ? 0 : Math.max(1, expires - millis.getAsLong()),
+                cache.terms().tenant());
+    }
+}

@@ -1,0 +1,181 @@
+package io.farheap.manager.service.servers;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.SurvivalEstimator;
+import io.farheap.manager.service.journal.Journal;
+import io.farheap.manager.state.LifeRecord;
+import io.farheap.manager.state.ServerRecord;
+import io.farheap.manager.state.StateChange;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
+
+/**
+ * Servers come, are told to leave, and go: what of it is written. A server whose record says that it leaves never stays
+ * again, so a manager that leads later tells it so too. Its user has a lock around it.
+ */
+public final class ServerMembership {
+
+    private static final System.Logger LOG = System.getLogger(ServerMembership.class.getName());
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final double MILLIS_AN_HOUR = 3_600_000;
+
+    private final Servers servers;
+    private final Journal journal;
+    private final Prices prices;
+    private final LongPredicate stopped;
+    private final LongSupplier millis;
+    /** Types of which more lives were seen than are written. */
+    private final Set<String> changed = new TreeSet<>();
+
+    /**
+     * @param stopped whether a server is one that the manager has ended itself
+     * @param millis the time of day
+     */
+    public ServerMembership(Servers servers, Journal journal, Prices prices, LongPredicate stopped, LongSupplier millis) {
+        this.servers = servers;
+        this.journal = journal;
+        this.prices = prices;
+        this.stopped = stopped;
+        this.millis = millis;
+    }
+
+    /** What earlier managers have seen, and has been written. */
+    public void load(List<LifeRecord> lives) {
+        changed.clear();
+        prices.forgetLives();
+        for (LifeRecord life : lives) {
+            prices.life(life.type())
+                    .load(life.seen().stream()
+                            .map(one -> new SurvivalEstimator.SurvivalObservation(one.hours(), one.ended(), one.longer()))
+                            .toList());
+        }
+    }
+
+    /** Writes what was seen of lives since: of many servers that end together once for each type. */
+    public void writeLives() {
+        for (String type : changed) {
+            List<LifeRecord.LifeSample> seen = prices.life(type).seen().stream()
+                    .map(one -> new LifeRecord.LifeSample(one.hours(), one.ended(), one.longer()))
+                    .toList();
+            journal.add(new StateChange.PutLife(new LifeRecord(type, seen)));
+        }
+        changed.clear();
+    }
+
+    /** One that reports, at an address, and takes caches. */
+    public Servers.KnownServer staying(String address, long now) {
+        return servers.all()
+                .filter(server -> isAt(server, address, now) && !server.record.leaving())
+                .findFirst()
+                .orElseThrow(() -> new ControlException(
+                        Code.NOT_FOUND, "no memory server " + address + " reports that takes caches"));
+    }
+
+    private boolean isAt(Servers.KnownServer server, String address, long now) {
+        return server.record.address().equals(address) && !servers.isSilent(server, now);
+    }
+
+    /** Whether it has said so, or was told. */
+    public boolean isToLeave(long serverId) {
+        Servers.KnownServer known = servers.find(serverId);
+        return known != null && known.record.leaving();
+    }
+
+    /** The one at an address takes no more caches, and is to hear that it leaves. */
+    public void drain(String address, long now) {
+        Servers.KnownServer server = servers.all()
+                .filter(one -> isAt(one, address, now))
+                .findFirst()
+                .orElseThrow(() -> new ControlException(
+                        Code.NOT_FOUND,
+                        "no memory server " + address + " reports; name one as farheap top shows it, as HOST:PORT"));
+        if (!server.record.leaving()) {
+            LOG.log(System.Logger.Level.INFO, "memory server " + address + " is told to leave");
+            // How long it would have lived nobody will see.
+            seen(server.record, false);
+            ServerReport last = Objects.requireNonNull(server.report);
+            report(last.leavingWithin(last.noticeMillis()), server.reportedAt);
+        }
+    }
+
+    /** One that the manager has ended itself takes no more caches from now on, whenever it says so. */
+    public void stops(Servers.KnownServer server) {
+        ServerReport last = server.report;
+        if (last != null && servers.find(server.record.id()) != null) {
+            report(last.leavingWithin(last.noticeMillis()), server.reportedAt);
+        }
+    }
+
+    /** @return whether the server is other than it was */
+    public boolean report(ServerReport report, long now) {
+        boolean changed = changes(report);
+        servers.report(Objects.requireNonNull(servers.find(report.serverId())), report, now);
+        return changed;
+    }
+
+    private boolean changes(ServerReport report) {
+        Servers.KnownServer known = servers.find(report.serverId());
+        ServerRecord record = new ServerRecord(
+                report.serverId(),
+                report.address(),
+                report.type(),
+                report.spot(),
+                known == null ? millis.getAsLong() : known.record.sinceMillis(),
+                report.place(),
+                report.regionBytes(),
+                report.totalRegions(),
+                report.noticeMillis(),
+                report.leaving());
+        if (known != null && known.record.equals(record)) {
+            return false;
+        }
+        if (report.leaving() && known != null && !known.record.leaving()) {
+            seen(record, true);
+        }
+        journal.add(new StateChange.PutServer(record));
+        servers.put(record);
+        servers.replaces(record);
+        LOG.log(
+                System.Logger.Level.DEBUG,
+                "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
+        return true;
+    }
+
+    /** @param ended of itself: else it might have lived on */
+    private void seen(ServerRecord server, boolean ended) {
+        seen(server, ended, millis.getAsLong());
+    }
+
+    /** @param until the time of day up to which it was seen */
+    private void seen(ServerRecord server, boolean ended, long until) {
+        if (server.spot()) {
+            double hours = (until - server.sinceMillis()) / MILLIS_AN_HOUR;
+            prices.life(server.type()).add(hours, ended && !stopped.test(server.id()));
+            changed.add(server.type());
+        }
+    }
+
+    /** Forgets servers that are gone, and on which no cache has anything. */
+    public void forgetGone(long now) {
+        List<Servers.KnownServer> gone = servers.all()
+                .filter(server -> server.caches().isEmpty() && servers.isSilent(server, now) && servers.isGone(server))
+                .toList();
+        for (Servers.KnownServer server : gone) {
+            ServerRecord record = server.record;
+            if (!record.leaving() && server.wasHeard) {
+                // Without a word, after its last. One that this manager never heard may have lived for any time.
+                seen(record, true, millis.getAsLong() - (now - server.reportedAt) / NANOS_PER_MILLI);
+            }
+            journal.add(new StateChange.RemoveServer(record.id()));
+            servers.remove(record.id());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package io.farheap.manager.service.supply;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.provider.Quote;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.moves.PlannedMoves;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Servers that are started for caches which find no room: for an allocation or another capacity or objective, which
+ * wait for them, and for what is on a server that leaves. Its user calls it with the lock, which is given up while
+ * something waits.
+ */
+public final class ServerProvisioner {
+
+    /** Less than a client waits for an answer: it is told to ask again. */
+    public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
+    /** So often machines are started anew where others did not come. */
+    private static final int ATTEMPTS = 3;
+
+    /** What a cache waits for. */
+    private static final class Recruit {
+        private final long deadline;
+        private final List<Fleet.StartedMachine> machines = new ArrayList<>();
+        private int attempts;
+        private String failure = "";
+
+        private Recruit(long deadline) {
+            this.deadline = deadline;
+        }
+
+        private boolean coming() {
+            for (Fleet.StartedMachine machine : machines) {
+                String why = machine.failure();
+                failure = why == null ? failure : "; a server of type " + machine.lot() + " does not start: " + why;
+            }
+            return machines.stream().anyMatch(Fleet.StartedMachine::isComing);
+        }
+    }
+
+    private final Fleet fleet;
+    private final MachineSelector shopping;
+    private final Condition changed;
+    private final LongSupplier nanos;
+    private final long waitNanos;
+    private final Map<Long, Recruit> recruits = new HashMap<>();
+
+    public ServerProvisioner(Fleet fleet, MachineSelector shopping, Condition changed, LongSupplier nanos, long waitNanos) {
+        this.fleet = fleet;
+        this.shopping = shopping;
+        this.changed = changed;
+        this.nanos = nanos;
+        this.waitNanos = waitNanos;
+    }
+
+    /**
+     * Starts servers for a cache that is new, or to be another, and waits until something has changed, so that it is
+     * worth to try again.
+     *
+     * @param quotes which
+     * @param refused why it does not get what it needs now
+     * @param seen {@link Fleet#latest} before that was so
+     * @param until as {@code nanoTime}: then it is told to ask again
+     * @throws io.farheap.control.ControlException OUT_OF_MEMORY where no server will come, or none came in time; BUSY
+     *     where it is to ask again
+     */
+    public void await(long cacheId, Supplier<Optional<Quote>> quotes, ControlException refused, long seen, long until) {
+        if (!fleet.canStart()) {
+            throw refused;
+        }
+        if (fleet.latest() != seen) {
+            if (System.nanoTime() - until >= 0) {
+                throw busy(cacheId);
+            }
+            return;
+        }
+        Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
+        boolean coming = recruit.coming();
+        boolean late = nanos.getAsLong() - recruit.deadline >= 0;
+        if (late || !coming && !order(cacheId, recruit, quotes)) {
+            forget(cacheId);
+            String why = late
+                    ? "; servers were started for it, and did not come within "
+                            + TimeUnit.NANOSECONDS.toSeconds(waitNanos) + " s"
+                    : recruit.failure.isEmpty() ? "; the provider has no servers that would do" : recruit.failure;
+            throw new ControlException(refused.code(), refused.getMessage() + why, refused);
+        }
+        // A machine may have failed at once.
+        if (fleet.latest() == seen && !awaitNews(until)) {
+            throw busy(cacheId);
+        }
+    }
+
+    /**
+     * Waits until something has changed, where caches are ended for one that finds no room.
+     *
+     * @param seen as {@link #await}
+     * @param until as {@link #await}
+     * @throws io.farheap.control.ControlException BUSY where it is to ask again
+     */
+    public void awaitRoom(long cacheId, long seen, long until) {
+        boolean late = fleet.latest() == seen ? !awaitNews(until) : System.nanoTime() - until >= 0;
+        if (late) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "caches whose time is over are being ended for cache " + Caches.hex(cacheId) + "; ask again");
+        }
+    }
+
+    private static ControlException busy(long cacheId) {
+        return new ControlException(
+                Code.BUSY, "servers are being started for cache " + Caches.hex(cacheId) + "; ask again");
+    }
+
+    /** Who calls looks again at what there is, and asks again where it was woken for nothing. */
+    @SuppressWarnings("WaitNotInLoop")
+    private boolean awaitNews(long until) {
+        try {
+            return changed.awaitNanos(until - System.nanoTime()) > 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "the manager ends", e);
+        }
+    }
+
+    private boolean order(long cacheId, Recruit recruit, Supplier<Optional<Quote>> quotes) {
+        Quote quote = recruit.attempts == ATTEMPTS ? null : quotes.get().orElse(null);
+        if (quote == null) {
+            return false;
+        }
+        recruit.attempts++;
+        recruit.machines.clear();
+        recruit.machines.addAll(fleet.start(quote, cacheId));
+        return true;
+    }
+
+    /** Starts servers for what has nowhere to go, where the provider has any. */
+    public void help(List<PlannedMoves.StuckCache> stuck, long millis) {
+        for (PlannedMoves.StuckCache one : stuck) {
+            long cacheId = one.cache().id();
+            int missing = one.regions() - (int) (one.why().most() / one.cache().regionBytes());
+            Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
+            if (!recruit.coming()) {
+                Need need = Caches.need(one.cache(), millis);
+                order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), missing));
+            }
+        }
+    }
+
+    /** Those of clients that do not ask again. */
+    public void forgetLate(long now) {
+        for (Map.Entry<Long, Recruit> each : Map.copyOf(recruits).entrySet()) {
+            // A client may be about to ask once more.
+            if (now - each.getValue().deadline > CALL_NANOS) {
+                forget(each.getKey());
+            }
+        }
+    }
+
+    /** A cache has its servers, or wants them no more. */
+    public void forget(long cacheId) {
+        if (recruits.remove(cacheId) != null) {
+            fleet.release(cacheId);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package io.farheap.manager.service.supply;
+
+import io.farheap.manager.provider.MachineOffer;
+import io.farheap.manager.provider.Quote;
+import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Keeps room for what is on servers that leave (Redy, section 6.2: provisioning a server may take longer than the
+ * notice, so a manager could hold some that are ready). For each region size that is as much as the largest servers
+ * have, so many of them as there are to be spares: of all servers or, where a provider starts more, of those with
+ * caches on them. Its user has a lock around it.
+ */
+public final class SpareCapacity {
+
+    private static final System.Logger LOG = System.getLogger(SpareCapacity.class.getName());
+    /** Between two attempts, where machines do not start or cannot be had; unless the provider says that they can. */
+    private static final long PAUSE_NANOS = 5_000_000_000L;
+
+    private final int count;
+    private final Servers servers;
+    private final Caches caches;
+    private final Fleet fleet;
+    private final MachineSelector shopping;
+    private boolean stale;
+    /** What could not be had, regions by their size, and when it was asked for. */
+    private Map<Long, Integer> lacking = Map.of();
+
+    private long askedAt;
+    /** The log has heard that there is not enough. */
+    private boolean said;
+
+    public SpareCapacity(int count, Servers servers, Caches caches, Fleet fleet, MachineSelector shopping) {
+        this.count = count;
+        this.servers = servers;
+        this.caches = caches;
+        this.fleet = fleet;
+        this.shopping = shopping;
+    }
+
+    /** A server is new, or other than it was. */
+    public void changed() {
+        stale = true;
+    }
+
+    /** Before room is given away: what is new may have to be held back. */
+    public void refresh(long now) {
+        if (stale) {
+            keep(now);
+        }
+    }
+
+    /** Chooses what is held back, and has servers started where that is not enough. */
+    public void keep(long now) {
+        stale = false;
+        if (count == 0) {
+            return;
+        }
+        List<Servers.KnownServer> there = servers.all()
+                .filter(server -> server.report != null && !servers.isSilent(server, now))
+                .toList();
+        Map<Long, Integer> wanted = wanted(there);
+        Map<Long, Integer> held = new HashMap<>();
+        Map<Long, Integer> missing = new TreeMap<>();
+        wanted.forEach((size, regions) -> {
+            int left = hold(there, size, regions, held);
+            if (left > 0) {
+                missing.put(size, left);
+            }
+        });
+        servers.holdBack(held);
+        start(missing, now);
+    }
+
+    /** Regions of each size. */
+    private Map<Long, Integer> wanted(List<Servers.KnownServer> there) {
+        Map<Long, Integer> wanted = new TreeMap<>();
+        there.stream()
+                .filter(server -> !fleet.canStart() || server.promised() > 0)
+                .map(server -> Objects.requireNonNull(server.report))
+                .map(report -> report.regionBytes())
+                .distinct()
+                .forEach(size -> wanted.put(
+                        size,
+                        there.stream()
+                                .filter(server -> server.record.regionBytes() == size
+                                        && (!fleet.canStart() || server.promised() > 0))
+                                .map(server -> servers.usable(Objects.requireNonNull(server.report)))
+                                .sorted(Comparator.reverseOrder())
+                                .limit(count)
+                                .mapToInt(Integer::intValue)
+                                .sum()));
+        if (wanted.isEmpty() && fleet.canStart()) {
+            // Nobody is here yet: as many of the cheapest servers.
+            fleet.menu().stream()
+                    .filter(lot -> !lot.spot())
+                    .min(Comparator.comparingDouble(MachineOffer::price))
+                    .ifPresent(lot -> wanted.put(lot.regionBytes(), count * lot.regions()));
+        }
+        return wanted;
+    }
+
+    /** @return what is missing */
+    private int hold(List<Servers.KnownServer> there, long regionBytes, int regions, Map<Long, Integer> held) {
+        double threads = threads(regionBytes);
+        Set<Servers.KnownServer> meant = fleet.meant();
+        List<Servers.KnownServer> order = there.stream()
+                .filter(server -> server.record.regionBytes() == regionBytes
+                        && !server.record.leaving()
+                        && !meant.contains(server)
+                        && servers.free(server, threads) > 0)
+                .sorted(Comparator.comparing((Servers.KnownServer server) -> server.record.spot())
+                        .thenComparing(server -> server.promised() > 0)
+                        .thenComparing(server -> !servers.heldBack().containsKey(server.record.id()))
+                        .thenComparing(server -> -servers.free(server, threads))
+                        .thenComparing(server -> server.record.id()))
+                .toList();
+        int left = regions;
+        for (Servers.KnownServer server : order) {
+            if (left == 0) {
+                break;
+            }
+            int part = Math.min(left, servers.free(server, threads));
+            held.put(server.record.id(), part);
+            left -= part;
+        }
+        return left;
+    }
+
+    private void start(Map<Long, Integer> missing, long now) {
+        for (Fleet.StartedMachine coming : fleet.comingSpares()) {
+            missing.computeIfPresent(
+                    coming.lot().regionBytes(),
+                    (_, regions) -> regions > coming.lot().regions()
+                            ? Integer.valueOf(regions - coming.lot().regions())
+                            : null);
+        }
+        if (missing.isEmpty()) {
+            said = false;
+            return;
+        }
+        boolean paused = now - askedAt < PAUSE_NANOS && missing.equals(lacking) && !fleet.marketChanged();
+        if (paused || fleet.failedSince(now - PAUSE_NANOS)) {
+            return;
+        }
+        askedAt = now;
+        lacking = new HashMap<>();
+        missing.forEach((size, regions) -> {
+            Quote quote = shopping.forSpares(size, regions, threads(size)).orElse(null);
+            if (quote != null) {
+                fleet.start(quote, null);
+            } else {
+                lacking.put(size, regions);
+                if (!said) {
+                    said = true;
+                    LOG.log(
+                            System.Logger.Level.WARNING,
+                            "of " + count + " spare servers' room " + regions + " regions of " + size
+                                    + " bytes are missing, and no server can be started for them");
+                }
+                fleet.watch(fleet.menu().stream()
+                        .filter(lot -> !lot.spot() && lot.regionBytes() == size)
+                        .toList());
+            }
+        });
+    }
+
+    /** Of the server that needs most of them for a region. */
+    private double threads(long regionBytes) {
+        return caches.all().stream()
+                .filter(cache -> cache.regionBytes() == regionBytes)
+                .mapToDouble(SpareCapacity::threads)
+                .max()
+                .orElse(0);
+    }
+
+    private static double threads(CacheRecord cache) {
+        return cache.threadsOfRegion();
+    }
+}

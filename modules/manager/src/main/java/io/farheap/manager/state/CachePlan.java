@@ -1,0 +1,24 @@
+package io.farheap.manager.state;
+
+import java.util.Collections;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * What a cache is to become, from when its manager has found room until its client says that it is so. Immutable.
+ *
+ * @param switches as {@link AllocationTerms}
+ * @param serverThreads as {@link AllocationTerms}
+ * @param threadRegions as {@link AllocationTerms}
+ * @param left ids of the servers that it leaves
+ */
+public record CachePlan(int switches, int serverThreads, long threadRegions, SortedSet<Long> left) {
+
+    /** @throws IllegalArgumentException where a value is out of its range */
+    public CachePlan {
+        RecordChecks.atLeast("switches of a plan", switches, 1);
+        RecordChecks.atLeast("serverThreads of a plan", serverThreads, 0);
+        RecordChecks.atLeast("threadRegions of a plan", threadRegions, 0);
+        left = Collections.unmodifiableSortedSet(new TreeSet<>(left));
+    }
+}

@@ -1,0 +1,53 @@
+package io.farheap.manager.state;
+
+import io.farheap.lifetime.Closeables;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** A ZooKeeper that somebody else runs, for a manager with a directory for what is its own. */
+public final class ExternalZooKeeper implements ZooKeeperHost {
+
+    private final @Nullable DirectoryLock lock;
+    private final String connection;
+
+    private ExternalZooKeeper(@Nullable DirectoryLock lock, String connection) {
+        this.lock = lock;
+        this.connection = connection;
+    }
+
+    /**
+     * Connects to nothing yet.
+     *
+     * @param directory the manager's, and nobody else's; created where it is not there
+     * @param connection host:port of ZooKeeper's servers, separated by commas
+     * @throws StateException another has the directory, or it cannot be written
+     */
+    public static ExternalZooKeeper use(Path directory, String connection) {
+        return new ExternalZooKeeper(DirectoryLock.take(directory), connection);
+    }
+
+    /** As {@link #use}, by who needs no directory. */
+    static ExternalZooKeeper use(String connection) {
+        return new ExternalZooKeeper(null, connection);
+    }
+
+    @Override
+    public String connection() {
+        return connection;
+    }
+
+    @Override
+    public boolean running() {
+        return true;
+    }
+
+    @Override
+    public boolean shared() {
+        return true;
+    }
+
+    @Override
+    public void close() {
+        Closeables.all(lock);
+    }
+}

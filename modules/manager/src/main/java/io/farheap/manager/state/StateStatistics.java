@@ -1,0 +1,81 @@
+package io.farheap.manager.state;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/** How much of what a state holds. One thread. */
+public final class StateStatistics {
+
+    private static final Set<String> LAYOUT = new HashSet<>(NodePaths.layout());
+
+    private long servers;
+    private long caches;
+    private long models;
+    private long quotas;
+    private long lives;
+    private boolean menu;
+    /** Of a newer release. */
+    private long unknown;
+
+    StateStatistics() {}
+
+    void add(String path, byte[] data) {
+        if (path.equals(NodePaths.MENU)) {
+            menu = data.length > 0;
+        } else if (!LAYOUT.contains(path)) {
+            switch (kind(path)) {
+                case NodePaths.SERVERS -> servers++;
+                case NodePaths.CACHES -> caches++;
+                case NodePaths.MODELS -> models++;
+                case NodePaths.TENANTS -> quotas++;
+                case NodePaths.LIVES -> lives++;
+                default -> unknown++;
+            }
+        }
+    }
+
+    /** @throws MalformedRecordException it is a record that no manager of this release reads */
+    static void requireReadable(String path, byte[] data) {
+        if (LAYOUT.contains(path)) {
+            return;
+        }
+        switch (kind(path)) {
+            case NodePaths.SERVERS -> RecordFormat.server(path, data);
+            case NodePaths.CACHES -> RecordFormat.cache(path, data);
+            case NodePaths.TENANTS -> RecordFormat.tenant(path, data);
+            case NodePaths.MODELS -> RecordFormat.model(path, data);
+            case NodePaths.LIVES -> RecordFormat.life(path, data);
+            default -> {}
+        }
+    }
+
+    /** Below which of the layout's nodes it is. */
+    private static String kind(String path) {
+        int end = path.indexOf('/', NodePaths.ROOT.length() + 1);
+        return end < 0 ? path : path.substring(0, end);
+    }
+
+    boolean isEmpty() {
+        return servers + caches + models + quotas + lives + unknown == 0 && !menu;
+    }
+
+    long caches() {
+        return caches;
+    }
+
+    long servers() {
+        return servers;
+    }
+
+    /** As {@code 3 servers, 1 cache, 0 models, 0 quotas, a menu}. */
+    @Override
+    public String toString() {
+        return count(servers, "server") + ", " + count(caches, "cache") + ", " + count(models, "model") + ", "
+                + count(quotas, "quota") + ", " + (menu ? "a menu" : "no menu")
+                + (unknown == 0 ? "" : ", " + count(unknown, "node") + " of another release");
+    }
+
+    private static String count(long count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,114 @@
+package io.farheap.bench.kv.worth;
+
+import io.farheap.kv.format.SlotWord;
+
+/**
+ * Where a map's parts lie in its region.
+ *
+ * <pre>
+ * page     128 u64 the next history number; 192 u64 weight of the first expert, a double; 256 zero
+ * table    buckets of 16 slots of 40 bytes: word, hash, frequency, insert time (of a history entry its experts), last access
+ * blocks   of 320 bytes: the slot's word; hash, frequency, insert time, last access; key; 248 bytes of value; the word again
+ * lists    64 bytes each: lock; first and last block plus 1
+ * links    16 bytes a block: the block before and the one behind, plus 1; 0 where there is none
+ * queue    8 bytes a history entry: where its entry in the index is
+ * index    buckets of 16 entries of 24 bytes: the number plus 1, hash, experts
+ * </pre>
+ *
+ * @param buckets of the table
+ * @param blocks objects at most, which is also the history's length
+ * @param shards LRU lists
+ */
+record FarTableLayout(int buckets, int blocks, int shards) {
+
+    static final int SLOTS = 16;
+    static final int SLOT_BYTES = 40;
+    static final int BUCKET_BYTES = SLOTS * SLOT_BYTES;
+    /** Of slots and blocks alike, behind the word. */
+    static final int HASH = 8;
+
+    static final int FREQUENCY = 16;
+    static final int INSERTED = 24;
+    static final int ACCESSED = 32;
+    static final int METADATA_BYTES = 32;
+
+    static final int UNITS = 5;
+    static final int BLOCK_BYTES = 64 * UNITS;
+    static final int KEY = 40;
+    /** Of the word, behind 248 bytes of value. */
+    static final int END = KEY + Long.BYTES + 248;
+
+    static final int LIST_BYTES = 64;
+    static final int FIRST = 8;
+    static final int LAST = 16;
+    static final int LINKS_BYTES = 16;
+    static final int BEHIND = 8;
+
+    static final int INDEX_ENTRY_BYTES = 24;
+    static final int INDEX_BUCKET_BYTES = SLOTS * INDEX_ENTRY_BYTES;
+
+    static final long COUNTER = 128;
+    static final long WEIGHT = 192;
+
+    private static final int TABLE_AT = 4096;
+    private static final int SLOTS_AN_OBJECT = 2;
+
+    /** @param tableObjects that the table is made for */
+    static FarTableLayout of(long tableObjects, long objects, int shards) {
+        return new FarTableLayout(
+                Math.toIntExact(Math.ceilDiv(SLOTS_AN_OBJECT * tableObjects, SLOTS)), Math.toIntExact(objects), shards);
+    }
+
+    long bucketAt(int bucket) {
+        return TABLE_AT + (long) bucket * BUCKET_BYTES;
+    }
+
+    /** Where the bucket of a key is. */
+    long bucketOf(long hash) {
+        return bucketAt((int) ((hash & 0xFFFFFFFFL) * buckets >>> 32));
+    }
+
+    long blockAt(long block) {
+        return bucketAt(buckets) + block * BLOCK_BYTES;
+    }
+
+    /** The block that a slot's word names. */
+    long blockOf(long word) {
+        return blockAt(SlotWord.place(word));
+    }
+
+    long listAt(int list) {
+        return blockAt(blocks) + (long) list * LIST_BYTES;
+    }
+
+    /** The list that has a key. */
+    int listOf(long hash) {
+        return (int) ((hash >>> 32 & 0xFFFFFF) * shards >>> 24);
+    }
+
+    long linksAt(long block) {
+        return listAt(shards) + block * LINKS_BYTES;
+    }
+
+    /** Where the queue has an entry's number. */
+    long queuedAt(long number) {
+        return linksAt(blocks) + number % blocks * Long.BYTES;
+    }
+
+    private int indexBuckets() {
+        return Math.ceilDiv(SLOTS_AN_OBJECT * blocks, SLOTS);
+    }
+
+    private long indexAt() {
+        return linksAt(blocks) + (long) blocks * Long.BYTES;
+    }
+
+    /** Where the history's index has a key. */
+    long indexOf(long hash) {
+        return indexAt() + ((hash & 0xFFFFFFFFL) * indexBuckets() >>> 32) * INDEX_BUCKET_BYTES;
+    }
+
+    long bytes() {
+        return indexAt() + (long) indexBuckets() * INDEX_BUCKET_BYTES;
+    }
+}

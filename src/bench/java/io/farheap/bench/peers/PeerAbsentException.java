@@ -1,0 +1,15 @@
+package io.farheap.bench.peers;
+
+/** Why a peer cannot be measured here; the message is what the report says. */
+public final class PeerAbsentException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    public PeerAbsentException(String reason) {
+        super(reason);
+    }
+
+    public PeerAbsentException(String reason, Throwable cause) {
+        super(reason, cause);
+    }
+}

@@ -1,0 +1,143 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.bench.report.BenchReport;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.resilience.contract.Resilience;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A kind of far memory that is measured.
+ *
+ * @param resilience null of one that is not {@link io.farheap.resilience}'s
+ * @param layout of its pages
+ * @param opener makes one
+ */
+record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, PageLayout layout, Opener opener) {
+
+    /** Takes memory of all servers that are attached. */
+    @FunctionalInterface
+    interface Opener {
+
+        /** @param bytes whole pages */
+        FarSide open(RemoteMemory memory, long bytes);
+    }
+
+    static final String CODED = "coded";
+    static final String ONE_COPY = "one-copy";
+    static final String TWO_COPIES = "two-copies";
+    static final String CODED_ONE_COPY = "coded-one-copy";
+    static final String SSD_BACKUP = "ssd-backup";
+    static final String COMPRESSED_COPIES = "compressed-copies";
+    static final String EC_CACHE = HydraParts.NONE.kind;
+    static final String CODED_K_OF_K = "coded-k-of-k";
+
+    private static final List<String> BASELINES = Stream.concat(
+                    Stream.of(ONE_COPY, TWO_COPIES, CODED_ONE_COPY, CODED_K_OF_K, SSD_BACKUP, COMPRESSED_COPIES),
+                    Arrays.stream(HydraParts.values()).map(parts -> parts.kind))
+            .toList();
+
+    static MemoryKind coded(Resilience resilience) {
+        return coded(CODED, resilience);
+    }
+
+    private static MemoryKind coded(String name, Resilience resilience) {
+        return new MemoryKind(
+                name,
+                resilience,
+                resilience.pageBytes(),
+                PageLayout.of(resilience),
+                (memory, bytes) -> new CodedSide(memory, resilience, bytes));
+    }
+
+    private static MemoryKind other(String name, int pageBytes, PageLayout layout, Opener opener) {
+        return new MemoryKind(name, null, pageBytes, layout, opener);
+    }
+
+    /**
+     * What something coded is compared with.
+     *
+     * @param coded whose pages it has; EC-Cache also its splits
+     * @param directory for a backup
+     * @throws IllegalArgumentException where there is no such baseline
+     */
+    static MemoryKind baseline(String name, Resilience coded, Path directory) {
+        int pageBytes = coded.pageBytes();
+        return switch (name) {
+            case ONE_COPY ->
+                other(
+                        name,
+                        pageBytes,
+                        PageLayout.copies(1, pageBytes),
+                        (memory, bytes) -> new PlainSide(memory, pageBytes, bytes));
+            case CODED_ONE_COPY -> coded(name, Resilience.copies(1).pageBytes(pageBytes));
+            case CODED_K_OF_K -> coded(name, coded.additional(0));
+            case TWO_COPIES -> coded(name, Resilience.copies(2).pageBytes(pageBytes));
+            case SSD_BACKUP -> {
+                BackupPlace place = BackupPlace.of(directory);
+                yield other(
+                        name,
+                        pageBytes,
+                        PageLayout.copies(1, pageBytes),
+                        (memory, bytes) -> new BackupSide(memory, pageBytes, bytes, place));
+            }
+            case COMPRESSED_COPIES ->
+                other(
+                        name,
+                        pageBytes,
+                        PageLayout.copies(CompressedSide.COPIES, CompressedSide.slotBytes(pageBytes)),
+                        (memory, bytes) -> new CompressedSide(memory, pageBytes, bytes));
+            default -> ecCache(name, coded);
+        };
+    }
+
+    private static MemoryKind ecCache(String name, Resilience coded) {
+        for (HydraParts parts : HydraParts.values()) {
+            if (parts.kind.equals(name)) {
+                PageLayout layout = PageLayout.of(coded);
+                return other(
+                        name,
+                        coded.pageBytes(),
+                        layout,
+                        (memory, bytes) -> new EcCacheSide(memory, layout, bytes, parts));
+            }
+        }
+        throw new IllegalArgumentException("--beside " + name + ": there are " + String.join(", ", BASELINES));
+    }
+
+    /** Servers that a page is on, and a range of what is coded. */
+    int splits() {
+        return layout.splits();
+    }
+
+    /** Whether other servers are meant to have what a crash kills. */
+    boolean survives() {
+        return layout.paritySplits() > 0 && (resilience == null || resilience.mode() != Resilience.Mode.EC_ONLY);
+    }
+
+    /** Servers that a crash kills: as many as it survives, and one where it survives none. */
+    int kills() {
+        return Math.max(1, layout.paritySplits());
+    }
+
+    /** Regions that it takes, of all servers. */
+    long regions(long bytes, long regionBytes) {
+        long rangeBytes = regionBytes / layout.slotBytes() * pageBytes;
+        return (bytes + rangeBytes - 1) / rangeBytes * splits();
+    }
+
+    FarSide open(RemoteMemory memory, long bytes) {
+        return opener.open(memory, bytes);
+    }
+
+    BenchReport.Row put(BenchReport.Row row) {
+        return row.put("system", name)
+                .put("mode", resilience == null ? "none" : resilience.mode().toString())
+                .put("k", layout.dataSplits())
+                .put("r", layout.paritySplits())
+                .put("delta", layout.additional());
+    }
+}

@@ -1,0 +1,57 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.control.ControlException;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Regions that a side has of servers, and which of these are lost to it. One thread takes them; afterwards any thread.
+ */
+final class SideRegions implements AutoCloseable {
+
+    private final RemoteMemory memory;
+    private final List<RemoteRegion> taken = new ArrayList<>();
+    /** By index, of which a cluster has far fewer than 64. */
+    private volatile long lost;
+
+    SideRegions(RemoteMemory memory) {
+        this.memory = memory;
+    }
+
+    RemoteRegion take(RemoteServer server) {
+        RemoteRegion region = memory.allocate(server, 1).getFirst();
+        taken.add(region);
+        return region;
+    }
+
+    /** In the order in which they were taken. */
+    RemoteRegion get(int index) {
+        return taken.get(index);
+    }
+
+    /** Its server is never used again: it may have missed what was written since. */
+    synchronized void lose(RemoteRegion region) {
+        lost |= 1L << region.serverIndex();
+    }
+
+    boolean lost(RemoteRegion region) {
+        return (lost >>> region.serverIndex() & 1) != 0;
+    }
+
+    @Override
+    public void close() {
+        for (RemoteRegion region : taken) {
+            try {
+                if (region.server().lost() == null) {
+                    memory.release(region);
+                }
+            } catch (IllegalStateException | ControlException e) {
+                // A server that was killed: it goes with the lease.
+            }
+        }
+        taken.clear();
+    }
+}

@@ -1,0 +1,17 @@
+package io.farheap.bench.ycsb;
+
+import java.util.Locale;
+
+/** Which keys operations ask for, as YCSB has them. */
+enum KeyDistribution {
+    UNIFORM,
+    /** Zipfian of 0.99, scrambled. */
+    ZIPFIAN,
+    /** The latest inserted most often, Zipfian by age. */
+    LATEST;
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

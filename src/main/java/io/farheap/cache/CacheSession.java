@@ -1,0 +1,392 @@
+package io.farheap.cache;
+
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallResult;
+import io.farheap.cache.contract.Completion;
+import io.farheap.cache.contract.Status;
+import io.farheap.cache.session.BlockingRequests;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Reads and writes a cache. Requests belong to a session, and a session to one thread at a time: the first that uses
+ * it, until it calls {@link #release}. A thread that uses a session of another gets an {@link IllegalStateException}.
+ *
+ * <h2>Asynchronous requests</h2>
+ *
+ * {@link #read(long, Buffer, long, long, Completion, long) read} and {@link #write(long, Buffer, long, long,
+ * Completion, long) write} take a range of any size at any address, across region boundaries, and return at once:
+ * {@code true}, or {@code false} where the session's queue is full, in which case nothing has happened and a
+ * {@link #poll} makes room. They allocate nothing. Requests make progress, and callbacks run, when the session is
+ * polled. Until its callback runs, a request's memory belongs to the request.
+ *
+ * <h2>Order</h2>
+ *
+ * A request takes effect, and is called back, after the earlier requests of its session that overlap it. Callbacks
+ * otherwise come in the order of issue, except that a request which a migration holds does not hold back later ones
+ * that do not overlap it. Among sessions there is no order but this: a read returns what the last completed write to
+ * that address stored, for each aligned 8 bytes; a larger read may be torn by a write in flight. In a cache with
+ * {@linkplain CacheBuilder#resilience resilience} sessions wait for each other's writes of a page (beyond 2^20 pages
+ * several share a word, and wait together): one with requests pending is to be polled.
+ *
+ * <h2>Blocking requests</h2>
+ *
+ * {@link #readBlocking} and {@link #writeBlocking} return when the request has finished. A virtual thread parks at once
+ * and never spins its carrier; a platform thread polls for some 50 us first. They are not interrupted: an interrupt is
+ * kept for the caller. Callbacks of other requests of the session run meanwhile; an exception of one comes out of the
+ * blocking call, whose own request then goes on, so its memory must stay untouched until {@link #drain} has returned.
+ */
+public final class CacheSession implements AutoCloseable {
+
+    private final BlockingRequests core;
+
+    CacheSession(BlockingRequests core) {
+        this.core = core;
+    }
+
+    /** What it is inside, for the cache. */
+    BlockingRequests core() {
+        return core;
+    }
+
+    /**
+     * Reads into a registered buffer, with no copy.
+     *
+     * @param address in the cache, from 0
+     * @param offset in the buffer
+     * @param length bytes, at least 1
+     * @param token handed to the callback
+     * @return false where the queue is full, and nothing has happened
+     * @throws IndexOutOfBoundsException where the range is not within the cache, or not within the buffer
+     * @throws IllegalStateException where the session, the cache or the buffer is closed, or another thread owns the
+     *     session
+     */
+    public boolean read(long address, Buffer destination, long offset, long length, Completion completion, long token) {
+        return core.issue(false, address, destination, offset, length, completion, token);
+    }
+
+    /** Writes from a registered buffer, with no copy. Parameters and errors are those of {@link #read}. */
+    public boolean write(long address, Buffer source, long offset, long length, Completion completion, long token) {
+        return core.issue(true, address, source, offset, length, completion, token);
+    }
+
+    /**
+     * Reads {@code destination.byteSize()} bytes into any segment, on the heap too, through a bounce buffer: one copy.
+     *
+     * @throws IllegalArgumentException where the segment is read-only, or belongs to another thread
+     */
+    public boolean read(long address, MemorySegment destination, Completion completion, long token) {
+        return core.issue(false, address, destination, completion, token);
+    }
+
+    /** Writes all of a segment, on the heap too, through a bounce buffer: one copy. */
+    public boolean write(long address, MemorySegment source, Completion completion, long token) {
+        return core.issue(true, address, source, completion, token);
+    }
+
+    /**
+     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to
+     * {@code offset + i * length}. They are one request, with one callback when all are there, and no order among them;
+     * they go to each server as one list, or into its batches, so a record costs a fraction of what a request of its
+     * own does. A later request waits for the records that it overlaps, and not for all: where a migration holds some,
+     * it may be called back before this one.
+     *
+     * @param addresses in the cache; not kept
+     * @param count how many of them, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are
+     *     posted at once
+     * @param length of each record, in bytes, at least 1
+     * @return false where the queue is full, and nothing has happened
+     * @throws IllegalArgumentException where {@code count} is out of its range; other errors are those of {@link #read}
+     */
+    public boolean readAll(
+            long[] addresses,
+            int count,
+            Buffer destination,
+            long offset,
+            int length,
+            Completion completion,
+            long token) {
+        return core.issueAll(false, addresses, count, destination, offset, length, completion, token);
+    }
+
+    /**
+     * Writes many records of one length from a registered buffer. Parameters and errors are those of {@link #readAll}.
+     */
+    public boolean writeAll(
+            long[] addresses, int count, Buffer source, long offset, int length, Completion completion, long token) {
+        return core.issueAll(true, addresses, count, source, offset, length, completion, token);
+    }
+
+    /**
+     * Makes progress, and runs the callbacks of requests that have finished.
+     *
+     * @return how many callbacks ran
+     */
+    public int poll() {
+        return core.poll();
+    }
+
+    /**
+     * Reads, and returns when the data is in the buffer.
+     *
+     * @throws CacheException where the request failed
+     */
+    public void readBlocking(long address, Buffer destination, long offset, long length) {
+        core.execute(false, address, destination, offset, length);
+    }
+
+    /**
+     * Writes, and returns when the write has taken effect.
+     *
+     * @throws CacheException where the request failed
+     */
+    public void writeBlocking(long address, Buffer source, long offset, long length) {
+        core.execute(true, address, source, offset, length);
+    }
+
+    /** As {@link #readBlocking(long, Buffer, long, long)}, into any segment. */
+    public void readBlocking(long address, MemorySegment destination) {
+        core.execute(false, address, destination);
+    }
+
+    /** As {@link #writeBlocking(long, Buffer, long, long)}, from any segment. */
+    public void writeBlocking(long address, MemorySegment source) {
+        core.execute(true, address, source);
+    }
+
+    /** Returns when no request of the session is pending; their callbacks have run. */
+    public void drain() {
+        core.drain();
+    }
+
+    /**
+     * Polls until at least one callback has run, or until the thread is unparked; sleeps where that takes long. With
+     * nothing pending it sleeps until it is unparked. A thread that is interrupted stays so, and sleeps for a
+     * millisecond at most.
+     */
+    public void awaitProgress() {
+        core.awaitProgress();
+    }
+
+    /** The same, for so many ns at most. */
+    void awaitProgress(long most) {
+        core.awaitProgress(most);
+    }
+
+    /**
+     * Sends what waits for others to fill a batch, or a list of work requests. A poll does so only when nothing else of
+     * the session is on its way to that server.
+     */
+    public void flush() {
+        core.flush();
+    }
+
+    /**
+     * Calls a procedure, with the whole cache as its footprint; see {@link #call(Procedure, long, long, long, Buffer,
+     * long, int, long, int, CallCompletion, long)}.
+     */
+    public boolean call(
+            Procedure procedure,
+            long address,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        return core.call(
+                procedure,
+                address,
+                0,
+                core.capacity(),
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /**
+     * Calls a procedure on the server that has an address; where it meets what that server does not have, it goes on at
+     * the server that does. Returns at once, as {@link #read(long, Buffer, long, long, Completion, long) read} does.
+     *
+     * <p>The call takes effect after earlier requests and calls of the session that its footprint overlaps, and later
+     * ones after it; of two that only read none waits for the other. Where that cannot be yet, this returns false.
+     * Calls are called back as they finish. What was registered as {@link Procedures#UNORDERED} waits for nothing, and
+     * nothing waits for it.
+     *
+     * <p>A call runs at most once: one whose server or connection was lost meanwhile ends as {@code LOST}, when nothing
+     * of it can take effect any more. One of a procedure that only reads may be made again.
+     *
+     * @param address in the cache
+     * @param from the footprint's first address; an access outside of it ends the call
+     * @param span the footprint's bytes, at least 1
+     * @param buffer has the arguments, and takes the result; both are the call's until its callback
+     * @param argumentsAt where the arguments are
+     * @param argumentBytes 0 to 4096
+     * @param resultAt where the result goes
+     * @param resultBytes how long it may be, 0 to 4096
+     * @param token handed to the callback
+     * @return false where there is no room, or an earlier request is in the way: poll, and try again
+     * @throws IndexOutOfBoundsException where a range is not within the cache, or not within the buffer
+     * @throws IllegalArgumentException where the procedure is not registered, or belongs to another cache
+     * @throws IllegalStateException as {@link #read(long, Buffer, long, long, Completion, long) read}
+     * @throws UnsupportedOperationException where the cache is coded
+     */
+    public boolean call(
+            Procedure procedure,
+            long address,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        return core.call(
+                procedure,
+                address,
+                from,
+                span,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /**
+     * Calls a procedure many times, each with the whole cache as its footprint; see {@link #callAll(Procedure, long[],
+     * int, long, long, Buffer, long, int, long, int, CallCompletion, long)}.
+     */
+    public boolean callAll(
+            Procedure procedure,
+            long[] addresses,
+            int count,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        return core.callAll(
+                procedure,
+                addresses,
+                count,
+                0,
+                core.capacity(),
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /**
+     * Calls a procedure many times: call {@code i} on the server that has {@code addresses[i]}, with the arguments at
+     * {@code argumentsAt + i * argumentBytes}, the result at {@code resultAt + i * resultBytes}, and the token
+     * {@code token + i}. They go to each server in batches. All are taken, or none; there is no order among them, and
+     * each is called back by itself, as it finishes. Otherwise each is as {@link #call(Procedure, long, long, long,
+     * Buffer, long, int, long, int, CallCompletion, long) call} makes it.
+     *
+     * @param addresses in the cache; not kept
+     * @param count how many calls, from 1 to 64
+     * @param argumentBytes of each call
+     * @param resultBytes of each call
+     * @return false where there is no room for all, or an earlier request is in the way: poll, and try again
+     * @throws IllegalArgumentException where {@code count} is out of its range; other errors are those of {@code call}
+     */
+    public boolean callAll(
+            Procedure procedure,
+            long[] addresses,
+            int count,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        return core.callAll(
+                procedure,
+                addresses,
+                count,
+                from,
+                span,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /** Calls a procedure, with the whole cache as its footprint, and returns when it has ended. */
+    public CallResult callBlocking(
+            Procedure procedure,
+            long address,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes) {
+        return core.call(
+                procedure, address, 0, core.capacity(), buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
+    }
+
+    /** Calls a procedure, and returns when it has ended, however that was. The arguments are those of {@code call}. */
+    public CallResult callBlocking(
+            Procedure procedure,
+            long address,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes) {
+        return core.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
+    }
+
+    /** Requests, and calls, between issue and callback. */
+    public int pending() {
+        return core.pending();
+    }
+
+    /** Requests that wait for a migration. */
+    public int held() {
+        return core.held();
+    }
+
+    /** Lets another thread use the session from now on; the caller hands it over by whatever means threads have. */
+    public void release() {
+        core.release();
+    }
+
+    /**
+     * Finishes what has been posted, ends the rest with {@link Status#CLOSED}, runs all callbacks, and closes. Requests
+     * that callbacks issue meanwhile are refused with {@link IllegalStateException}. In a coded cache what has not
+     * ended within ten seconds ends with CLOSED too. Idempotent. Exceptions of callbacks come out of it after the
+     * session is closed.
+     *
+     * @throws IllegalStateException where the session belongs to another thread, which has not called {@link #release}
+     *     and runs: nothing has changed then
+     */
+    @Override
+    public void close() {
+        core.close();
+    }
+}

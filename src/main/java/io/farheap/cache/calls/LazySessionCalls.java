@@ -1,0 +1,140 @@
+package io.farheap.cache.calls;
+
+import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.order.RequestPath;
+import io.farheap.remote.RemoteServer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's calls, which it has none of until its first, and the order between them and its requests. Inside the
+ * session's gate, or with it claimed.
+ */
+public final class LazySessionCalls implements AutoCloseable {
+
+    private final Supplier<SessionCalls> maker;
+    private @Nullable SessionCalls made;
+    /** Whether a request that is pending may be a write. */
+    private boolean wrote;
+
+    public LazySessionCalls(Supplier<SessionCalls> maker) {
+        this.maker = maker;
+    }
+
+    /** Those that it has, made with the first. */
+    public SessionCalls all() {
+        SessionCalls all = made;
+        if (all == null) {
+            all = maker.get();
+            made = all;
+            // Requests that were alone have not been looked at.
+            wrote = true;
+        }
+        return all;
+    }
+
+    /** Whether it has made any. */
+    public boolean any() {
+        return made != null;
+    }
+
+    /** Whether calls are in the way of a request, which is issued now where not. */
+    public boolean block(boolean write, long address, long length) {
+        wrote |= write;
+        return made != null && made.blocks(write, address, length);
+    }
+
+    /** As {@link #block(boolean, long, long)}, of a request for many records. */
+    public boolean block(boolean write, long[] addresses, int count, int length) {
+        wrote |= write;
+        if (made != null) {
+            for (int i = 0; i < count; i++) {
+                if (made.blocks(write, addresses[i], length)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** A call issues a request. */
+    void requests(boolean write) {
+        wrote |= write;
+    }
+
+    /** Whether earlier requests are in a call's way: those that its footprint overlaps, where one of the two writes. */
+    public boolean waitFor(RequestPath path, RegisteredProcedure procedure, long from, long span) {
+        wrote &= path.pending() > 0;
+        return !procedure.unordered()
+                && (wrote || !procedure.readsOnly())
+                && path.conflicts(!procedure.readsOnly(), from, span);
+    }
+
+    /** As {@link SessionCalls#poll}. */
+    public int poll() {
+        return made == null ? 0 : made.poll();
+    }
+
+    public int pending() {
+        return made == null ? 0 : made.pending();
+    }
+
+    public int kept() {
+        return made == null ? 0 : made.kept();
+    }
+
+    public void send() {
+        if (made != null) {
+            made.links().send();
+        }
+    }
+
+    /**
+     * As {@link RequestPath#listen}.
+     *
+     * @return ns to sleep at most, 0 for ever
+     */
+    public long listen() {
+        return made == null ? 0 : made.listen();
+    }
+
+    public boolean uses(RequestBuffer buffer) {
+        return made != null && made.uses(buffer);
+    }
+
+    public boolean reaches(long end) {
+        return made != null && made.reaches(end);
+    }
+
+    public void abandonUnposted() {
+        if (made != null) {
+            made.abandonUnposted();
+        }
+    }
+
+    public void lose(RemoteServer server) {
+        if (made != null) {
+            made.links().fail(server);
+        }
+    }
+
+    /**
+     * As {@link SessionCalls#leave}.
+     *
+     * @return what is to forget the server then, if there is something
+     */
+    public @Nullable CallLinks leave(RemoteServer server) {
+        if (made == null) {
+            return null;
+        }
+        made.leave(server);
+        return made.links();
+    }
+
+    @Override
+    public void close() {
+        if (made != null) {
+            made.close();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package io.farheap.cache.managed;
+
+import io.farheap.manager.Reclaim;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The alerts of a cache's manager, and the thread that follows them one after the other, which lives while there are
+ * some. An exception of one is logged, and does not keep the thread from the next. Any thread may call.
+ */
+final class ReclaimWorker {
+
+    /** The work, on that thread. */
+    interface ReclaimHandler {
+
+        /** Tells the manager of the cache as it is now. */
+        void tell();
+
+        /** Moves the cache off a server. */
+        void move(Reclaim alert);
+    }
+
+    private static final System.Logger LOG = System.getLogger(ReclaimWorker.class.getName());
+
+    private final String name;
+    private final ReclaimHandler work;
+    /** Guarded by this, as what follows. */
+    private final Deque<Reclaim> alerts = new ArrayDeque<>();
+
+    private @Nullable Thread mover;
+    /** Whether there is a cache that can move. */
+    private boolean begun;
+    /** Whether the manager has yet to learn where the cache is. */
+    private boolean changed;
+
+    private boolean closed;
+
+    /** @param name the cache's */
+    ReclaimWorker(String name, ReclaimHandler work) {
+        this.name = name;
+        this.work = work;
+    }
+
+    /** From now on alerts are followed, and those that came before. */
+    synchronized void begin() {
+        begun = true;
+        start();
+    }
+
+    /** An alert takes the place of an earlier one for the same server. */
+    synchronized void add(Reclaim alert) {
+        alerts.removeIf(earlier -> earlier.server().equals(alert.server()));
+        alerts.add(alert);
+        start();
+    }
+
+    /** Lets the thread tell the manager of the cache soon. */
+    synchronized void changed() {
+        changed = true;
+        start();
+    }
+
+    /** Whether a server is about to end that the cache is on. */
+    synchronized boolean isToLeave() {
+        return alerts.stream().anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES);
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** With the lock. */
+    private void start() {
+        if (begun && mover == null && !closed && (changed || !alerts.isEmpty())) {
+            Thread thread = new Thread(this::run, "farheap-reclaim-" + name);
+            thread.setDaemon(true);
+            thread.start();
+            mover = thread;
+        }
+    }
+
+    private void run() {
+        try {
+            while (hasNext()) {
+                if (takeChanged()) {
+                    guarded(work::tell, "its manager does not learn what it is");
+                }
+                Reclaim alert = next();
+                if (alert != null) {
+                    guarded(() -> work.move(alert), "it does not get off memory server " + alert.server());
+                }
+            }
+        } finally {
+            ended();
+        }
+    }
+
+    private void guarded(Runnable what, String failure) {
+        try {
+            what.run();
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "cache " + name + ": " + failure, e);
+        }
+    }
+
+    /** If there is nothing more, the next alert starts another thread. */
+    private synchronized boolean hasNext() {
+        if (closed || alerts.isEmpty() && !changed) {
+            mover = null;
+            return false;
+        }
+        return true;
+    }
+
+    /** However it has ended, the next alert starts another thread. */
+    private synchronized void ended() {
+        if (mover == Thread.currentThread()) {
+            mover = null;
+        }
+    }
+
+    private synchronized boolean takeChanged() {
+        boolean was = changed;
+        changed = false;
+        return was;
+    }
+
+    private synchronized @Nullable Reclaim next() {
+        return alerts.poll();
+    }
+
+    /**
+     * Begins nothing more, and interrupts the move that is under way, which ends by itself.
+     *
+     * @return false if it was closed before
+     */
+    boolean close() {
+        Thread moving;
+        synchronized (this) {
+            if (closed) {
+                return false;
+            }
+            closed = true;
+            moving = mover;
+        }
+        if (moving != null && moving != Thread.currentThread()) {
+            moving.interrupt();
+        }
+        return true;
+    }
+}

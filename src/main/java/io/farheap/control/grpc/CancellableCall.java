@@ -1,0 +1,150 @@
+package io.farheap.control.grpc;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.Caller;
+import io.farheap.control.server.CallKind;
+import io.farheap.control.server.CallThreads;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call on its way through a server. A client that stops waiting for something that it asked for does not get it: it
+ * is not begun, or it is taken back.
+ *
+ * <p>Two threads meet in {@code state}, which begins as OPEN. A call thread sets it to the result and then answers,
+ * unless it finds ABANDONED: then it takes the result back. The I/O thread sets it to ABANDONED when the client is
+ * gone, or the answer has not reached it, and where it finds a result there has that taken back. So either of the two
+ * does it, and once. gRPC does not say that a client is gone after it has sent all of an answer; whether that was read
+ * the server cannot know.
+ *
+ * @param <R> what the plane returns
+ * @param <T> the message for it
+ */
+final class CancellableCall<R, T> implements Runnable {
+
+    private static final System.Logger LOG = System.getLogger(CancellableCall.class.getName());
+    private static final Object OPEN = new Object();
+    private static final Object ABANDONED = new Object();
+
+    private record CompletedCall<R>(R result) {}
+
+    private final CallThreads threads;
+    private final CallKind kind;
+    private final @Nullable Long lease;
+    private final Caller caller = IncomingCalls.caller();
+    private final ServerCallStreamObserver<T> reply;
+    private final Supplier<R> call;
+    private final Function<R, T> message;
+    private final @Nullable Consumer<R> takeBack;
+    private final AtomicReference<Object> state = new AtomicReference<>(OPEN);
+
+    /**
+     * @param lease for which it is; null for none
+     * @param takeBack undoes the call; null where there is nothing to undo
+     */
+    CancellableCall(
+            CallThreads threads,
+            CallKind kind,
+            @Nullable Long lease,
+            ServerCallStreamObserver<T> reply,
+            Supplier<R> call,
+            Function<R, T> message,
+            @Nullable Consumer<R> takeBack) {
+        this.threads = threads;
+        this.kind = kind;
+        this.lease = lease;
+        this.reply = reply;
+        this.call = call;
+        this.message = message;
+        this.takeBack = takeBack;
+    }
+
+    /** On the I/O thread, as the call's message is delivered. */
+    void begin() {
+        reply.setOnCancelHandler(this::abandoned);
+        String refusal = threads.submit(kind, caller, lease, this);
+        if (refusal != null) {
+            reply.onError(GrpcStatusCodes.refusal(Code.BUSY, refusal));
+        }
+    }
+
+    /** On a call thread. */
+    @Override
+    public void run() {
+        Caller.run(caller, this::answer);
+    }
+
+    private void answer() {
+        boolean gives = kind == CallKind.GRANT || kind == CallKind.PULL;
+        if (gives && state.get() == ABANDONED) {
+            return;
+        }
+        R result;
+        try {
+            result = call.get();
+        } catch (Throwable e) {
+            reply.onError(failure(e));
+            return;
+        }
+        if (state.compareAndSet(OPEN, new CompletedCall<>(result))) {
+            send(result);
+        } else {
+            undo(result);
+        }
+    }
+
+    private void send(R result) {
+        T answer;
+        try {
+            answer = message.apply(result);
+        } catch (Throwable e) {
+            undo(result);
+            reply.onError(failure(e));
+            return;
+        }
+        reply.onNext(answer);
+        reply.onCompleted();
+    }
+
+    @SuppressWarnings("unchecked")
+    private void abandoned() {
+        if (state.getAndSet(ABANDONED) instanceof CompletedCall<?> done && takeBack != null) {
+            String refusal = threads.submit(CallKind.GIVE_BACK, caller, lease, () -> undo((R) done.result()));
+            if (refusal != null) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "what a client asked for and did not wait for stays until its lease ends: " + refusal);
+            }
+        }
+    }
+
+    private void undo(R result) {
+        if (takeBack == null) {
+            return;
+        }
+        try {
+            takeBack.accept(result);
+        } catch (ControlException e) {
+            // It has ended with its lease.
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "what a client asked for and did not wait for cannot be taken back", e);
+        }
+    }
+
+    private static StatusRuntimeException failure(Throwable e) {
+        if (e instanceof ControlException refused) {
+            if (refused.code() == Code.PROTOCOL_MISMATCH) {
+                LOG.log(System.Logger.Level.WARNING, "refused a client: " + refused.getMessage());
+            }
+            return GrpcStatusCodes.refusal(refused.code(), refused.getMessage());
+        }
+        LOG.log(System.Logger.Level.ERROR, "a call of the control plane failed", e);
+        return GrpcStatusCodes.refusal(Code.INTERNAL, "the server failed: " + e);
+    }
+}

@@ -1,0 +1,247 @@
+package io.farheap.kv;
+
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.space.RequestColumns;
+import io.farheap.thread.Submissions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests to a map as futures. Any thread may call; one daemon thread, which this object owns, makes the requests in
+ * the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and
+ * must not wait. Arrays must not change until their future is complete. It allocates, copies and hands over between
+ * threads: use a {@link MapSession} where nanoseconds count.
+ *
+ * <p>Futures fail with {@link MapException} where a server is lost, there is no room or a value is no number, with
+ * {@link IllegalArgumentException} where what was asked for makes no sense, and with {@link IllegalStateException} once
+ * this object or its map is closed.
+ */
+public final class FutureMapSession implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(FutureMapSession.class.getName());
+    private static final long NEVER = 0;
+    private static final int SPINS = 1000;
+    private static final long SLEEP_NANOS = 1_000_000;
+    private static final byte[] NO_VALUE = {};
+    private static final ValueLayout.OfLong NUMBER = ValueLayout.JAVA_LONG_UNALIGNED;
+
+    /** How a request ended. */
+    @SuppressWarnings("ArrayRecordComponent")
+    private record Reply(int status, byte @Nullable [] value, long version) {
+
+        boolean done() {
+            return status == KvStatus.DONE;
+        }
+
+        @Nullable
+        VersionedValue versioned() {
+            byte[] found = value;
+            return found == null ? null : new VersionedValue(found, version);
+        }
+
+        OptionalLong number() {
+            byte[] found = value;
+            return found == null
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(MemorySegment.ofArray(found).get(NUMBER, 0));
+        }
+    }
+
+    @SuppressWarnings("ArrayRecordComponent")
+    private record Request(
+            int kind, byte[] key, byte[] value, long argument, long lifeMillis, CompletableFuture<Reply> future) {}
+
+    private final MapSession session;
+    private final Consumer<FutureMapSession> onClose;
+    private final Submissions<Request> submitted = new Submissions<>(FutureMapSession::refuse);
+    /** Made and not ended, in their order; the thread's. */
+    private final Deque<Request> issued = new ArrayDeque<>();
+
+    private final KvHandler handler = this::completed;
+    private final Thread thread;
+
+    /** Owns the session from now on. */
+    FutureMapSession(MapSession session, Consumer<FutureMapSession> onClose) {
+        this.session = session;
+        this.onClose = onClose;
+        this.thread = Thread.ofPlatform().daemon().name("map-futures").start(this::run);
+    }
+
+    /** The value of a key, or null where the map does not have it. */
+    public CompletableFuture<byte @Nullable []> get(byte[] key) {
+        return submit(RequestColumns.GET, key, NO_VALUE, 0, NEVER).thenApply(Reply::value);
+    }
+
+    /** As {@link #get}, with the object's version. */
+    public CompletableFuture<@Nullable VersionedValue> getVersioned(byte[] key) {
+        return submit(RequestColumns.GET, key, NO_VALUE, 0, NEVER).thenApply(Reply::versioned);
+    }
+
+    /**
+     * Stores an object.
+     *
+     * @param lifeMillis for how long it may be found; 0 for ever
+     */
+    public CompletableFuture<@Nullable Void> set(byte[] key, byte[] value, long lifeMillis) {
+        return submit(RequestColumns.SET, key, value, 0, lifeMillis).thenApply(reply -> null);
+    }
+
+    /** Stores an object whose key is not there; whether it was stored. */
+    public CompletableFuture<Boolean> add(byte[] key, byte[] value, long lifeMillis) {
+        return submit(RequestColumns.ADD, key, value, 0, lifeMillis).thenApply(Reply::done);
+    }
+
+    /** Stores an object whose key is there; whether it was stored. */
+    public CompletableFuture<Boolean> replace(byte[] key, byte[] value, long lifeMillis) {
+        return submit(RequestColumns.REPLACE, key, value, 0, lifeMillis).thenApply(Reply::done);
+    }
+
+    /** Stores an object in place of one of a version; whether it was stored. */
+    public CompletableFuture<Boolean> compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
+        return submit(RequestColumns.COMPARE_AND_SET, key, value, version, lifeMillis)
+                .thenApply(Reply::done);
+    }
+
+    /** Adds to a number; the sum, or nothing where there is none. */
+    public CompletableFuture<OptionalLong> increment(byte[] key, long delta) {
+        return submit(RequestColumns.INCREMENT, key, NO_VALUE, delta, NEVER).thenApply(Reply::number);
+    }
+
+    /** Gives an object another time to live; whether it was there. */
+    public CompletableFuture<Boolean> touch(byte[] key, long lifeMillis) {
+        return submit(RequestColumns.TOUCH, key, NO_VALUE, 0, lifeMillis).thenApply(Reply::done);
+    }
+
+    /** Takes a key out; whether it was there. */
+    public CompletableFuture<Boolean> delete(byte[] key) {
+        return submit(RequestColumns.DELETE, key, NO_VALUE, 0, NEVER).thenApply(Reply::done);
+    }
+
+    /**
+     * Finishes what was submitted, and closes the session. Idempotent.
+     *
+     * @throws IllegalStateException in a dependent action on this object's thread, which would wait for itself
+     */
+    @Override
+    public void close() {
+        checkNotInAction();
+        submitted.close(thread);
+        onClose.accept(this);
+    }
+
+    /** Whether the caller is a dependent action, which must not wait for others. */
+    void checkNotInAction() {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException(
+                    "an action of a future waits on the thread that completes futures; make it an ...Async one");
+        }
+    }
+
+    private CompletableFuture<Reply> submit(int kind, byte[] key, byte[] value, long argument, long lifeMillis) {
+        Request request = new Request(kind, key, value, argument, lifeMillis, new CompletableFuture<>());
+        submitted.submit(request, thread);
+        return request.future;
+    }
+
+    private void run() {
+        try {
+            int idle = 0;
+            while (!submitted.closing() || !submitted.isEmpty() || !issued.isEmpty()) {
+                idle = issueAll() + session.poll(handler) > 0 ? 0 : idle + 1;
+                if (idle > 0 && issued.isEmpty()) {
+                    park();
+                } else if (idle > SPINS) {
+                    session.await(SLEEP_NANOS);
+                } else if (idle > 0) {
+                    Thread.onSpinWait();
+                }
+            }
+        } catch (IllegalStateException e) {
+            // The map was closed under it: what is pending fails with that.
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "a map's thread of futures cannot go on: its requests fail", e);
+        } finally {
+            submitted.refuseNew();
+            try {
+                session.close();
+            } finally {
+                issued.forEach(FutureMapSession::refuse);
+                issued.clear();
+                submitted.end();
+            }
+        }
+    }
+
+    private void park() {
+        // An interrupt by a future's action would make parking return at once.
+        Thread.interrupted();
+        if (submitted.isEmpty() && !submitted.closing()) {
+            LockSupport.park(this);
+        }
+    }
+
+    private int issueAll() {
+        int made = 0;
+        for (Request request = submitted.peek(); request != null; request = submitted.peek()) {
+            try {
+                if (!issue(request)) {
+                    return made;
+                }
+                issued.add(request);
+            } catch (IllegalArgumentException e) {
+                request.future.completeExceptionally(e);
+            }
+            submitted.poll();
+            made++;
+        }
+        return made;
+    }
+
+    private boolean issue(Request request) {
+        MemorySegment key = MemorySegment.ofArray(request.key);
+        return switch (request.kind) {
+            case RequestColumns.GET -> session.get(key, 0);
+            case RequestColumns.DELETE -> session.delete(key, 0);
+            case RequestColumns.TOUCH -> session.touch(key, request.lifeMillis, 0);
+            case RequestColumns.INCREMENT -> session.increment(key, request.argument, 0);
+            default ->
+                session.requests()
+                        .store(
+                                request.kind,
+                                key,
+                                MemorySegment.ofArray(request.value),
+                                request.lifeMillis,
+                                request.argument,
+                                0);
+        };
+    }
+
+    private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {
+        Request request = issued.remove();
+        if (MapException.isOf(status)) {
+            request.future.completeExceptionally(
+                    MapException.of(status, session.requests().trouble()));
+            return;
+        }
+        byte[] value = null;
+        if (status == KvStatus.DONE) {
+            value = new byte[bytes];
+            MemorySegment.copy(memory, at, MemorySegment.ofArray(value), 0, bytes);
+        }
+        request.future.complete(new Reply(status, value, session.version()));
+    }
+
+    private static void refuse(Request request) {
+        request.future.completeExceptionally(new IllegalStateException("the session is closed"));
+    }
+}

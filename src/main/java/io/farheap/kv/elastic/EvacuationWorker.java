@@ -1,0 +1,235 @@
+package io.farheap.kv.elastic;
+
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.session.MapRequests;
+import io.farheap.kv.space.RequestColumns;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+
+/** Moves and evicts what a part of a map's table has on one server, which is to leave the map. One thread. */
+final class EvacuationWorker {
+
+    private static final long SLEEP_NANOS = 1_000_000;
+    /** For what is still under way at the end: as long as a lease, as a server that is cut off may come again. */
+    private static final long REST_NANOS = 60_000_000_000L;
+    /** Looks at the table that find no fewer objects there than one before. */
+    static final int LOOKS_IN_VAIN = 10;
+
+    /** Tag of what has no number. */
+    private static final long COLD = -1;
+
+    /** Moves for which there is room ahead. */
+    private static final int AHEAD = 64;
+
+    private final MapRequests session;
+    private final ServerScan scan;
+    private final boolean lost;
+    private final DrainTotals totals;
+    private final KvHandler afterMove = this::afterMove;
+    private final KvHandler afterEviction = this::afterEviction;
+    private final KvHandler afterPieces = this::afterPieces;
+
+    /** Of what was found whole by number: what is not there any more. */
+    private final BitSet gone = new BitSet();
+    /** Of what was found in pieces by number: what cannot be evicted. */
+    private final BitSet stay = new BitSet();
+    /** Of the same: what was moved. */
+    private final BitSet movedPieces = new BitSet();
+
+    /** Whether the objects that there are have been: by the first look. */
+    private boolean counted;
+
+    private long left;
+
+    EvacuationWorker(MapRequests session, ServerScan scan, boolean lost, DrainTotals totals) {
+        this.session = session;
+        this.scan = scan;
+        this.lost = lost;
+        this.totals = totals;
+    }
+
+    /**
+     * Returns when nothing is there, or looks find no fewer, or another part has failed.
+     *
+     * @param since what was used then or later is worth moving
+     * @param movingUntil of {@link System#nanoTime}: what is left then is evicted
+     * @return how many objects may be there still
+     */
+    long empty(long since, long movingUntil) {
+        long fewest = look(since, movingUntil);
+        counted = true;
+        for (int inVain = 0; fewest > 0 && inVain < LOOKS_IN_VAIN && !totals.failed; ) {
+            long again = look(Long.MAX_VALUE, System.nanoTime());
+            inVain = again < fewest ? 0 : inVain + 1;
+            fewest = Math.min(fewest, again);
+        }
+        rest();
+        return fewest;
+    }
+
+    /** Also of the indexes that are to say which pieces are free: when the server has left, they cannot be read. */
+    private void rest() {
+        long until = System.nanoTime() + REST_NANOS;
+        while (!session.rests() && !totals.failed && System.nanoTime() - until < 0) {
+            if (session.poll(afterEviction) == 0) {
+                session.await(SLEEP_NANOS);
+            }
+        }
+    }
+
+    private void found(long objects) {
+        if (!counted) {
+            totals.objects.add(objects);
+        }
+    }
+
+    /**
+     * Evicts what is not worth moving as it is met, moves the rest, the latest used first, and evicts what there was no
+     * time for.
+     *
+     * @return how many objects may be there still: no slot names a block of the server anew, so a slot that has changed
+     *     is another's. An index that has changed may have left its pieces to the next
+     */
+    private long look(long since, long movingUntil) {
+        gone.clear();
+        stay.clear();
+        left = 0;
+        movedPieces.clear();
+        scan.begin(since);
+        while (scan.step() && !totals.failed) {
+            found(scan.cold.count());
+            for (int i = 0; i < scan.cold.count(); i++) {
+                begin(RequestColumns.EVICT_ALONE, scan.cold, i, COLD, afterEviction);
+            }
+        }
+        session.awaitAll(afterEviction);
+        found(scan.whole.count() + (long) scan.inPieces.count());
+        moveLatest(since, movingUntil);
+        evictRest();
+        return left + scan.whole.count() - gone.cardinality();
+    }
+
+    private void moveLatest(long since, long movingUntil) {
+        if (System.nanoTime() - movingUntil >= 0) {
+            return;
+        }
+        int[] order = scan.whole.latestFirst(since);
+        int evictions = 0;
+        long room = 0;
+        for (int i = 0; i < order.length && System.nanoTime() - movingUntil < 0 && !totals.failed; i++) {
+            int units = SlotWord.units(scan.whole.word(order[i]));
+            while (room < (long) AHEAD * units && evictions < scan.elsewhere.count()) {
+                room += SlotWord.units(scan.elsewhere.word(evictions));
+                begin(RequestColumns.MAKE_ROOM, scan.elsewhere, evictions++, COLD, afterMove);
+            }
+            begin(RequestColumns.MOVE, scan.whole, order[i], order[i], afterMove);
+            room -= units;
+        }
+        session.awaitAll(afterMove);
+        for (int i = 0; i < scan.pieced.size() && System.nanoTime() - movingUntil < 0 && !totals.failed; i++) {
+            if (scan.inPieces.used(i) >= since) {
+                moveInPieces(i);
+            }
+        }
+    }
+
+    /** What cannot be evicted, as a higher slot may have its key, is moved. */
+    private void evictRest() {
+        for (int i = 0; i < scan.whole.count() && !totals.failed; i++) {
+            if (!gone.get(i)) {
+                int kind = scan.whole.isAlone(i) ? RequestColumns.EVICT_ALONE : RequestColumns.EVICT;
+                begin(kind, scan.whole, i, i, afterEviction);
+            }
+        }
+        session.awaitAll(afterEviction);
+        for (int i = 0; i < scan.whole.count() && !lost && !totals.failed; i++) {
+            if (!gone.get(i)) {
+                begin(RequestColumns.MOVE, scan.whole, i, i, afterMove);
+            }
+        }
+        session.awaitAll(afterMove);
+        for (int i = 0; i < scan.inPieces.count() && !totals.failed; i++) {
+            if (!movedPieces.get(i)) {
+                begin(RequestColumns.EVICT, scan.inPieces, i, i, afterPieces);
+            }
+        }
+        session.awaitAll(afterPieces);
+        for (int i = stay.nextSetBit(0); i >= 0 && !lost && !totals.failed; i = stay.nextSetBit(i + 1)) {
+            moveInPieces(i);
+            left -= movedPieces.get(i) ? 1 : 0;
+        }
+    }
+
+    private void begin(int kind, FoundObjects found, int number, long tag, KvHandler after) {
+        while (!session.move(kind, found.slot(number), found.word(number), tag)) {
+            session.poll(after);
+        }
+        session.poll(after);
+    }
+
+    /** It is stored again as it is, with the expiry that it has then; its version is another. */
+    private void moveInPieces(int number) {
+        byte[] key = scan.pieced.get(number);
+        VersionedValue found = session.getVersioned(key);
+        if (found == null) {
+            return;
+        }
+        try {
+            if (session.restore(key, found.value(), found.version())) {
+                movedPieces.set(number);
+                moved(ValuePieces.objectUnits(scan.inPieces.word(number)));
+            }
+        } catch (MapException e) {
+            // No room: it is evicted.
+        }
+    }
+
+    private void moved(long units) {
+        totals.moved.increment();
+        totals.movedBytes.add(units * BlockFormat.UNIT_BYTES);
+    }
+
+    /**
+     * What has not been moved may be there still, also where its block could not be read.
+     *
+     * @param tag its number, or {@link #COLD} of what has made room
+     */
+    private void afterMove(long tag, int status, MemorySegment unused, long at, int bytes) {
+        if (status == KvStatus.DONE && tag != COLD) {
+            moved(SlotWord.units(scan.whole.word((int) tag)));
+            gone.set((int) tag);
+        }
+    }
+
+    /** @param tag number of what was found whole, or {@link #COLD} */
+    private void afterEviction(long tag, int status, MemorySegment unused, long at, int bytes) {
+        boolean isGone = evicted(status) || status == KvStatus.CHANGED;
+        if (tag != COLD) {
+            gone.set((int) tag, isGone);
+        } else if (!isGone) {
+            left++;
+        }
+    }
+
+    /** @param tag number of what was found in pieces */
+    private void afterPieces(long tag, int status, MemorySegment unused, long at, int bytes) {
+        if (!evicted(status)) {
+            stay.set((int) tag, status == KvStatus.EXISTS);
+            left++;
+        }
+    }
+
+    private boolean evicted(int status) {
+        if (status == KvStatus.DONE) {
+            totals.evicted.increment();
+            return true;
+        }
+        return false;
+    }
+}

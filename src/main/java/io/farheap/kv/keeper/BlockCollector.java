@@ -1,0 +1,157 @@
+package io.farheap.kv.keeper;
+
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.kv.space.TableReader;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A collection for one server that this process drives: it calls the service until that wants to know what the table
+ * names, and then reads the table, a little at a time, as sessions wait for the same thread. The keeper's thread.
+ */
+final class BlockCollector {
+
+    /** At a slot that changes all the time. */
+    private static final int LOOKS = 1000;
+
+    private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final MapServiceClient line;
+    private final TableReader table;
+    private final SpaceMemory space;
+    private boolean collects;
+    private long round;
+    private long nextStep;
+    /** The phase that the table is read for; 0 where it is not. */
+    private long phase;
+
+    private int region;
+    private int bucket;
+    private int words;
+
+    BlockCollector(MapServiceClient line, TableReader table, SpaceMemory space) {
+        this.line = line;
+        this.table = table;
+        this.space = space;
+    }
+
+    /** The service has chosen this process. */
+    void begin(long roundOfService) {
+        collects = true;
+        round = roundOfService;
+        phase = 0;
+        nextStep = System.nanoTime();
+    }
+
+    boolean isActive() {
+        return collects;
+    }
+
+    long next() {
+        return nextStep;
+    }
+
+    /** @return whether there is more to do at once */
+    boolean goOn() {
+        if (!collects || System.nanoTime() - nextStep < 0) {
+            return false;
+        }
+        return phase == 0 ? step() : scan();
+    }
+
+    private boolean step() {
+        if (!line.with(1, round).call(MapCalls.STEP, 2)) {
+            // Where the service wants it, it chooses somebody again.
+            collects = false;
+            return false;
+        }
+        long what = line.reply(1);
+        if (what == MapCalls.WAIT) {
+            nextStep = System.nanoTime() + WAIT_NANOS;
+            return false;
+        }
+        if (what == MapCalls.SCAN) {
+            phase = line.reply(2);
+            region = 0;
+            bucket = 0;
+            words = 0;
+        }
+        collects = what != MapCalls.DONE;
+        return collects;
+    }
+
+    private boolean scan() {
+        if (region == space.shape().tableRegions()) {
+            boolean told = tell(true);
+            phase = 0;
+            collects &= told;
+            return collects;
+        }
+        try {
+            readBuckets();
+        } catch (MapException e) {
+            // A server is lost: without its part of the table nothing can be said.
+            collects = false;
+            return false;
+        }
+        collects = collects && (words == 0 || tell(false));
+        bucket += TableReader.MOST_BUCKETS;
+        if (bucket >= space.shape().bucketsPerRegion()) {
+            region++;
+            bucket = 0;
+        }
+        return collects;
+    }
+
+    private void readBuckets() {
+        int slots = table.readSlots(region, bucket);
+        for (int slot = 0; slot < slots && collects; slot++) {
+            long word = table.word(slot);
+            if (SlotWord.isLive(word)) {
+                add(word);
+            }
+            if (SlotWord.isIndex(word)) {
+                addPieces(bucket + slot / SpaceShape.BUCKET_SLOTS, slot % SpaceShape.BUCKET_SLOTS, word);
+            }
+        }
+    }
+
+    /** Where the index was used again, the slot may have another one with the same pieces: of a touch. */
+    private void addPieces(int ofBucket, int slot, long found) {
+        long index = found;
+        int pieces = table.readIndex(index);
+        for (int again = 0; pieces == 0 && again < LOOKS; again++) {
+            long word = table.readWord(region, ofBucket, slot);
+            if (word == index || !SlotWord.isIndex(word)) {
+                return;
+            }
+            index = word;
+            pieces = table.readIndex(index);
+        }
+        // Else nobody can say what it names.
+        collects &= pieces > 0;
+        for (int i = 0; i < pieces && collects; i++) {
+            add(table.piece(i));
+        }
+    }
+
+    /** The arguments are the keeper's for other calls meanwhile, so all of one read go at once. */
+    private void add(long word) {
+        if (space.serverOf(word) == line.number) {
+            line.with(5 + words++, word);
+            if (words == MapCalls.MOST_WORDS) {
+                collects = tell(false);
+            }
+        }
+    }
+
+    private boolean tell(boolean last) {
+        line.with(1, round).with(2, phase).with(3, last ? 1 : 0).with(4, words);
+        boolean told = line.call(MapCalls.NAMED, 5 + words);
+        words = 0;
+        return told;
+    }
+}

@@ -1,0 +1,291 @@
+package io.farheap.kv.keeper;
+
+import io.farheap.kv.blocks.RequestEpochs;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.RegionDirectory;
+import io.farheap.kv.format.TextWords;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.remote.RemoteSpace;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a process comes to know what its map has grown by, and which servers have left it. The map's first server says in
+ * its beats how often that was. The process asks for what is new, reaches servers that have joined, makes all known to
+ * its sessions, and says so in its next beat. When all processes have, the first server says that too, and whoever
+ * hears it tells the servers of the new regions to hand them out. So no slot names a block in a region that some
+ * process does not know. That a server has left is said once no request in flight may know a block there. The keeper's
+ * thread.
+ */
+public final class GrowthTracker {
+
+    private static final System.Logger LOG = System.getLogger(GrowthTracker.class.getName());
+
+    private static final long TRY_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** What the process has learned, and what it needs for it. */
+    private record GrowthUpdate(RegionDirectory layout, List<MapServiceClient> joined) {}
+
+    private final MapServers servers;
+    private final SpaceMemory space;
+    private final RequestEpochs eras;
+    private final Consumer<MapServiceClient> join;
+    private final Consumer<MapServer> leave;
+    /** How many of the growths that are known here all processes have. */
+    private long known;
+    /** How many the first server may be told that this process has. */
+    private int has;
+    /** Under way: the new regions are asked for. */
+    private @Nullable CompletableFuture<GrowthUpdate> reaching;
+    /** All requests in flight have begun in it or later: then what has left is let go of. 0: nothing has. */
+    private long leavingEra;
+    /** Whether it was said that they cannot be reached. */
+    private boolean complained;
+
+    private long nextTry = System.nanoTime();
+
+    /**
+     * @param join uses a server whose calls are open
+     * @param leave uses a server no more
+     */
+    GrowthTracker(MapServers servers, SpaceMemory space, RequestEpochs eras, Consumer<MapServiceClient> join, Consumer<MapServer> leave) {
+        this.servers = servers;
+        this.space = space;
+        this.eras = eras;
+        this.join = join;
+        this.leave = leave;
+    }
+
+    /**
+     * Learns all, and waits for it. Before the thread begins.
+     *
+     * @throws MapException where the first server, or one that has joined, does not answer
+     */
+    void learn() {
+        MapServiceClient first = servers.first().line();
+        RegionDirectory grown = read(first, space.layout());
+        Map<Integer, String> addresses = grown == null ? null : addresses(first, grown);
+        if (grown == null || addresses == null) {
+            throw new MapException(first.space.server() + " does not say what the map has grown by; try again");
+        }
+        addresses.forEach((server, address) -> {
+            if (servers.goesWithout(address)) {
+                space.goWithout(server);
+            }
+        });
+        addresses.remove(space.without());
+        if (grown.growths() > space.layout().growths()) {
+            use(reached(grown, addresses));
+        }
+        has = space.layout().growths();
+        leavingEra = 0;
+    }
+
+    /**
+     * Asks what a map has grown by.
+     *
+     * @param from what is known
+     * @return null where there is no answer
+     */
+    public static @Nullable RegionDirectory read(MapServiceClient line, RegionDirectory from) {
+        RegionDirectory layout = from;
+        do {
+            if (!line.with(1, layout.growths()).call(MapCalls.LAYOUT, 2)) {
+                return null;
+            }
+            for (int i = 0; i < line.reply(2); i++) {
+                layout = layout.with(new RegionDirectory.Growth(
+                        (int) line.reply(3 + 3 * i), (int) line.reply(4 + 3 * i), (int) line.reply(5 + 3 * i)));
+            }
+        } while (layout.growths() < line.reply(1) && line.reply(2) > 0);
+        return layout;
+    }
+
+    /** Asks where the servers are that are to be reached; null where there is no answer. */
+    private @Nullable Map<Integer, String> addresses(MapServiceClient first, RegionDirectory grown) {
+        Map<Integer, String> found = new HashMap<>();
+        for (int server = grown.madeOn(); server < grown.servers(); server++) {
+            if (!grown.hasLeft(server) && server != space.without() && servers.of(server) == null) {
+                if (!first.with(1, server).call(MapCalls.ADDRESS, 2)) {
+                    return null;
+                }
+                int bytes = Math.clamp(first.reply(1), 0, MapCalls.MOST_ADDRESS_BYTES);
+                long[] words = new long[Math.ceilDiv(bytes, Long.BYTES)];
+                for (int i = 0; i < words.length; i++) {
+                    words[i] = first.reply(2 + i);
+                }
+                found.put(server, new String(TextWords.bytes(words, 0, bytes), StandardCharsets.UTF_8));
+            }
+        }
+        return found;
+    }
+
+    /** Has all regions of a layout here. */
+    private GrowthUpdate reached(RegionDirectory grown, Map<Integer, String> addresses) {
+        MapDescriptor map = MapDescriptor.decode(servers.first().space().descriptor(), "the map");
+        List<MapServiceClient> joined = new ArrayList<>();
+        try {
+            for (Map.Entry<Integer, String> each : addresses.entrySet()) {
+                joined.add(reached(each.getKey(), each.getValue(), map));
+                require(joined.getLast().space, grown.regionsOf(each.getKey()));
+            }
+            for (MapServer server : servers.all()) {
+                if (!grown.hasLeft(server.number())) {
+                    require(server.space(), grown.regionsOf(server.number()));
+                }
+            }
+            return new GrowthUpdate(grown, joined);
+        } catch (Throwable e) {
+            joined.forEach(line -> {
+                line.close();
+                servers.remote().detach(line.space.server());
+            });
+            throw e;
+        }
+    }
+
+    private MapServiceClient reached(int number, String address, MapDescriptor map) {
+        try {
+            return servers.reach(address, number, map);
+        } catch (RuntimeException e) {
+            throw new MapException("server " + address + ", which has joined the map, cannot be used: " + e.getMessage()
+                    + "; where it is lost for good, take it out of the map: farheap kv drain --lost");
+        }
+    }
+
+    private static void require(RemoteSpace each, int wanted) {
+        if (each.regions().size() < wanted && each.refresh().size() < wanted) {
+            throw new MapException(each + " has fewer than the " + wanted + " regions that the map has there");
+        }
+    }
+
+    private void use(GrowthUpdate learned) {
+        learned.joined.forEach(join);
+        space.grow(learned.layout, server -> {
+            MapServer of = servers.of(server);
+            if (of == null) {
+                throw new IllegalStateException("server " + server + " of the map is not known");
+            }
+            return of.space();
+        });
+        boolean leaves = servers.all().stream().anyMatch(server -> learned.layout.hasLeft(server.number()));
+        // Whoever is of this era knows, and none of them uses what has left. What is new can be used at once.
+        leavingEra = leaves ? eras.begin() : 0;
+        has = leaves ? has : learned.layout.growths();
+    }
+
+    /** How many growths the first server is told that this process has. */
+    int growths() {
+        return has;
+    }
+
+    /** How many growths of all that there are all processes have. */
+    long known() {
+        return known;
+    }
+
+    /**
+     * The first server has said how often the map has grown, and how much of that all processes know.
+     *
+     * @return whether servers may be told to hand out more
+     */
+    boolean told(long growths, long ofAll) {
+        if (growths > space.layout().growths() && !underWay() && System.nanoTime() - nextTry >= 0) {
+            MapServiceClient first = servers.first().line();
+            RegionDirectory grown = read(first, space.layout());
+            Map<Integer, String> addresses = grown == null ? null : addresses(first, grown);
+            if (grown != null
+                    && addresses != null
+                    && grown.growths() > space.layout().growths()) {
+                reach(grown, addresses);
+            }
+        }
+        boolean more = ofAll > known;
+        known = Math.min(ofAll, has);
+        return more;
+    }
+
+    /** On another thread, as sessions wait for this one. */
+    private void reach(RegionDirectory grown, Map<Integer, String> addresses) {
+        CompletableFuture<GrowthUpdate> made = new CompletableFuture<>();
+        reaching = made;
+        Thread.ofVirtual().name("farheap-map-growth").start(() -> {
+            try {
+                made.complete(reached(grown, addresses));
+            } catch (Throwable e) {
+                made.completeExceptionally(e);
+            }
+        });
+    }
+
+    boolean underWay() {
+        return reaching != null || leavingEra != 0;
+    }
+
+    /** @return whether more is known than before, and the first server is to hear it */
+    boolean goOn() {
+        int had = has;
+        CompletableFuture<GrowthUpdate> made = reaching;
+        if (made != null && made.isDone()) {
+            reaching = null;
+            if (made.isCompletedExceptionally()) {
+                nextTry = System.nanoTime() + TRY_AGAIN_NANOS;
+                complain(made.exceptionNow());
+            } else {
+                complained = false;
+                use(made.join());
+            }
+        }
+        if (leavingEra == 0 || eras.oldest() < leavingEra) {
+            return has > had;
+        }
+        leavingEra = 0;
+        for (MapServer server : servers.all()) {
+            if (space.layout().hasLeft(server.number())) {
+                leave.accept(server);
+            }
+        }
+        has = space.layout().growths();
+        return true;
+    }
+
+    private void complain(Throwable why) {
+        if (!complained) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "the map has grown, and the new memory cannot be reached; goes on trying",
+                    why);
+        }
+        complained = true;
+    }
+
+    /**
+     * A server has said how many regions it hands blocks out of: tells it of more.
+     *
+     * @return whether there are more now
+     */
+    boolean offer(MapServiceClient line, long regions) {
+        RegionDirectory layout = space.layout();
+        long offered = regions;
+        for (int i = 0; i < known; i++) {
+            RegionDirectory.Growth growth = layout.growth(i);
+            if (growth.server() == line.number && growth.first() == offered && !growth.leaves()) {
+                line.with(1, layout.firstNumber(i)).with(2, growth.first()).with(3, growth.count());
+                if (!line.call(MapCalls.OFFER, 4)) {
+                    break;
+                }
+                offered += growth.count();
+            }
+        }
+        return offered > regions;
+    }
+}

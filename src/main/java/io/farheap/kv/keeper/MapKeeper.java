@@ -1,0 +1,436 @@
+package io.farheap.kv.keeper;
+
+import io.farheap.kv.blocks.BlockAllocator;
+import io.farheap.kv.blocks.HeldBlocks;
+import io.farheap.kv.blocks.KeeperWakeup;
+import io.farheap.kv.blocks.Mailbox;
+import io.farheap.kv.blocks.RequestEpochs;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.RegionDirectory;
+import io.farheap.kv.space.SpaceMemory;
+import io.farheap.kv.space.TableReader;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closeables;
+import io.farheap.remote.RemoteSpace;
+import io.farheap.thread.Uninterruptibles;
+import io.farheap.time.TimeLimit;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One process's end of a map's services: a thread that makes all calls to them, for all sessions. It fetches segments
+ * and free blocks, and brings back what sessions have too many of; sends what they have learned; learns the map's time;
+ * says what they hold when a service collects what dead processes had, and reads the table for it where it is told to.
+ */
+public final class MapKeeper implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(MapKeeper.class.getName());
+    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long CLOSE_MILLIS = 2000;
+    /** Until a server that has joined has answered the first time: else the map cannot be opened. */
+    private static final long FIRST_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(5));
+
+    private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    /** A session: its mailbox, and how to find what it holds. */
+    private record ServedSession(Mailbox mailbox, Consumer<HeldBlocks> held, LongSupplier oldestEra) {}
+
+    private final MapServers servers;
+    /** To each of them. */
+    private final List<ServerHeartbeat> beats = new CopyOnWriteArrayList<>();
+
+    private final SpaceMemory space;
+    private final MapTime time;
+    private final CloseStack resources = new CloseStack();
+    private final TableReader table;
+    private final Thread thread =
+            Thread.ofPlatform().daemon().name("farheap-map-keeper").unstarted(this::run);
+    private final List<ServedSession> sessions = new CopyOnWriteArrayList<>();
+    private final KeeperWakeup bell = new KeeperWakeup(thread);
+    private final MapKeeperTasks tasks = new MapKeeperTasks(bell);
+    private final HeldBlocks held = new HeldBlocks();
+    /** Blocks that are to be given back, of all servers. */
+    private final ReturnedBlocks givenBack;
+
+    private final GrowthTracker growing;
+    private final RequestEpochs eras = new RequestEpochs(this::oldestEra);
+    private final BlockRequests requests;
+
+    private volatile @Nullable Consumer<MapServiceClient> emptier;
+    private volatile boolean closed;
+    private volatile boolean dropped;
+
+    /**
+     * Registers the process with the map's servers.
+     *
+     * @param spaces of the servers that the map was made on, in their order
+     * @param joins servers that have joined too, and lets go of those that leave
+     * @throws MapException where a server has no such service
+     */
+    public MapKeeper(MapServers joins, List<RemoteSpace> spaces, SpaceMemory space, MapTime time) {
+        this.servers = joins;
+        this.space = space;
+        this.time = time;
+        growing = new GrowthTracker(servers, space, eras, this::joined, this::left);
+        requests = new BlockRequests(
+                servers, space, () -> sessions.stream().map(ServedSession::mailbox).toList(), this::hurryAll);
+        givenBack = new ReturnedBlocks(servers, space, requests::takenLate);
+        try {
+            resources.add(servers);
+            table = resources.add(new TableReader(servers.remote(), space));
+            for (int number = 0; number < spaces.size(); number++) {
+                joined(servers.open(spaces.get(number), number));
+            }
+            growing.learn();
+            hearAll();
+            servers.all().forEach(each -> each.line().isPatient(false));
+        } catch (Throwable e) {
+            Closeables.after(e, resources);
+            throw e;
+        }
+        thread.start();
+    }
+
+    /**
+     * The map's time is known before anybody asks for it, and which servers are to leave before there is a session:
+     * those that drain them have asked who has to know.
+     */
+    private void hearAll() {
+        for (ServerHeartbeat each : beats) {
+            boolean mayLeave = each.server() >= space.layout().madeOn();
+            long deadline = System.nanoTime() + FIRST_NANOS;
+            each.beat(this::report);
+            // Where a connection was lost, it is made anew.
+            while (mayLeave && !each.heard() && System.nanoTime() - deadline < 0) {
+                Uninterruptibles.parkNanos(this, ASK_AGAIN_NANOS);
+                each.beat(this::report);
+            }
+            if (mayLeave && !each.heard()) {
+                MapServer silent = Objects.requireNonNull(servers.of(each.server()));
+                throw new MapException("server " + silent.address()
+                        + ", which has joined the map, does not say whether it is to leave: try again; "
+                        + "where it is lost for good, take it out of the map: farheap kv drain --lost");
+            }
+        }
+    }
+
+    private void joined(MapServiceClient line) {
+        // Until the thread begins, for which others wait.
+        line.isPatient(thread.getState() == Thread.State.NEW);
+        servers.add(new MapServer(line.number, line.space, line));
+        beats.add(new ServerHeartbeat(line, beats, space, time, new BlockCollector(line, table, space), eras, growing, this::empty));
+    }
+
+    /** A server has chosen this process to empty segments of its. */
+    private void empty(MapServiceClient line) {
+        Consumer<MapServiceClient> by = emptier;
+        if (by != null) {
+            by.accept(line);
+        }
+    }
+
+    /** Whoever empties segments where a server wants it; it must not wait. */
+    public void emptiesBy(Consumer<MapServiceClient> by) {
+        emptier = by;
+    }
+
+    private void left(MapServer server) {
+        space.empties(server.number(), new long[0]);
+        beats.removeIf(each -> each.server() == server.number());
+        servers.leave(server);
+        givenBack.forget(server.number());
+    }
+
+    /** For a session that is being opened. */
+    public Mailbox mailbox(int learnedWords) {
+        return new Mailbox(bell, eras, learnedWords);
+    }
+
+    /** From now on a session is served. */
+    public void serve(Mailbox mailbox, Consumer<HeldBlocks> holdings, LongSupplier oldestEra) {
+        sessions.add(new ServedSession(mailbox, holdings, oldestEra));
+    }
+
+    /**
+     * A session is closed: what it held goes back.
+     *
+     * @param sure whether all of its requests have ended, and it is known how; else it keeps what it has until this
+     *     process ends
+     */
+    public void closed(Mailbox mailbox, BlockAllocator allocator, boolean sure) {
+        if (!sure) {
+            return;
+        }
+        tasks.add(() -> {
+            HeldBlocks rest = new HeldBlocks();
+            allocator.forEachFree(rest::add);
+            mailbox.held(rest);
+            givenBack.add(rest);
+            givenBack.collect(mailbox);
+            sessions.removeIf(session -> session.mailbox == mailbox);
+        });
+    }
+
+    public boolean isClosed() {
+        return closed;
+    }
+
+    private void run() {
+        while (!closed) {
+            try {
+                bell.hear();
+                if (!work() && !bell.rings()) {
+                    servers.first().line().await(rest());
+                }
+            } catch (Throwable e) {
+                // An Error, too: all processes wait for one that is alive and says nothing.
+                if (!closed) {
+                    LOG.log(System.Logger.Level.WARNING, "a map's keeper goes on after an error", e);
+                    LockSupport.parkNanos(REST_NANOS);
+                }
+            }
+        }
+    }
+
+    /** @return whether there may be more to do at once */
+    private boolean work() {
+        boolean busy = tasks.run();
+        for (ServedSession session : sessions) {
+            givenBack.collect(session.mailbox);
+        }
+        busy |= givenBack.give(false);
+        requests.begin();
+        for (ServedSession session : sessions) {
+            busy |= requests.fetch(session.mailbox) | learn(session.mailbox);
+        }
+        boolean hope = false;
+        for (ServerHeartbeat each : beats) {
+            hope |= each.beatIfDue(this::report);
+            busy |= each.collect();
+        }
+        if (growing.goOn()) {
+            hurryAll();
+        }
+        if (hope) {
+            sessions.forEach(session -> session.mailbox.hope());
+        }
+        return busy;
+    }
+
+    private void hurryAll() {
+        beats.forEach(ServerHeartbeat::hurry);
+    }
+
+    private long oldestEra() {
+        long oldest = Long.MAX_VALUE;
+        for (ServedSession session : sessions) {
+            oldest = Math.min(oldest, session.oldestEra.getAsLong());
+        }
+        return oldest;
+    }
+
+    private long rest() {
+        long now = System.nanoTime();
+        long nanos = requests.waits() || growing.underWay() ? SOON_NANOS : REST_NANOS;
+        for (ServerHeartbeat each : beats) {
+            nanos = Math.min(nanos, each.next() - now);
+        }
+        return Math.max(1, nanos);
+    }
+
+    private boolean learn(Mailbox mailbox) {
+        if (!mailbox.asksToLearn()) {
+            return false;
+        }
+        MapServiceClient line = servers.first().line();
+        long[] words = mailbox.learned();
+        for (int i = 0; i < words.length; i++) {
+            line.with(1 + i, words[i]);
+        }
+        boolean did = line.call(MapCalls.LEARN, 1 + words.length);
+        for (int i = 0; did && i < words.length; i++) {
+            words[i] = line.reply(1 + i);
+        }
+        mailbox.answerLearned(did);
+        return true;
+    }
+
+    /** Says what this process holds of a server's blocks; see {@link MapCalls#HOLD}. */
+    private void report(MapServiceClient line, long round, long phase) {
+        if (line.unanswered()) {
+            return;
+        }
+        held.clear();
+        addHeld();
+        try {
+            if (!addPieces()) {
+                // Of an object that was taken to pieces in between: these are free now, or used again.
+                addHeld();
+            }
+        } catch (MapException e) {
+            // A server is lost, so not all can be said; the service asks again.
+            return;
+        }
+        held.distinct();
+        int n = 0;
+        for (int i = 0; i < held.count(); i++) {
+            if (space.serverOf(held.word(i)) == line.number) {
+                line.with(5 + n++, held.word(i));
+                if (n == MapCalls.MOST_WORDS) {
+                    if (!send(line, round, phase, false, n)) {
+                        return;
+                    }
+                    n = 0;
+                }
+            }
+        }
+        send(line, round, phase, true, n);
+    }
+
+    private void addHeld() {
+        for (ServedSession session : sessions) {
+            session.held.accept(held);
+        }
+        givenBack.held(held);
+    }
+
+    /**
+     * Adds the pieces of all objects that were found.
+     *
+     * @return false where some are not in pieces as they were found
+     */
+    private boolean addPieces() {
+        boolean all = true;
+        for (int i = held.indexCount() - 1; i >= 0; i--) {
+            int pieces = table.readIndex(held.index(i));
+            all &= pieces > 0;
+            for (int piece = 0; piece < pieces; piece++) {
+                held.add(table.piece(piece));
+            }
+        }
+        return all;
+    }
+
+    private static boolean send(MapServiceClient line, long round, long phase, boolean last, int n) {
+        line.with(1, round).with(2, phase).with(3, last ? 1 : 0).with(4, n);
+        return line.call(MapCalls.HOLD, 5 + n);
+    }
+
+    /** What the process calls servers by. */
+    public MapKeeperTasks tasks() {
+        return tasks;
+    }
+
+    /** Whether all processes and servers use a layout as it is; asks them soon. The keeper's thread. */
+    public boolean usedByAll(RegionDirectory layout) {
+        hurryAll();
+        if (growing.known() < layout.growths()) {
+            return false;
+        }
+        for (ServerHeartbeat each : beats) {
+            if (each.regions() < layout.regionsOf(each.server())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Segments that all servers have handed out. */
+    public long segmentsTaken() {
+        long sum = 0;
+        for (MapServer server : servers.all()) {
+            MapServiceClient line = server.line();
+            sum += tasks.ask(line, () -> line.call(MapCalls.STATE, 1) ? Optional.of(line.reply(1)) : Optional.empty());
+        }
+        return sum;
+    }
+
+    /** Segments that all servers have emptied, and that are being emptied. */
+    public long[] emptied() {
+        long[] sum = new long[2];
+        for (MapServer server : servers.all()) {
+            MapServiceClient line = server.line();
+            tasks.ask(line, () -> {
+                if (!line.call(MapCalls.STATE, 1)) {
+                    return Optional.empty();
+                }
+                sum[0] += line.reply(3 + (int) line.reply(2));
+                sum[1] += line.reply(4 + (int) line.reply(2));
+                return Optional.of(true);
+            });
+        }
+        return sum;
+    }
+
+    /** What all sessions have learned: an expert's weight each. */
+    public double[] weights() {
+        MapServiceClient line = servers.first().line();
+        return tasks.ask(line, () -> {
+            if (!line.call(MapCalls.STATE, 1)) {
+                return Optional.empty();
+            }
+            double[] weights = new double[(int) line.reply(2)];
+            for (int i = 0; i < weights.length; i++) {
+                weights[i] = Double.longBitsToDouble(line.reply(3 + i));
+            }
+            return Optional.of(weights);
+        });
+    }
+
+    /** Ends without giving anything back: the map is no more. */
+    public void drop() {
+        dropped = true;
+        close();
+    }
+
+    /** Gives back what sessions had that are closed, if the servers answer soon. Idempotent. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        tasks.close();
+        try {
+            thread.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (thread.isAlive()) {
+            // It still uses what is to be closed; that goes with the map's memory.
+            tasks.abandon();
+            return;
+        }
+        try {
+            if (!dropped) {
+                leave();
+            }
+        } finally {
+            tasks.abandon();
+            resources.close();
+        }
+    }
+
+    private void leave() {
+        tasks.run();
+        sessions.forEach(session -> givenBack.collect(session.mailbox));
+        while (givenBack.give(true)) {
+            // Until there is nothing more, or no answer.
+        }
+        for (MapServer server : servers.all()) {
+            MapServiceClient line = server.line();
+            if (sessions.isEmpty() && givenBack.isEmpty(line.number) && !line.unanswered()) {
+                line.call(MapCalls.LEAVE, 1);
+            }
+        }
+    }
+}

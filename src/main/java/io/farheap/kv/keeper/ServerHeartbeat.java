@@ -1,0 +1,244 @@
+package io.farheap.kv.keeper;
+
+import io.farheap.kv.blocks.RequestEpochs;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.space.SpaceMemory;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * A process's beats to one server: it lives; the server says its time, whether it has room, and what it wants of this
+ * process for a collection. A server that saw a process end asks whether the others have too, and beats carry question
+ * and answer. The keeper's thread.
+ */
+final class ServerHeartbeat {
+
+    private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** To the first server, which says what the map has grown by, and to those that can leave. */
+    private static final long OFTEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** While servers ask each other. */
+    private static final long ASKED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** Says what this process holds of a server's blocks. */
+    interface Report {
+        void of(MapServiceClient line, long round, long phase);
+    }
+
+    private record Fact(long process, int server) {}
+
+    private final MapServiceClient line;
+    private final MapTime time;
+    private final List<ServerHeartbeat> all;
+    private final SpaceMemory space;
+    private final BlockCollector collecting;
+    /** Processes that the server has seen end, and wants to know of whether they have ended elsewhere. */
+    private final List<Long> wanted = new ArrayList<>();
+
+    private final Set<Fact> facts = new LinkedHashSet<>();
+    private final long[] questions = new long[MapCalls.MOST_PROCESSES];
+    private final RequestEpochs eras;
+    private final GrowthTracker growing;
+    private final Consumer<MapServiceClient> emptier;
+    /** Regions that the server hands blocks out of. */
+    private long regions;
+    /** What the service's epoch said, the era that began then, and the epoch that the service may be told. */
+    private long toldEpoch;
+
+    private long toldEra;
+    private long epoch;
+    private long next = System.nanoTime();
+    /** Whether the server has said that it is to leave the map. */
+    private boolean leaving;
+
+    private boolean heard;
+
+    /**
+     * @param all to the servers that the process uses, these too
+     * @param emptier is told of a server that has chosen this process to empty segments
+     */
+    ServerHeartbeat(
+            MapServiceClient line,
+            List<ServerHeartbeat> all,
+            SpaceMemory space,
+            MapTime time,
+            BlockCollector collecting,
+            RequestEpochs eras,
+            GrowthTracker growing,
+            Consumer<MapServiceClient> emptier) {
+        this.emptier = emptier;
+        this.growing = growing;
+        this.eras = eras;
+        this.line = line;
+        this.time = time;
+        this.all = all;
+        this.space = space;
+        this.collecting = collecting;
+    }
+
+    /** Whether the server has ever answered. */
+    boolean heard() {
+        return heard;
+    }
+
+    /** @return whether the server has room */
+    boolean beatIfDue(Report report) {
+        return System.nanoTime() - next >= 0 && beat(report);
+    }
+
+    /** @return whether the server has room */
+    boolean beat(Report report) {
+        boolean often = line.number == 0 || line.number >= space.layout().madeOn();
+        next = System.nanoTime() + (often ? OFTEN_NANOS : BEAT_NANOS);
+        int asked = write();
+        long sent = time.local();
+        if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
+            return false;
+        }
+        heard = true;
+        if (line.number == 0) {
+            time.answered(sent, line.reply(1), time.local());
+        }
+        facts.clear();
+        long flags = line.reply(2);
+        long round = line.reply(3);
+        long phase = line.reply(4);
+        if (leaving != ((flags & MapCalls.LEAVING) != 0)) {
+            leaving = !leaving;
+            // Before the next era: whoever is of that one knows.
+            space.leaves(line.number, leaving);
+        }
+        learnEmptying();
+        if (toldEra == 0 && line.reply(7) > epoch) {
+            toldEpoch = line.reply(7);
+            toldEra = eras.begin();
+        }
+        long growths = line.reply(8);
+        long growthsOfAll = line.reply(9);
+        regions = line.reply(10);
+        boolean empties = (flags & MapCalls.EMPTIES) != 0;
+        wanted.clear();
+        for (int i = 0; i < line.reply(5); i++) {
+            wanted.add(line.reply(MapCalls.BEAT_REPLY_WORDS + i));
+        }
+        for (int i = 0; i < asked; i++) {
+            if ((line.reply(6) >>> i & 1) != 0) {
+                tell(questions[i]);
+            }
+        }
+        if ((flags & MapCalls.SOON) != 0) {
+            next = System.nanoTime() + SOON_NANOS;
+        }
+        if (!wanted.isEmpty() || !facts.isEmpty()) {
+            all.forEach(each -> each.hurry(ASKED_NANOS));
+        }
+        if ((flags & MapCalls.COLLECT) != 0) {
+            collecting.begin(round);
+        }
+        if (phase != 0) {
+            report.of(line, round, phase);
+        }
+        if (empties) {
+            emptier.accept(line);
+        }
+        learnGrowth(growths, growthsOfAll);
+        return (flags & MapCalls.ROOM) != 0;
+    }
+
+    /** Before the next era, too. */
+    private void learnEmptying() {
+        long[] places = new long[(int) line.reply(11)];
+        for (int i = 0; i < places.length; i++) {
+            places[i] = line.reply(MapCalls.BEAT_REPLY_WORDS + (int) line.reply(5) + i);
+        }
+        space.empties(line.number, places);
+    }
+
+    private void learnGrowth(long growths, long ofAll) {
+        if (line.number == 0 && growing.told(growths, ofAll)) {
+            all.forEach(ServerHeartbeat::hurry);
+        }
+        if (growing.offer(line, regions)) {
+            // It says next that it has room.
+            hurry();
+        }
+    }
+
+    /** The server's number among the map's. */
+    int server() {
+        return line.number;
+    }
+
+    /** Regions that the server hands blocks out of, as it has said last. */
+    long regions() {
+        return regions;
+    }
+
+    private long factCount() {
+        return Math.min(facts.size(), MapCalls.MOST_PROCESSES);
+    }
+
+    /** @return questions in the call */
+    private int write() {
+        if (toldEra != 0 && eras.oldest() >= toldEra) {
+            epoch = toldEpoch;
+            toldEra = 0;
+        }
+        int at = 1 + MapCalls.BEAT_WORDS;
+        int written = 0;
+        for (Fact fact : facts) {
+            if (written++ == MapCalls.MOST_PROCESSES) {
+                break;
+            }
+            line.with(at++, fact.process);
+            line.with(at++, fact.server);
+        }
+        Set<Long> distinct = new LinkedHashSet<>();
+        for (ServerHeartbeat other : all) {
+            if (other != this) {
+                distinct.addAll(other.wanted);
+            }
+        }
+        int asked = 0;
+        for (long process : distinct) {
+            if (asked < questions.length) {
+                questions[asked++] = process;
+                line.with(at++, process);
+            }
+        }
+        line.with(1, factCount()).with(2, asked).with(3, epoch).with(4, growing.growths());
+        return asked;
+    }
+
+    /** This server has no opening of a process. */
+    private void tell(long process) {
+        for (ServerHeartbeat other : all) {
+            if (other != this && other.wanted.contains(process)) {
+                other.facts.add(new Fact(process, line.number));
+            }
+        }
+    }
+
+    /** The next beat comes soon. */
+    void hurry() {
+        hurry(SOON_NANOS);
+    }
+
+    private void hurry(long nanos) {
+        next = Math.min(next, System.nanoTime() + nanos);
+    }
+
+    /** When there is something to do, by {@link System#nanoTime}. */
+    long next() {
+        return collecting.isActive() ? Math.min(next, collecting.next()) : next;
+    }
+
+    boolean collect() {
+        return collecting.goOn();
+    }
+}

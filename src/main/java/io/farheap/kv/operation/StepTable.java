@@ -1,0 +1,18 @@
+package io.farheap.kv.operation;
+
+import io.farheap.kv.space.RequestColumns;
+
+/** The steps of each kind of request. */
+public record StepTable(GetSteps gets, ChangeSteps changes, TouchSteps touches, DeleteSteps deletes, MoveSteps moves) {
+
+    public RequestSteps of(int kind) {
+        return switch (kind) {
+            case RequestColumns.GET -> gets;
+            case RequestColumns.DELETE -> deletes;
+            case RequestColumns.TOUCH -> touches;
+            case RequestColumns.MOVE, RequestColumns.EVICT, RequestColumns.EVICT_ALONE, RequestColumns.MAKE_ROOM, RequestColumns.COMPACT ->
+                moves;
+            default -> changes;
+        };
+    }
+}

@@ -1,0 +1,112 @@
+package io.farheap.kv.session;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.space.Reconnects;
+import java.lang.foreign.MemorySegment;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Waits for the only request of a session, and keeps what it finds. The session's thread. */
+final class AwaitedRequest {
+
+    private static final int SPINS = 2000;
+    private static final long SLEEP_NANOS = 1_000_000;
+
+    private final Polled session;
+    /** As {@link Reconnects#trouble}. */
+    private final Supplier<String> trouble;
+
+    private final KvHandler handler = this::take;
+    private boolean ended;
+    private int status;
+    private byte @Nullable [] value;
+    private long version;
+
+    /** A session's side of waiting. */
+    interface Polled {
+
+        int poll(KvHandler to);
+
+        void await(long nanos);
+
+        long version();
+
+        /** Whether nothing that it has posted beside keeps segments from changing their class. */
+        boolean settled();
+    }
+
+    AwaitedRequest(Polled session, Supplier<String> trouble) {
+        this.session = session;
+        this.trouble = trouble;
+    }
+
+    /** The value that was found; null where there was none. */
+    byte @Nullable [] value() {
+        return run() == KvStatus.DONE ? value : null;
+    }
+
+    @Nullable
+    VersionedValue versioned() {
+        byte[] found = value();
+        return found == null ? null : new VersionedValue(found, version);
+    }
+
+    OptionalLong number() {
+        byte[] sum = value();
+        return sum == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(MemorySegment.ofArray(sum).get(JAVA_LONG_UNALIGNED, 0));
+    }
+
+    boolean done() {
+        return run() == KvStatus.DONE;
+    }
+
+    /**
+     * Waits for the only request.
+     *
+     * @return its status
+     * @throws MapException where it has failed
+     */
+    int run() {
+        ended = false;
+        for (int spins = 0; !poll(); spins++) {
+            if (spins > SPINS) {
+                session.await(SLEEP_NANOS);
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        // Who waits may not poll again for long.
+        for (int spins = 0; !session.settled() && spins < SPINS; spins++) {
+            session.poll(handler);
+        }
+        if (MapException.isOf(status)) {
+            throw MapException.of(status, trouble.get());
+        }
+        return status;
+    }
+
+    private boolean poll() {
+        session.poll(handler);
+        return ended;
+    }
+
+    private void take(long tag, int with, MemorySegment found, long at, int bytes) {
+        ended = true;
+        status = with;
+        version = session.version();
+        value = null;
+        if (with == KvStatus.DONE) {
+            byte[] copy = new byte[bytes];
+            MemorySegment.copy(found, at, MemorySegment.ofArray(copy), 0, bytes);
+            value = copy;
+        }
+    }
+}

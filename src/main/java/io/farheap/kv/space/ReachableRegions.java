@@ -1,0 +1,56 @@
+package io.farheap.kv.space;
+
+import io.farheap.kv.format.SlotWord;
+
+/** Which of a map's regions a session has connections to, as far as it knows. Its thread. */
+public final class ReachableRegions {
+
+    private final SpaceMemory space;
+    private final Reconnects reconnects;
+
+    ReachableRegions(SpaceMemory space, Reconnects reconnects) {
+        this.space = space;
+        this.reconnects = reconnects;
+    }
+
+    /** Whether to all. */
+    public boolean all() {
+        return reconnects.all();
+    }
+
+    /** Whether nothing that was posted on a connection that failed may land any more. */
+    public boolean fenced() {
+        return reconnects.up();
+    }
+
+    public boolean region(int number) {
+        return reconnects.reaches(space.region(number));
+    }
+
+    /** Whether to the bucket of a key. */
+    public boolean bucket(long hash) {
+        return reconnects.all() || region(space.shape().bucketRegion(hash));
+    }
+
+    /** Whether to the block of a word; what names none needs no connection. */
+    public boolean block(long word) {
+        return reconnects.all() || !space.holdsBlock(word) || reconnects.reaches(space.regionOf(SlotWord.place(word)));
+    }
+
+    /** Whether to the block of a word later: the lease of its server holds. */
+    public boolean blockLater(long word) {
+        return space.holdsBlock(word)
+                && space.regionOf(SlotWord.place(word)).server().lost() == null;
+    }
+
+    /** A region of the table that is reached: this one, or the next that is; this one where none is. */
+    public int nearest(int region) {
+        int tables = space.shape().tableRegions();
+        for (int i = 0; i < tables; i++) {
+            if (region((region + i) % tables)) {
+                return (region + i) % tables;
+            }
+        }
+        return region;
+    }
+}

@@ -1,0 +1,400 @@
+package io.farheap.kv.space;
+
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.RegisteredBuffer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.LongConsumer;
+
+/**
+ * A session's requests, from issue to callback: a ring of places, each with columns for what the request is and how far
+ * it has come, and with local memory of its own. One thread.
+ */
+public final class RequestColumns {
+
+    private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
+
+    public static final int GET = 0;
+    public static final int SET = 1;
+    public static final int DELETE = 2;
+    public static final int ADD = 3;
+    public static final int REPLACE = 4;
+    public static final int COMPARE_AND_SET = 5;
+    public static final int INCREMENT = 6;
+    public static final int TOUCH = 7;
+    /** Of who takes a server out of the map: an object's block is to be on another, or the object goes. */
+    public static final int MOVE = 8;
+
+    public static final int EVICT = 9;
+    /** A compare-and-set that keeps the time to live. */
+    public static final int RESTORE = 10;
+    /** A move within the class of the object's block, which evicts nothing. */
+    public static final int COMPACT = 11;
+
+    /** An eviction from a slot that no higher one had the fingerprint of when it was read. */
+    public static final int EVICT_ALONE = 12;
+    /** The same, for a block that a move is to have. */
+    public static final int MAKE_ROOM = 13;
+
+    static final int KINDS = 14;
+
+    /** What a WRITE has done is not known. */
+    public static final int WRITE_UNKNOWN = 1;
+    /** What the last compare-and-swap has done is not known. */
+    public static final int SWAP_UNKNOWN = 2;
+    /** An operation was refused: to try again is in vain. */
+    public static final int REFUSED = 4;
+
+    /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
+    public static final int DONE = 0;
+
+    public static final int HELD = 1;
+    public static final int OWN_STEPS = 2;
+
+    /** How often the block of one word is read that is not whole, before its slot is taken for another's. */
+    private static final int ATTEMPTS = 8;
+
+    private static final int HASHES = 1 << 8;
+
+    // Local memory of a place.
+    private static final int BUCKET = 0;
+    private static final int OLD = SpaceShape.BUCKET_BYTES;
+    private static final int METADATA = OLD + 64;
+    private static final int HEAD = METADATA + 64;
+    private static final int KEY = HEAD + BlockFormat.MOST_HEAD_BYTES;
+    private static final int BLOCK = KEY + BlockFormat.MOST_KEY_BYTES + 64;
+    public static final int MOST_BLOCK_BYTES = SlotWord.MOST_UNITS * BlockFormat.UNIT_BYTES;
+    private static final int SAMPLE = BLOCK + MOST_BLOCK_BYTES;
+    /** Buckets that are read together to find what to evict. */
+    public static final int SAMPLE_BUCKETS = 16;
+    /** Objects of a sample whose blocks' heads are read, where the policy keeps something there. */
+    public static final int SAMPLE_HEADS = 16;
+
+    private static final int HEADS = SAMPLE + SAMPLE_BUCKETS * SpaceShape.BUCKET_BYTES;
+
+    private static final int PLACE_BYTES = HEADS + SAMPLE_HEADS * BlockFormat.MOST_HEAD_BYTES;
+    public final int count;
+    private final int mask;
+
+    public final long[] tag;
+    public final int[] kind;
+    public final int[] step;
+    /** Operations posted for the step, whose tags have not come back. */
+    public final int[] pending;
+    /** Whether one of them was lost. */
+    public final boolean[] lost;
+    /** What is not known of it since a connection failed, and what follows: a bit each. */
+    private final byte[] trouble;
+    /** How often it has met a connection that failed. */
+    public final int[] failures;
+    /** Whether its last compare-and-swap makes a slot name the request's own block, or claim it. */
+    public final boolean[] naming;
+
+    public final int[] status;
+    public final long[] hash;
+    /** Where the key is, padded to 8 bytes with zeros. */
+    public final long[] key;
+
+    public final int[] keyBytes;
+    /** The slot that the request is at, and its word as it was found. */
+    public final int[] slot;
+
+    public final long[] word;
+    /** The request's own block, if it has one. */
+    public final long[] block;
+
+    /** What the request is given beside key and value: a version, what is added, or an expiry in ms. */
+    public final long[] argument;
+
+    public final int[] attempts;
+    /** The word whose block was not whole when it was read last. */
+    private final long[] broken;
+
+    // For who looks at what the session holds, on another thread.
+    /** The block that the request writes. */
+    private final long[] writing;
+    /** The word that the request's compare-and-swap may take out of the table. */
+    private final long[] taking;
+    /** The era that the request has begun in, or has read anything of the map since; 0 for none. */
+    private final long[] era;
+
+    /** Of a part of the hash: how many requests have it. */
+    private final int[] sameHashes = new int[HASHES];
+
+    /** A ring of places whose postings have all come back, in the order in which they did. */
+    private final int[] ready;
+
+    private int readyHead;
+    private int readyTail;
+
+    private final long address;
+    private int first;
+    private int inUse;
+
+    /** @param count a power of two */
+    public RequestColumns(int count, RegisteredBuffer memory) {
+        this.count = count;
+        this.mask = count - 1;
+        this.address = memory.segment().address();
+        tag = new long[count];
+        kind = new int[count];
+        step = new int[count];
+        pending = new int[count];
+        lost = new boolean[count];
+        trouble = new byte[count];
+        failures = new int[count];
+        naming = new boolean[count];
+        status = new int[count];
+        hash = new long[count];
+        key = new long[count];
+        keyBytes = new int[count];
+        slot = new int[count];
+        word = new long[count];
+        block = new long[count];
+        argument = new long[count];
+        attempts = new int[count];
+        broken = new long[count];
+        writing = new long[count];
+        taking = new long[count];
+        era = new long[count];
+        ready = new int[count];
+    }
+
+    /**
+     * From now on the request may know words of the table: nothing that it reads is read before this can be seen.
+     *
+     * @param now 0 where it knows none any more, until it is called again
+     */
+    public void knows(int place, long now) {
+        WORDS.setVolatile(era, place, now);
+    }
+
+    /** What {@link #knows} was told last. The session's thread. */
+    public long era(int place) {
+        return era[place];
+    }
+
+    /** Any thread: the era of the oldest request in flight, {@link Long#MAX_VALUE} where there is none. */
+    public long oldestEra() {
+        long oldest = Long.MAX_VALUE;
+        for (int place = 0; place < count; place++) {
+            long one = (long) WORDS.getVolatile(era, place);
+            oldest = one == 0 ? oldest : Math.min(oldest, one);
+        }
+        return oldest;
+    }
+
+    /** From now on the request has a block. */
+    public void writes(int place, long ownBlock) {
+        WORDS.setRelease(writing, place, ownBlock);
+    }
+
+    public long writing(int place) {
+        return writing[place];
+    }
+
+    /** Before a compare-and-swap that may take a block over. */
+    public void takes(int place, long slotWord) {
+        WORDS.setRelease(taking, place, SlotWord.isLive(slotWord) ? slotWord : SlotWord.EMPTY);
+    }
+
+    public long taking(int place) {
+        return taking[place];
+    }
+
+    /** What the request had is where the session has free blocks, or in a slot. */
+    public void holdsNothing(int place) {
+        WORDS.setRelease(writing, place, SlotWord.EMPTY);
+        WORDS.setRelease(taking, place, SlotWord.EMPTY);
+        WORDS.setRelease(era, place, 0L);
+    }
+
+    /** Any thread: what requests hold. */
+    public void held(LongConsumer into) {
+        for (int place = 0; place < count; place++) {
+            into.accept((long) WORDS.getAcquire(taking, place));
+            into.accept((long) WORDS.getAcquire(writing, place));
+        }
+    }
+
+    public static long memoryBytes(int count) {
+        return (long) count * PLACE_BYTES;
+    }
+
+    public boolean full() {
+        return inUse == count;
+    }
+
+    public int inUse() {
+        return inUse;
+    }
+
+    /** The place of the next request. */
+    public int next() {
+        return first + inUse & mask;
+    }
+
+    /** A request with a hash is in the next place. */
+    public void add(long ofHash) {
+        trouble[next()] = 0;
+        failures[next()] = 0;
+        inUse++;
+        sameHashes[(int) ofHash & HASHES - 1]++;
+    }
+
+    /** Whether a request may have this hash; where none has, mostly not. */
+    public boolean mayHave(long aHash) {
+        return sameHashes[(int) aHash & HASHES - 1] > 0;
+    }
+
+    /** A posting of a request has come back. */
+    public void ended(int place, boolean wasLost) {
+        lost[place] |= wasLost;
+        if (--pending[place] == 0) {
+            ready[readyTail++ & mask] = place;
+        }
+    }
+
+    public void troubles(int place, int bits) {
+        trouble[place] |= (byte) bits;
+    }
+
+    public boolean hasTrouble(int place, int bit) {
+        return (trouble[place] & bit) != 0;
+    }
+
+    public void isOver(int place, int bit) {
+        trouble[place] &= (byte) ~bit;
+    }
+
+    /** Whether there are some that can go on: of a poll that was cut short, when no other is in flight. */
+    public boolean hasReady() {
+        return readyHead != readyTail;
+    }
+
+    /** The next of those that can go on since {@link #ended}; {@link Bucket#NONE} where there is none. */
+    public int nextReady() {
+        return readyHead == readyTail ? Bucket.NONE : ready[readyHead++ & mask];
+    }
+
+    /** The place of the oldest request. */
+    public int first() {
+        return first;
+    }
+
+    /** The oldest request that has not ended, or {@link Bucket#NONE}. */
+    public int oldestUndone() {
+        int place = first;
+        for (int i = 0; i < inUse; i++) {
+            if (step[place] != DONE) {
+                return place;
+            }
+            place = after(place);
+        }
+        return Bucket.NONE;
+    }
+
+    public boolean isOldestUndone(int place) {
+        return oldestUndone() == place;
+    }
+
+    /** The place of the request after one. */
+    public int after(int place) {
+        return place + 1 & mask;
+    }
+
+    public void removeFirst() {
+        sameHashes[(int) hash[first] & HASHES - 1]--;
+        inUse--;
+        // Who has one request at a time has all of them in the same memory, which is near.
+        first = inUse == 0 ? 0 : first + 1 & mask;
+    }
+
+    /**
+     * Notes that the block that a word names was not whole: it was used again, so the slot has another word by now, or
+     * else it stays broken.
+     *
+     * @return whether it stays so
+     */
+    public boolean staysBroken(int place, long word) {
+        if (broken[place] != word) {
+            broken[place] = word;
+            attempts[place] = 0;
+        }
+        return ++attempts[place] > ATTEMPTS;
+    }
+
+    /** Whether the head is that of the block that the request's word names: else it was used again since. */
+    public boolean headIsOfWord(int place) {
+        return BlockFormat.incarnation(NativeMemory.ALL, head(place)) == SlotWord.incarnation(word[place]);
+    }
+
+    // Where the memory of a place is: in the registered buffer, and as addresses.
+
+    static long bucketAt(int place) {
+        return (long) place * PLACE_BYTES + BUCKET;
+    }
+
+    static long sampleAt(int place) {
+        return (long) place * PLACE_BYTES + SAMPLE;
+    }
+
+    /** The head of the block of one of a sample's objects. */
+    public static long sampledHeadAt(int place, int number) {
+        return (long) place * PLACE_BYTES + HEADS + (long) number * BlockFormat.MOST_HEAD_BYTES;
+    }
+
+    /** The head of the block that a set replaces; an increment has all of that block there and where keys are else. */
+    public static long headAt(int place) {
+        return (long) place * PLACE_BYTES + HEAD;
+    }
+
+    static long oldAt(int place) {
+        return (long) place * PLACE_BYTES + OLD;
+    }
+
+    static long metadataAt(int place) {
+        return (long) place * PLACE_BYTES + METADATA;
+    }
+
+    public static long blockAt(int place) {
+        return (long) place * PLACE_BYTES + BLOCK;
+    }
+
+    /** Where a request without a block of its own keeps its key. */
+    public long keyMemory(int place) {
+        return address + (long) place * PLACE_BYTES + KEY;
+    }
+
+    public long bucket(int place) {
+        return address + bucketAt(place);
+    }
+
+    public long sample(int place) {
+        return address + sampleAt(place);
+    }
+
+    public long sampledHead(int place, int number) {
+        return address + sampledHeadAt(place, number);
+    }
+
+    public long head(int place) {
+        return address + headAt(place);
+    }
+
+    long old(int place) {
+        return address + oldAt(place);
+    }
+
+    long metadata(int place) {
+        return address + metadataAt(place);
+    }
+
+    public long blockCopy(int place) {
+        return address + blockAt(place);
+    }
+}

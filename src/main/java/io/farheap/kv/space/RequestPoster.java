@@ -1,0 +1,509 @@
+package io.farheap.kv.space;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.Slot;
+import io.farheap.kv.format.SlotWord;
+import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.policy.Metadata;
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.PostResult;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteRegion;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Posts what requests need, and counts for each what has not come back: nothing for what is done at once. The queue
+ * takes as much as all requests and hints need together, so a posting fails only where a server is lost. One thread.
+ */
+public final class RequestPoster {
+
+    private static final int MOST_OF_A_STEP = 3;
+    /** Writes and additions that nobody waits for. */
+    public static final int HINTS = 64;
+    /** So many are posted with one doorbell. */
+    private static final int HINTS_AT_ONCE = 8;
+
+    private static final int NONE = -1;
+    /** Of each. */
+    public static final int HINT_BYTES = Metadata.EXTENSION_WORDS * Long.BYTES;
+
+    /** Tags of hints; those of requests are their places. */
+    static final long HINT_TAG = 1L << 32;
+    /** Of the READ of an index. */
+    public static final long INDEX_TAG = 1L << 31;
+    /** Of a READ that the request, whose place is added, can do without. */
+    public static final long HEAD_TAG = 1L << 30;
+    /** Of a request's compare-and-swap, and of its WRITE: behind a failure they matter more than what is read. */
+    public static final long SWAP_TAG = 1L << 29;
+
+    public static final long WRITE_TAG = 1L << 28;
+    /** Of the place in a request's tag. */
+    public static final long PLACE_MASK = WRITE_TAG - 1;
+
+    private final DeepQueue queue;
+    private final ReachableRegions reach;
+    private final SpaceMemory space;
+    private final RequestColumns operations;
+    private final RegisteredBuffer memory;
+    /** For each hint what it writes, or where the value lands that it added to. */
+    private final RegisteredBuffer hints;
+
+    private final long hintsAddress;
+    /** Of a hint that writes into a block: the era that it began in. */
+    private final AtomicLongArray hintEras = new AtomicLongArray(HINTS);
+
+    /** The oldest of what may land late. */
+    private volatile long keptEra = Long.MAX_VALUE;
+
+    private final int[] freeHints = new int[HINTS];
+    private int freeHintCount = HINTS;
+
+    // Those that wait to be posted together.
+    private final int[] waitingHintNumbers = new int[HINTS_AT_ONCE];
+    private final RemoteRegion[] hintRegions = new RemoteRegion[HINTS_AT_ONCE];
+    private final long[] hintOffsets = new long[HINTS_AT_ONCE];
+    private final int[] hintLengths = new int[HINTS_AT_ONCE];
+    private final long[] hintDeltas = new long[HINTS_AT_ONCE];
+    private int waitingHints;
+    private long skippedHints;
+    private int lists;
+
+    public RequestPoster(
+            DeepQueue queue,
+            SpaceMemory space,
+            RequestColumns operations,
+            RegisteredBuffer memory,
+            RegisteredBuffer hints) {
+        this.queue = queue;
+        this.reach = new ReachableRegions(space, queue.reconnects());
+        this.space = space;
+        this.operations = operations;
+        this.memory = memory;
+        this.hints = hints;
+        this.hintsAddress = hints.segment().address();
+        for (int i = 0; i < HINTS; i++) {
+            freeHints[i] = i;
+        }
+    }
+
+    /** By one request; with an extension, the heads of a sample's blocks. */
+    public static int mostOfAStep(int extensionWords) {
+        return extensionWords == 0 ? MOST_OF_A_STEP : RequestColumns.SAMPLE_HEADS;
+    }
+
+    /** What is posted until {@link #endList} goes with one doorbell. */
+    public void beginList() {
+        if (lists++ == 0) {
+            queue.beginList();
+        }
+    }
+
+    /** Of lists in a list, the outermost is posted. */
+    public void endList() {
+        if (--lists == 0) {
+            queue.postList();
+        }
+    }
+
+    /** Reads the bucket of a request's key. */
+    public void readBucket(int place) {
+        long hash = operations.hash[place];
+        SpaceShape shape = space.shape();
+        note(
+                place,
+                queue.executeRead(
+                        bucketRegion(hash),
+                        shape.bucketAt(hash),
+                        memory,
+                        RequestColumns.bucketAt(place),
+                        SpaceShape.BUCKET_BYTES,
+                        place));
+    }
+
+    /**
+     * Reads buckets that lie together, to find what to evict.
+     *
+     * @param behind how many other buckets they come to lie behind
+     */
+    public void readSample(int place, int region, int bucket, int buckets, int behind) {
+        note(
+                place,
+                queue.read(
+                        space.region(region),
+                        space.shape().bucketAt(bucket),
+                        memory,
+                        RequestColumns.sampleAt(place) + (long) behind * SpaceShape.BUCKET_BYTES,
+                        buckets * SpaceShape.BUCKET_BYTES,
+                        place));
+    }
+
+    /**
+     * Reads the block that a word names.
+     *
+     * @return false where it names none that can be
+     */
+    public boolean readBlock(int place, long word, RegisteredBuffer into, long at) {
+        long block = SlotWord.place(word);
+        int units = SlotWord.units(word);
+        if (!space.holdsBlock(word)) {
+            return false;
+        }
+        note(
+                place,
+                queue.executeRead(
+                        space.regionOf(block), space.offsetOf(block), into, at, units * BlockFormat.UNIT_BYTES, place));
+        return true;
+    }
+
+    /** As {@link #readBlock}, into the request's own memory. */
+    public boolean readBlock(int place, long word) {
+        return readBlock(place, word, memory, RequestColumns.blockAt(place));
+    }
+
+    /**
+     * Reads the words before the key of the block that a word names.
+     *
+     * @return false where it names none that can be
+     */
+    public boolean readHead(int place, long word, long at, int extensionWords) {
+        long block = SlotWord.place(word);
+        if (!space.holds(block, SlotWord.units(word))) {
+            return false;
+        }
+        note(
+                place,
+                queue.read(
+                        space.regionOf(block),
+                        space.offsetOf(block),
+                        memory,
+                        at,
+                        BlockFormat.HEADER_BYTES + extensionWords * Long.BYTES,
+                        place));
+        return true;
+    }
+
+    /**
+     * Reads the first bytes of the block that a word names, at most all of it.
+     *
+     * @return false where it names none that can be
+     */
+    public boolean readStart(int place, long word, long at, int bytes) {
+        long block = SlotWord.place(word);
+        int units = SlotWord.units(word);
+        if (!space.holds(block, units)) {
+            return false;
+        }
+        int most = Math.min(bytes, units * BlockFormat.UNIT_BYTES);
+        note(place, queue.executeRead(space.regionOf(block), space.offsetOf(block), memory, at, most, place));
+        return true;
+    }
+
+    /**
+     * Reads the first bytes of the block that the request's word names, to {@link RequestColumns#head}.
+     *
+     * @param bytes those of a header at least
+     * @return false where it names none that can be; the head is of no incarnation that there is then
+     */
+    public boolean readHeader(int place, int bytes) {
+        NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
+        return readStart(place, operations.word[place], RequestColumns.headAt(place), bytes);
+    }
+
+    /**
+     * Reads the first bytes of the block that the request's word names, to {@link RequestColumns#head}, where the request
+     * can do without: what cannot be read has a head of no incarnation that there is.
+     */
+    public void readReplaced(int place, int bytes) {
+        NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
+        long word = operations.word[place];
+        long block = SlotWord.place(word);
+        int units = SlotWord.units(word);
+        if (!space.holds(block, units)) {
+            return;
+        }
+        int posting = queue.read(
+                space.regionOf(block),
+                space.offsetOf(block),
+                memory,
+                RequestColumns.headAt(place),
+                Math.min(bytes, units * BlockFormat.UNIT_BYTES),
+                HEAD_TAG | place);
+        if (posting == PostResult.OK) {
+            operations.pending[place]++;
+        }
+    }
+
+    /** The READ of {@link #readReplaced} has ended. */
+    public void readReplacedEnded(int place, boolean read) {
+        if (!read) {
+            NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
+        }
+        operations.ended(place, false);
+    }
+
+    /** Writes a request's block, of which so many bytes are used, to its place. */
+    public void writeBlock(int place, int bytes) {
+        long block = SlotWord.place(operations.block[place]);
+        note(
+                place,
+                queue.write(
+                        space.regionOf(block),
+                        space.offsetOf(block),
+                        memory,
+                        RequestColumns.blockAt(place),
+                        bytes,
+                        WRITE_TAG | place));
+    }
+
+    /** Writes a piece of a request's value to its place. */
+    public void writePiece(int place, long word, RegisteredBuffer from, long at, int bytes) {
+        long block = SlotWord.place(word);
+        note(place, queue.write(space.regionOf(block), space.offsetOf(block), from, at, bytes, WRITE_TAG | place));
+    }
+
+    /**
+     * Reads an index that is no request's.
+     *
+     * @return how the posting went
+     */
+    public int readIndex(long word, RegisteredBuffer into) {
+        long block = SlotWord.place(word);
+        return queue.read(
+                space.regionOf(block),
+                space.offsetOf(block),
+                into,
+                0,
+                SlotWord.units(word) * BlockFormat.UNIT_BYTES,
+                INDEX_TAG);
+    }
+
+    /** Changes the word of a slot of the request's bucket; what it was lands in {@link #found}. */
+    public void swap(int place, int slot, long expected, long value) {
+        long hash = operations.hash[place];
+        swap(place, bucketRegion(hash), space.shape().bucketAt(hash), slot, expected, value);
+    }
+
+    /** Changes the word of a slot of any bucket. */
+    public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
+        operations.takes(place, expected);
+        operations.naming[place] = value != SlotWord.EMPTY && !SlotWord.isHistory(value);
+        // Where it is not executed, it has found something else.
+        NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
+        note(
+                place,
+                queue.compareAndSwap(
+                        region,
+                        bucketAt + Slot.offset(slot),
+                        expected,
+                        value,
+                        memory,
+                        RequestColumns.oldAt(place),
+                        SWAP_TAG | place));
+    }
+
+    /** What the last {@link #swap} of a request found. */
+    public long found(int place) {
+        return NativeMemory.ALL.get(JAVA_LONG, operations.old(place));
+    }
+
+    /** Says what {@link #writeMetadata} writes. */
+    public void fillMetadata(int place, long expirySeconds, Metadata object) {
+        long hash = operations.hash[place];
+        long at = operations.metadata(place) - Slot.HASH;
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, hash);
+        NativeMemory.ALL.set(JAVA_INT, at + Slot.FREQUENCY, (int) Math.min(object.frequency(), Slot.MOST_FREQUENCY));
+        NativeMemory.ALL.set(JAVA_INT, at + Slot.EXPIRY, (int) expirySeconds);
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.INSERTED, object.insertTime());
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, object.lastAccess());
+    }
+
+    /** Writes what stands behind the word of a slot that the request has just filled. */
+    public void writeMetadata(int place, int slot) {
+        long hash = operations.hash[place];
+        note(
+                place,
+                queue.write(
+                        bucketRegion(hash),
+                        space.shape().bucketAt(hash) + Slot.offset(slot) + Slot.HASH,
+                        memory,
+                        RequestColumns.metadataAt(place),
+                        Slot.METADATA_BYTES,
+                        WRITE_TAG | place));
+    }
+
+    /** Adds to a counter; what it was lands in {@link #counted}. */
+    public void add(int place, RemoteRegion region, long offset, long delta) {
+        note(place, queue.fetchAndAdd(region, offset, delta, memory, RequestColumns.oldAt(place) + Long.BYTES, place));
+    }
+
+    public long counted(int place) {
+        return NativeMemory.ALL.get(JAVA_LONG, operations.old(place) + Long.BYTES);
+    }
+
+    /** Nobody waits for it. */
+    public void hintWrite(RemoteRegion region, long offset, long value) {
+        int hint = takeHint();
+        if (hint != NONE) {
+            NativeMemory.ALL.set(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES, value);
+            hint(hint, region, offset, Long.BYTES, 0);
+        }
+    }
+
+    /** Writes the expiry of the slot of a request's key, and nobody waits for it. */
+    public void hintExpiry(int place, int slot, long seconds) {
+        int hint = takeHint();
+        if (hint != NONE) {
+            NativeMemory.ALL.set(JAVA_INT, hintsAddress + (long) hint * HINT_BYTES, (int) seconds);
+            long hash = operations.hash[place];
+            long offset = space.shape().bucketAt(hash) + Slot.offset(slot) + Slot.EXPIRY;
+            hint(hint, bucketRegion(hash), offset, Integer.BYTES, 0);
+        }
+    }
+
+    /** Writes the extension of the block that a word names, and nobody waits for it. */
+    public void hintWriteExtension(long word, Metadata object, int words) {
+        int hint = takeHint();
+        if (hint == NONE) {
+            return;
+        }
+        for (int i = 0; i < words; i++) {
+            NativeMemory.ALL.set(
+                    JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES + (long) i * Long.BYTES, object.extension(i));
+        }
+        long block = SlotWord.place(word);
+        // The word is one that a request in flight has read.
+        hintEras.set(hint, operations.oldestEra());
+        long offset = BlockFormat.extensionAt(space.offsetOf(block));
+        // It does not wait for others: as long as it does, no segment is used again.
+        postHint(hint, space.regionOf(block), offset, words * Long.BYTES, 0);
+    }
+
+    /** Adds to 8 bytes, and nobody waits for it. */
+    public void hintAdd(RemoteRegion region, long offset, long delta) {
+        int hint = takeHint();
+        if (hint != NONE) {
+            hint(hint, region, offset, 0, delta);
+        }
+    }
+
+    private int takeHint() {
+        if (freeHintCount == 0) {
+            skippedHints++;
+            return NONE;
+        }
+        return freeHints[--freeHintCount];
+    }
+
+    /**
+     * With the list that is being made, if there is one; else it waits for others, as a doorbell costs more than the
+     * hint: until there are {@link #HINTS_AT_ONCE}, or the session has nothing else to do ({@link #postHints}).
+     *
+     * @param bytes to write; 0 where a delta is to be added
+     */
+    private void hint(int hint, RemoteRegion region, long offset, int bytes, long delta) {
+        if (lists > 0) {
+            // Those that wait first: the last that writes a slot is right.
+            postHints();
+            postHint(hint, region, offset, bytes, delta);
+            return;
+        }
+        hintRegions[waitingHints] = region;
+        hintOffsets[waitingHints] = offset;
+        hintLengths[waitingHints] = bytes;
+        hintDeltas[waitingHints] = delta;
+        waitingHintNumbers[waitingHints++] = hint;
+        if (waitingHints == HINTS_AT_ONCE) {
+            postHints();
+        }
+    }
+
+    /** Posts hints that wait. */
+    public void postHints() {
+        if (waitingHints == 0) {
+            return;
+        }
+        beginList();
+        for (int i = 0; i < waitingHints; i++) {
+            postHint(waitingHintNumbers[i], hintRegions[i], hintOffsets[i], hintLengths[i], hintDeltas[i]);
+        }
+        waitingHints = 0;
+        endList();
+    }
+
+    private void postHint(int hint, RemoteRegion region, long offset, int bytes, long delta) {
+        long at = (long) hint * HINT_BYTES;
+        long tag = HINT_TAG | hint;
+        int posting = bytes == 0
+                ? queue.fetchAndAdd(region, offset, delta, hints, at, tag)
+                : queue.write(region, offset, hints, at, bytes, tag);
+        if (posting != PostResult.OK) {
+            hintEnded(hint, false);
+            skippedHints++;
+        }
+    }
+
+    /** Any thread: as {@link RequestColumns#oldestEra}, of hints that write into blocks. */
+    public long oldestEra() {
+        long oldest = keptEra;
+        for (int hint = 0; hint < HINTS; hint++) {
+            long one = hintEras.get(hint);
+            oldest = one == 0 ? oldest : Math.min(oldest, one);
+        }
+        return oldest;
+    }
+
+    /** @param unknown whether it may still land, in a block that is not to be used again before it cannot */
+    public void hintEnded(long tag, boolean unknown) {
+        int hint = (int) tag;
+        if (unknown && hintEras.get(hint) != 0) {
+            keepEra(hintEras.get(hint));
+        }
+        hintEras.setRelease(hint, 0);
+        freeHints[freeHintCount++] = hint;
+    }
+
+    /** Something that began in an era may land until all connections are made again, or their leases have ended. */
+    public void keepEra(long era) {
+        if (!reach.fenced() && era != 0 && era < keptEra) {
+            keptEra = era;
+        }
+    }
+
+    /** All connections stand. */
+    public void fenced() {
+        keptEra = Long.MAX_VALUE;
+    }
+
+    /** Which regions the session has connections to. */
+    public ReachableRegions reach() {
+        return reach;
+    }
+
+    /** Hints under way. */
+    int hintsInFlight() {
+        return HINTS - freeHintCount;
+    }
+
+    long skippedHints() {
+        return skippedHints;
+    }
+
+    /** The region that has the bucket of a key. */
+    RemoteRegion bucketRegion(long hash) {
+        return space.region(space.shape().bucketRegion(hash));
+    }
+
+    private void note(int place, int posting) {
+        switch (posting) {
+            case PostResult.OK -> operations.pending[place]++;
+            case PostResult.DONE -> {}
+            // Of a region that was given back, too.
+            case PostResult.LOST, PostResult.INVALID -> operations.lost[place] = true;
+            default ->
+                throw new IllegalStateException("an operation of a map's was refused: " + PostResult.describe(posting));
+        }
+    }
+}

@@ -1,0 +1,340 @@
+package io.farheap.procedure.translate.running;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.procedure.Call;
+import io.farheap.procedure.CallStatus;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call in progress: begun, run in slices, suspended at accesses and loops, saved and loaded. It can be used for one
+ * call after another, and allocates nothing after construction. One thread at a time.
+ *
+ * <pre>{@code
+ * context.begin(code, from, span, argumentBytes, resultCapacity, fuelLimit);   // arguments are at argumentsAddress()
+ * for (;;) {
+ *     context.map(table, entries, regionShift);
+ *     switch (context.run(sliceFuel)) {
+ *         case Context.RETURNED, Context.ENDED -> ...
+ *         case Context.FUEL, Context.TURN -> others run
+ *         case Context.ACCESS -> its region is elsewhere: accessDone(result) when it was made, or map and run again
+ *     }
+ * }
+ * }</pre>
+ */
+public final class CallContext extends CallFrame {
+
+    /** Native memory that a context needs. */
+    public static final int MEMORY_BYTES = 3 * 4096 + 64;
+
+    /** Outcome of {@link #run}: the procedure returned {@link #code}. */
+    public static final int RETURNED = CallFrame.RETURNED;
+    /** The slice is used up. */
+    public static final int FUEL = CallFrame.FUEL;
+    /** It is about to access the word at {@link #touchAddress}. */
+    public static final int TURN = CallFrame.TURN;
+    /** It is about to access what is in no region of the map. */
+    public static final int ACCESS = CallFrame.ACCESS;
+    /** It ended with {@link #status}, and has returned nothing. */
+    public static final int ENDED = CallFrame.ENDED;
+
+    /** Kinds of an access; {@link #accessBytes} loaded from {@link #address}. */
+    public static final int READ = 0;
+    /** {@link #value} stored. */
+    public static final int WRITE = 1;
+    /** {@link #expected} and {@link #value}; the result is 1 where it was set, else 0. */
+    public static final int COMPARE_AND_SET = 2;
+    /** {@link #value} added; the result is what was there. */
+    public static final int ADD = 3;
+    /** {@link #accessBytes} of words to set at {@link #scratchAt}, 24 for each; the result is 1 or 0. */
+    public static final int SET = 4;
+    /** {@link #accessBytes} from {@link #address} to {@link #scratchAt}; the result is not looked at. */
+    public static final int COPY_TO_SCRATCH = 5;
+    /** {@link #accessBytes} from {@link #scratchAt} to {@link #address}; the result is not looked at. */
+    public static final int COPY_FROM_SCRATCH = 6;
+
+    private static final int MOST_SLICE = 1 << 30;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    private @Nullable TranslatedCode running;
+    private long fuelLimit;
+
+    /**
+     * @param memory native, {@link #MEMORY_BYTES} or more, aligned to 8, alive for as long as the context is used:
+     *     arguments, result, scratch memory, and a word of its own
+     */
+    public CallContext(MemorySegment memory) {
+        super(memory.address(), memory.address() + 4096, memory.address() + 8192, memory.address() + 12288);
+        if (!memory.isNative() || memory.byteSize() < MEMORY_BYTES || (memory.address() & 7) != 0) {
+            throw new IllegalArgumentException("memory of " + memory.byteSize() + " bytes at " + memory.address()
+                    + "; a context needs native memory, " + MEMORY_BYTES + " bytes, aligned to 8");
+        }
+    }
+
+    /** How many entries the table of a {@link #map} has for so many regions: the least power of two. */
+    public static int entries(int regions) {
+        return Integer.highestOneBit(Math.max(1, regions * 2 - 1));
+    }
+
+    /** Native address where whoever begins a call puts its arguments. */
+    public long argumentsAddress() {
+        return arguments;
+    }
+
+    /** Native address of the result. */
+    public long resultAddress() {
+        return results;
+    }
+
+    /** Native address of scratch memory. */
+    public long scratchAddress() {
+        return scratch;
+    }
+
+    /**
+     * Begins a call. The numbers may be a client's: a footprint that is none has no bytes.
+     *
+     * @param from the footprint's first cache address
+     * @param span its bytes
+     * @param argumentBytes at {@link #argumentsAddress}, at most 4096
+     * @param resultCapacity at most 4096
+     * @param fuelLimit of the whole call
+     */
+    public void begin(
+            TranslatedCode code, long from, long span, int argumentBytes, int resultCapacity, long fuelLimit) {
+        if (argumentBytes < 0
+                || argumentBytes > Call.ARGUMENT_BYTES
+                || resultCapacity < 0
+                || resultCapacity > Call.RESULT_BYTES) {
+            throw new IllegalArgumentException(argumentBytes + " bytes of arguments and " + resultCapacity
+                    + " for the result; each has 0 to " + Call.RESULT_BYTES);
+        }
+        running = code;
+        this.from = from;
+        this.span = from < 0 || span < 0 ? 0 : Math.min(span, Long.MAX_VALUE - from);
+        this.argumentBytes = argumentBytes;
+        this.resultCapacity = resultCapacity;
+        this.fuelLimit = fuelLimit;
+        fuelUsed = 0;
+        resultBytes = 0;
+        scratchBytes = 0;
+        windowBytes = 0;
+        resume = 0;
+        turned = false;
+        place = 0;
+        done = false;
+        special = turns;
+        status = CallStatus.DONE;
+        line = 0;
+        forgetAccess();
+    }
+
+    /**
+     * Says where regions are, before each slice.
+     *
+     * @param table native address of {@code entries} words: by virtual region (cache address &gt;&gt;&gt;
+     *     {@code regionShift}) the native address of its 2^{@code regionShift} bytes in this process, 0 where it is not
+     *     here. It is read until {@link #run} returns.
+     * @param entries a power of two
+     */
+    public void map(long table, int entries, int regionShift) {
+        if (Integer.bitCount(entries) != 1 || entries < 0 || regionShift < 3 || regionShift > 48 || table == 0) {
+            throw new IllegalArgumentException("a table at " + table + " of " + entries + " regions of 2^" + regionShift
+                    + " bytes; it must have a power of two of them, of 2^3 to 2^48 bytes");
+        }
+        this.table = table;
+        this.entries = entries;
+        this.shift = regionShift;
+        this.mask = (1L << regionShift) - 1;
+        this.partMask = (int) Math.min(mask, MOST_PART - 1);
+        windowBytes = 0;
+    }
+
+    /**
+     * Whether it leaves with {@link #TURN} before each access to another cache line than the one before. Whoever runs
+     * several contexts then has the words of all loaded by {@link #touch} at once, so that cache misses overlap, and
+     * runs each of them to its next access.
+     */
+    public void turns(boolean leaves) {
+        turns = leaves;
+        special = leaves || done;
+        windowBytes = 0;
+    }
+
+    /**
+     * Runs on.
+     *
+     * @param sliceFuel at least 1; it may take as much more as a turn of its innermost loop, or a copy, takes
+     * @return {@link #RETURNED}, {@link #FUEL}, {@link #TURN}, {@link #ACCESS} or {@link #ENDED}
+     */
+    public int run(long sliceFuel) {
+        TranslatedCode code = running;
+        if (code == null) {
+            throw new IllegalStateException("the context has no call, or it has ended");
+        }
+        long left = fuelLimit - fuelUsed;
+        if (left <= 0) {
+            return outOfFuel(code.shape);
+        }
+        int slice = (int) Math.max(1, Math.min(Math.min(sliceFuel, left), MOST_SLICE));
+        fuel = slice;
+        CodeShape shape = code.shape;
+        int result;
+        do {
+            int at = resume & shape.mask();
+            result = !turns && shape.fast()[at] ? code.fast(this, at) : code.step(this, at);
+        } while (result == HANDOVER);
+        fuelUsed += slice - fuel;
+        if (result == ENDED || result == RETURNED) {
+            running = null;
+            if (result == ENDED && line == 0) {
+                line = shape.lines()[resume];
+            }
+        } else if (result == FUEL && fuelUsed >= fuelLimit) {
+            return outOfFuel(shape);
+        }
+        return result;
+    }
+
+    private int outOfFuel(CodeShape shape) {
+        running = null;
+        line = shape.lines()[resume & shape.mask()];
+        status = CallStatus.OUT_OF_FUEL;
+        return ENDED;
+    }
+
+    /**
+     * The access at which it left with {@link #ACCESS} has been made elsewhere: the next run goes on behind it. What
+     * {@link #COPY_TO_SCRATCH} copies is in scratch memory already.
+     *
+     * @param result what it found: bytes loaded, from the lowest on; what {@link #ADD} found; 1 or 0
+     */
+    public void accessDone(long result) {
+        NativeMemory.ALL.set(LONG, mailbox, result);
+        if (kind == COPY_TO_SCRATCH) {
+            scratchBytes = Math.max(scratchBytes, scratchAt + bytes);
+        }
+        done = true;
+        special = true;
+        turned = false;
+        windowBytes = 0;
+    }
+
+    /** Ends the call, wherever it is. */
+    public void end() {
+        running = null;
+    }
+
+    /** What the procedure returned. */
+    public int code() {
+        return code;
+    }
+
+    /** Of {@link CallStatus}. */
+    public int status() {
+        return status;
+    }
+
+    /** Of the user's source, after {@link #ENDED}; 0 where unknown. */
+    public int line() {
+        return line;
+    }
+
+    /** Cache address of the access; after {@link #ENDED} also a place in arguments, result or scratch memory. */
+    public long address() {
+        return address;
+    }
+
+    /** {@link #READ} to {@link #COPY_FROM_SCRATCH}. */
+    public int accessKind() {
+        return kind;
+    }
+
+    /** Length of the access. */
+    public int accessBytes() {
+        return bytes;
+    }
+
+    /** What it stores or adds. */
+    public long value() {
+        return value;
+    }
+
+    /** What it expects. */
+    public long expected() {
+        return expected;
+    }
+
+    /** Place in scratch memory that it copies to or from. */
+    public int scratchAt() {
+        return scratchAt;
+    }
+
+    /** Native address of what it accesses next, after {@link #TURN}. */
+    public long touchAddress() {
+        return place;
+    }
+
+    /**
+     * Loads a word of what each context accesses next, after {@link #TURN}.
+     *
+     * @return to be used for something, lest the loads be optimised away
+     */
+    public static long touch(CallContext[] contexts, int first, int count) {
+        long sum = 0;
+        for (int i = first; i < first + count; i++) {
+            sum += NativeMemory.ALL.get(ValueLayout.JAVA_BYTE, contexts[i].place);
+        }
+        return sum;
+    }
+
+    /** Taken so far. */
+    public long fuelUsed() {
+        return fuelUsed;
+    }
+
+    /** Length of the result so far. */
+    public int resultBytes() {
+        return resultBytes;
+    }
+
+    /** Length of {@link #save}, a multiple of 8. */
+    public int saveBytes() {
+        return SavedCall.bytes(this, shape().slots()[resume]);
+    }
+
+    private CodeShape shape() {
+        TranslatedCode code = running;
+        if (code == null) {
+            throw new IllegalStateException("the context has no call, or it has ended");
+        }
+        return code.shape;
+    }
+
+    /** The most that {@link #saveBytes} can be. */
+    public static int mostSaveBytes() {
+        return SavedCall.MOST_BYTES;
+    }
+
+    /** Writes the call, as it was suspended, to a place aligned to 8. */
+    public void save(MemorySegment to, long at) {
+        SavedCall.write(this, shape().slots()[resume], to, at);
+    }
+
+    /**
+     * Puts a saved call into the place of the one that was just begun, whose code, footprint, capacity and fuel limit
+     * stay. The bytes may be forged: what does not add up is refused, and the rest are numbers.
+     *
+     * @param at aligned to 8
+     * @return whether it adds up; else nothing was taken, and the call is to be ended
+     */
+    public boolean load(MemorySegment from, long at, int bytes) {
+        if (!SavedCall.read(this, shape(), from, at, bytes)) {
+            return false;
+        }
+        special = turns || done;
+        windowBytes = 0;
+        return true;
+    }
+}

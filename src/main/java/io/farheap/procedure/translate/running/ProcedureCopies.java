@@ -1,0 +1,75 @@
+package io.farheap.procedure.translate.running;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.procedure.CallStatus;
+import java.lang.foreign.MemorySegment;
+
+/** Copies of procedures. What they return is units of fuel, or below 0: the code leaves. */
+public final class ProcedureCopies {
+
+    private static final int BYTES_PER_UNIT = 16;
+
+    private ProcedureCopies() {}
+
+    static int toScratch(CallFrame frame, long address, int scratchAt, int bytes) {
+        frame.scratchAt = scratchAt;
+        frame.count = bytes;
+        if (!fits(frame, scratchAt, bytes)) {
+            return -1;
+        }
+        if (bytes > 0) {
+            boolean elsewhere = frame.done;
+            long place = frame.locate(address, bytes, CallContext.COPY_TO_SCRATCH);
+            if (place == 0) {
+                return -1;
+            }
+            frame.scratchBytes = Math.max(frame.scratchBytes, scratchAt + bytes);
+            if (!elsewhere) {
+                MemorySegment.copy(NativeMemory.ALL, place, NativeMemory.ALL, frame.scratch + scratchAt, bytes);
+            }
+        }
+        return bytes / BYTES_PER_UNIT;
+    }
+
+    static int fromScratch(CallFrame frame, int scratchAt, long address, int bytes) {
+        frame.scratchAt = scratchAt;
+        frame.count = bytes;
+        if (!fits(frame, scratchAt, bytes)) {
+            return -1;
+        }
+        if (bytes > 0) {
+            boolean elsewhere = frame.done;
+            long place = frame.locate(address, bytes, CallContext.COPY_FROM_SCRATCH);
+            if (place == 0) {
+                return -1;
+            }
+            if (!elsewhere) {
+                MemorySegment.copy(NativeMemory.ALL, frame.scratch + scratchAt, NativeMemory.ALL, place, bytes);
+            }
+        }
+        return bytes / BYTES_PER_UNIT;
+    }
+
+    static int toResult(CallFrame frame, int scratchAt, int resultAt, int bytes) {
+        if (!fits(frame, scratchAt, bytes)) {
+            return -1;
+        }
+        if (bytes == 0 && resultAt >= 0 && resultAt <= frame.resultCapacity) {
+            return 0;
+        }
+        if (ProcedureMemory.checkResult(frame, resultAt, bytes) < 0) {
+            return -1;
+        }
+        MemorySegment.copy(
+                NativeMemory.ALL, frame.scratch + scratchAt, NativeMemory.ALL, frame.results + resultAt, bytes);
+        return bytes / BYTES_PER_UNIT;
+    }
+
+    private static boolean fits(CallFrame frame, int scratchAt, int bytes) {
+        if (bytes < 0) {
+            frame.refuse(CallStatus.OUT_OF_RANGE, scratchAt);
+            return false;
+        }
+        return ProcedureMemory.checkScratch(frame, scratchAt, bytes) == 0;
+    }
+}

@@ -1,0 +1,88 @@
+package io.farheap.resilience.keeper;
+
+import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.table.SpaceState;
+import io.farheap.thread.Uninterruptibles;
+import io.farheap.time.TimeLimit;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Takes a server out of a space while that is used: the keeper makes its slabs anew elsewhere, one after the other,
+ * each while all others of its range are good. Ours: Hydra has no planned leaving. Any thread.
+ */
+public final class ServerRetirement {
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** So long it waits while nothing gets any further: sessions may keep words, servers may not answer. */
+    private static final long PATIENCE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(60));
+
+    private final SpaceState space;
+    private final SlabKeeper keeper;
+    private final SlabPlacement placement;
+
+    public ServerRetirement(SpaceState space, SlabKeeper keeper, SlabPlacement placement) {
+        this.space = space;
+        this.keeper = keeper;
+        this.placement = placement;
+    }
+
+    /** As {@link io.farheap.resilience.CodedSpace#retire}. */
+    public void run(RemoteServer server, Runnable moved) {
+        if (!space.table.sparesAny() && !space.table.slabsAt(server).isEmpty()) {
+            throw refused(
+                    server,
+                    "a range can spare none of its " + space.table.splits() + " slabs, not even for the time of a "
+                            + "regeneration; take a larger r");
+        }
+        keeper.empty(server);
+        try {
+            moveAll(server, moved);
+            await(server, "its memory is still used", () -> keeper.hasAllBack(server));
+            space.left.add(server);
+        } finally {
+            keeper.keep(server);
+        }
+    }
+
+    private void moveAll(RemoteServer server, Runnable moved) {
+        for (int left = space.table.placesAt(server); left > 0; left--) {
+            int before = left;
+            await(server, "none of its slabs has moved", () -> space.table.placesAt(server) < before);
+            moved.run();
+        }
+    }
+
+    private void await(RemoteServer server, String otherwise, BooleanSupplier what) {
+        long progress = keeper.bytesRebuilt();
+        long since = System.nanoTime();
+        while (!what.getAsBoolean()) {
+            if (keeper.isClosed()) {
+                throw refused(server, "the cache is closed");
+            }
+            String why = keeper.noPlaceFor(server);
+            if (!why.isEmpty()) {
+                throw refused(server, why + "; " + domains(server));
+            }
+            long now = System.nanoTime();
+            if (keeper.bytesRebuilt() != progress) {
+                progress = keeper.bytesRebuilt();
+                since = now;
+            }
+            if (now - since > PATIENCE_NANOS) {
+                throw refused(server, otherwise + " for " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s");
+            }
+            Uninterruptibles.parkNanos(this, LOOK_NANOS);
+        }
+    }
+
+    private String domains(RemoteServer server) {
+        long others = placement.domains(space.memory.servers().stream().filter(other -> other != server));
+        return "without it there are " + others + " failure domains, and a range needs " + space.table.splits()
+                + " with room; add a server of another one, or with more memory";
+    }
+
+    private static IllegalStateException refused(RemoteServer server, String why) {
+        return new IllegalStateException(server + " is still in use: " + why + ". What has moved stays where it is");
+    }
+}

@@ -1,0 +1,63 @@
+package io.farheap.resilience.session;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * In which order a session's operations on one page take effect: that of issue, unless both read. Chains by a hash of
+ * the page.
+ */
+final class PageOpOrder {
+
+    private final @Nullable PageOp[] first;
+    private final int mask;
+
+    /** @param operations that there may be at most */
+    PageOpOrder(int operations) {
+        int size = Integer.highestOneBit(operations) * 4;
+        this.first = new PageOp[size];
+        this.mask = size - 1;
+    }
+
+    private int chain(long page) {
+        return (int) (page ^ page >>> 16) & mask;
+    }
+
+    void add(PageOp op) {
+        int chain = chain(op.page);
+        PageOp last = first[chain];
+        if (last == null) {
+            first[chain] = op;
+            return;
+        }
+        while (last.next != null) {
+            last = last.next;
+        }
+        last.next = op;
+    }
+
+    void remove(PageOp op) {
+        int chain = chain(op.page);
+        PageOp before = first[chain];
+        if (before == op) {
+            first[chain] = op.next;
+        } else {
+            while (before != null && before.next != op) {
+                before = before.next;
+            }
+            if (before != null) {
+                before.next = op.next;
+            }
+        }
+        op.next = null;
+    }
+
+    /** Whether an earlier one has to end first. A write that was called back is in the way of writes alone. */
+    boolean waits(PageOp op) {
+        for (PageOp earlier = first[chain(op.page)]; earlier != null && earlier != op; earlier = earlier.next) {
+            if (earlier.page == op.page && (op.write || earlier.write && !earlier.called)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,83 @@
+package io.farheap.server.pull;
+
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.lifetime.Closeables;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Connections to the servers that regions were pulled from, kept for the next pull: writers of a region wait while it
+ * is copied, and a new connection takes longer than the copy. Thread-safe.
+ */
+public final class SourceConnectionPool implements AutoCloseable {
+
+    private static final int MAX_IDLE = 32;
+
+    private final Deque<ControlClient> idle = new ArrayDeque<>();
+    /** Over which a last call is made. */
+    private final Set<ControlClient> leaving = new HashSet<>();
+
+    private boolean closed;
+
+    /** A connection for the caller alone, who gives it back with {@link #giveBack} or, after a failure, closes it. */
+    ControlClient take(String address) {
+        synchronized (this) {
+            for (ControlClient client : idle) {
+                if (client.address().equals(address)) {
+                    idle.remove(client);
+                    return client;
+                }
+            }
+        }
+        return ControlClient.connect(address);
+    }
+
+    void giveBack(ControlClient client) {
+        ControlClient unwanted = client;
+        synchronized (this) {
+            if (!closed) {
+                idle.addFirst(client);
+                unwanted = idle.size() > MAX_IDLE ? idle.removeLast() : null;
+            }
+        }
+        if (unwanted != null) {
+            unwanted.close();
+        }
+    }
+
+    /** Makes a last call over a connection, which may take long, and closes it; on another thread. */
+    void closeAfter(Runnable call, ControlClient client) {
+        synchronized (this) {
+            if (!closed) {
+                leaving.add(client);
+            }
+        }
+        Thread.ofVirtual().name("farheap-sources").start(() -> {
+            try {
+                call.run();
+            } finally {
+                client.close();
+                synchronized (this) {
+                    leaving.remove(client);
+                }
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        List<ControlClient> all;
+        synchronized (this) {
+            closed = true;
+            all = new ArrayList<>(idle);
+            idle.clear();
+            // What is called over them ends.
+            all.addAll(leaving);
+        }
+        Closeables.all(all);
+    }
+}

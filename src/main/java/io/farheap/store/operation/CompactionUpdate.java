@@ -1,0 +1,39 @@
+package io.farheap.store.operation;
+
+import io.farheap.store.contract.Update;
+import java.lang.foreign.MemorySegment;
+
+/** Leaves a value as it is: what compaction does with a record that it copies to the tail. */
+public final class CompactionUpdate implements Update {
+
+    public static final Update UPDATE = new CompactionUpdate();
+
+    private CompactionUpdate() {}
+
+    @Override
+    public int initialBytes(long argument) {
+        return -1;
+    }
+
+    @Override
+    public void initial(MemorySegment value, long offset, int bytes, long argument) {
+        throw new IllegalStateException("a record that is moved is there");
+    }
+
+    @Override
+    public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
+        return true;
+    }
+
+    @Override
+    public void copy(
+            MemorySegment old,
+            long oldOffset,
+            int oldBytes,
+            MemorySegment value,
+            long offset,
+            int bytes,
+            long argument) {
+        MemorySegment.copy(old, oldOffset, value, offset, bytes);
+    }
+}

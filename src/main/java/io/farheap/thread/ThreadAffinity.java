@@ -1,0 +1,32 @@
+package io.farheap.thread;
+
+import io.farheap.posix.Posix;
+import io.farheap.posix.PosixException;
+import java.util.BitSet;
+
+/** Keeps threads on cores. */
+public final class ThreadAffinity {
+
+    /** Not a core: the thread stays where the scheduler puts it. */
+    public static final int ANY = -1;
+
+    private static final System.Logger LOG = System.getLogger(ThreadAffinity.class.getName());
+
+    private ThreadAffinity() {}
+
+    /** Keeps the calling thread, a platform thread, on one core from now on. A machine that refuses only costs time. */
+    public static void pin(int core) {
+        if (core == ANY) {
+            return;
+        }
+        BitSet mask = new BitSet();
+        mask.set(core);
+        try {
+            Posix.setAffinity(mask);
+        } catch (PosixException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "thread " + Thread.currentThread().getName() + " is not pinned: " + e.getMessage());
+        }
+    }
+}

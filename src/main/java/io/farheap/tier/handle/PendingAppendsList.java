@@ -1,0 +1,41 @@
+package io.farheap.tier.handle;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The pending appends of all handles: an array, as an iterator would be garbage. Any thread. */
+public final class PendingAppendsList {
+
+    private volatile PendingAppends[] each = {};
+
+    public synchronized void add(PendingAppends ofHandle) {
+        List<PendingAppends> more = new ArrayList<>(List.of(each));
+        more.add(ofHandle);
+        each = more.toArray(PendingAppends[]::new);
+    }
+
+    public synchronized void remove(PendingAppends ofHandle) {
+        List<PendingAppends> fewer = new ArrayList<>(List.of(each));
+        fewer.remove(ofHandle);
+        each = fewer.toArray(PendingAppends[]::new);
+    }
+
+    /** As {@link PendingAppends#lowest}. */
+    public long lowest() {
+        long lowest = Long.MAX_VALUE;
+        for (PendingAppends pending : each) {
+            lowest = Math.min(lowest, pending.lowest());
+        }
+        return lowest;
+    }
+
+    /** As {@link PendingAppends#overlaps}. */
+    public boolean overlap(long from, long to, long below) {
+        for (PendingAppends pending : each) {
+            if (pending.overlaps(from, to, below)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,84 @@
+package io.farheap.cache.managed;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.manager.Reclaim;
+import io.farheap.testing.TestDevice;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What a manager wants of a cache is done, whatever became of what it wanted before. */
+class ReclaimWorkerTest {
+
+    private static final long PATIENCE_SECONDS = TestDevice.patience(60);
+
+    private final BlockingQueue<String> done = new LinkedBlockingQueue<>();
+
+    private static Reclaim alert(String server, Reclaim.Reason reason) {
+        return new Reclaim(1, 1, reason, server, 1, List.of());
+    }
+
+    private void isDone(String what) throws InterruptedException {
+        assertEquals(what, done.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** Does what it is told, and throws then. */
+    private ReclaimWorker throwing(Runnable thrown) {
+        return new ReclaimWorker("test", new ReclaimWorker.ReclaimHandler() {
+            @Override
+            public void tell() {
+                done.add("told");
+                thrown.run();
+            }
+
+            @Override
+            public void move(Reclaim alert) {
+                done.add(alert.server());
+                thrown.run();
+            }
+        });
+    }
+
+    @Test
+    void aThrowKeepsNothingLaterFromBeingDone() throws InterruptedException {
+        List<Runnable> all = List.of(
+                () -> {
+                    throw new IllegalStateException("injected");
+                },
+                () -> {
+                    throw new OutOfMemoryError("injected");
+                });
+        for (Runnable thrown : all) {
+            ReclaimWorker reclaims = throwing(thrown);
+            reclaims.begin();
+            for (int i = 0; i < 3; i++) {
+                reclaims.add(alert("server" + i, Reclaim.Reason.LEAVES));
+                isDone("server" + i);
+                reclaims.changed();
+                isDone("told");
+            }
+            assertTrue(reclaims.close());
+        }
+    }
+
+    @Test
+    void whatComesBeforeThereIsACacheWaits() throws InterruptedException {
+        ReclaimWorker reclaims = throwing(() -> {});
+        reclaims.add(alert("one", Reclaim.Reason.CHEAPER));
+        reclaims.add(alert("two", Reclaim.Reason.CHEAPER));
+        reclaims.add(alert("one", Reclaim.Reason.LEAVES));
+        assertTrue(reclaims.isToLeave());
+        assertNull(done.poll());
+        reclaims.begin();
+        isDone("two");
+        isDone("one");
+        assertTrue(reclaims.close());
+        reclaims.add(alert("three", Reclaim.Reason.LEAVES));
+        assertNull(done.poll());
+    }
+}

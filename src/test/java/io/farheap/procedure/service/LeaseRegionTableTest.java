@@ -1,0 +1,146 @@
+package io.farheap.procedure.service;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.RegionHolders;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A client says where regions are; what its lease holds is what is there. */
+class LeaseRegionTableTest {
+
+    private static final int SHIFT = 12;
+    private static final long REGION = 1L << SHIFT;
+    private static final int REGIONS = 4;
+    private static final long LEASE = 7;
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(REGIONS * REGION, 64);
+    private final RegionHolders holders = new RegionHolders(memory, REGION, REGIONS);
+    private final HeldRegions held = new HeldRegions(holders, LEASE, "test");
+
+    @AfterEach
+    void close() {
+        arena.close();
+    }
+
+    private long entry(LeaseRegionTable map, int index) {
+        return NativeMemory.ALL.get(JAVA_LONG, map.table() + index * 8L);
+    }
+
+    @Test
+    void onlyWhatIsHeldIsThere() {
+        holders.hold(0, LEASE);
+        holders.hold(1, LEASE + 1);
+        holders.hold(2, LEASE);
+        int[] wrong = {2, -1, 1, 3, 0, REGIONS, Integer.MAX_VALUE, Integer.MIN_VALUE, 1 << 20, 2};
+        LeaseRegionTable map = new LeaseRegionTable(1, wrong, SHIFT);
+        map.refresh(held);
+        for (int i = 0; i < wrong.length; i++) {
+            long expected = wrong[i] == 2 || wrong[i] == 0 ? memory.address() + wrong[i] * REGION : 0;
+            assertEquals(expected, entry(map, i), "region " + wrong[i]);
+        }
+        assertEquals(16, map.entries());
+        for (int i = wrong.length; i < map.entries(); i++) {
+            assertEquals(0, entry(map, i), "behind its regions");
+        }
+        assertEquals(wrong.length * REGION, map.span());
+        assertTrue(map.toString().contains("version 1") || map.toString().contains("map 1"));
+    }
+
+    @Test
+    void whatIsGivenBackIsGoneAtTheNextLook() {
+        holders.hold(0, LEASE);
+        holders.hold(1, LEASE);
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[] {1, 0}, SHIFT);
+        map.refresh(held);
+        assertEquals(memory.address(), entry(map, 1));
+        holders.clear(0);
+        map.refresh(held);
+        assertEquals(memory.address() + REGION, entry(map, 0));
+        assertEquals(0, entry(map, 1));
+        holders.hold(0, LEASE + 1);
+        holders.clear(1);
+        map.refresh(held);
+        assertEquals(0, entry(map, 0));
+        assertEquals(0, entry(map, 1));
+    }
+
+    /**
+     * One thread has seen a region held that is given back then, before it writes the address: another, which looks
+     * meanwhile, must not have removed it in vain.
+     */
+    @Test
+    @Timeout(120)
+    void whatIsGivenBackWhileTwoThreadsLookIsGone() throws InterruptedException {
+        holders.hold(0, LEASE);
+        holders.hold(1, LEASE);
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[] {0, 1}, SHIFT);
+        CountDownLatch seen = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch removed = new CountDownLatch(1);
+        CountDownLatch written = new CountDownLatch(1);
+        Thread first = Thread.ofPlatform().start(() -> {
+            map.make(held::changes, region -> {
+                long found = held.address(region);
+                seen.countDown();
+                await(goOn);
+                return found;
+            });
+            written.countDown();
+        });
+        await(seen);
+        holders.clear(0);
+        Thread second = Thread.ofPlatform()
+                .start(() -> map.make(held::changes, region -> {
+                    if (region == 1) {
+                        removed.countDown();
+                        await(written);
+                    }
+                    return held.address(region);
+                }));
+        while (second.getState() != Thread.State.BLOCKED && removed.getCount() > 0) {
+            Thread.onSpinWait();
+        }
+        goOn.countDown();
+        first.join();
+        second.join();
+        map.refresh(held);
+        assertEquals(0, entry(map, 0), "it is another's");
+        assertEquals(memory.address() + REGION, entry(map, 1));
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void anyAddressMayBeAskedFor() {
+        holders.hold(0, LEASE);
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[] {0, -1}, SHIFT);
+        map.refresh(held);
+        assertEquals(memory.address(), map.address(0));
+        assertEquals(memory.address() + 7, map.address(7));
+        assertEquals(memory.address() + REGION - 1, map.address(REGION - 1));
+        assertEquals(REGION - 1, held.place(map.address(REGION - 1)));
+        assertEquals(0, map.address(REGION));
+        assertEquals(0, map.address(2 * REGION));
+        assertEquals(0, map.address(Long.MAX_VALUE));
+        assertEquals(0, map.address(-1));
+        assertEquals(0, map.address(Long.MIN_VALUE));
+        assertEquals(0, LeaseRegionTable.EMPTY.address(0));
+        assertEquals(0, LeaseRegionTable.EMPTY.span());
+    }
+}
