@@ -8,7 +8,7 @@
  *       {@code RingWriter} sends it, the {@code AnswerReader} takes its answer, and the {@code BatchWindow} knows how
  *       far each batch is;
  *   <li>{@link io.farheap.rpc.MessageRing} is the server's, which a server thread drives; either end posts by its
- *       {@code RingPosts};
+ *       {@code RingQueuePair};
  *   <li>{@link io.farheap.rpc.RpcHandler} is an operation: what a server registers under a number and clients call.
  * </ul>
  *

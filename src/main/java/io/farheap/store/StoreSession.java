@@ -41,7 +41,7 @@ import java.util.function.Consumer;
  * {@link IllegalStateException} and does nothing; {@link #close}, by the session's thread, calls back what was pending
  * then, with {@link StoreStatus#CLOSED} where the store is closed, and may be called again.
  *
- * <p>A {@code BlockingSession} has the same operations for who would rather wait.
+ * <p>A {@code BlockingStoreSession} has the same operations for who would rather wait.
  */
 public final class StoreSession implements AutoCloseable {
 
