@@ -19,8 +19,8 @@ class NamesTest {
 
     @Test
     void noTwoTypesHaveTheSameName() throws IOException {
-        List<Path> roots = new ArrayList<>(
-                List.of(Path.of("src/main/java"), Path.of("src/bench/java"), Path.of("src/soak/java")));
+        List<Path> roots =
+                new ArrayList<>(List.of(Path.of("src/main/java"), Path.of("src/bench/java"), Path.of("src/soak/java")));
         try (Stream<Path> modules = Files.list(Path.of("modules"))) {
             modules.map(module -> module.resolve("src/main/java"))
                     .filter(Files::isDirectory)

@@ -35,7 +35,8 @@ final class Planner {
             "[engine:junit-jupiter]/[class:io.farheap.resilience.CodedHistoryTest]/[test-template:";
     private static final String FIRST_CODE =
             "(io.farheap.resilience.contract.Resilience)]/[test-template-invocation:#1]";
-    private static final String SESSION_TEST = "[engine:junit-jupiter]/[class-template:io.farheap.cache.CacheSessionTest]";
+    private static final String SESSION_TEST =
+            "[engine:junit-jupiter]/[class-template:io.farheap.cache.CacheSessionTest]";
 
     /** Of a piece, with some room below nine minutes. */
     private static final double PIECE_SECONDS = 330;
@@ -408,7 +409,7 @@ final class Planner {
                 List.of(guest(
                         "guest cache",
                         "two",
-                        "cache.SessionTest",
+                        "cache.CacheSessionTest",
                         "cache.FailureTest",
                         "cache.MigrationHistoryTest",
                         "cache.NetworkFaultsTest",
@@ -420,7 +421,7 @@ final class Planner {
                 List.of(guest(
                         "guest kv",
                         "two",
-                        "kv.SessionTest",
+                        "kv.MapSessionTest",
                         "kv.FarMapTest",
                         "kv.MapHistoryTest",
                         "kv.GrowTest",

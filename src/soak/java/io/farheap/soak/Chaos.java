@@ -160,7 +160,8 @@ final class Chaos implements AutoCloseable {
     /** Names have numbers of what comes and goes: sorts are compared. Pipes are those to the servers. */
     private Map<String, Long> held() {
         Map<String, Long> all = new TreeMap<>();
-        for (Map<String, Long> some : List.of(HeldResources.descriptors(), HeldResources.sharedMappings(), HeldResources.threads())) {
+        for (Map<String, Long> some :
+                List.of(HeldResources.descriptors(), HeldResources.sharedMappings(), HeldResources.threads())) {
             some.forEach((name, count) -> all.merge(name.replaceAll("\\d+", "#"), count, Long::sum));
         }
         all.remove("pipe:");

@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A {@link ScriptedServer} as the chaos sees it: what is done to its process, its device and its memory. One thread. */
+/**
+ * A {@link ScriptedServer} as the chaos sees it: what is done to its process, its device and its memory. One thread.
+ */
 final class ChaosServer implements AutoCloseable {
 
     private final ChildJvm jvm;

@@ -72,6 +72,9 @@ final class CodedLoad {
 
     /** Of parts that could not be read any more. */
     long bytesLost() {
-        return layout.all().stream().filter(CachePart::lost).mapToLong(CachePart::bytes).sum();
+        return layout.all().stream()
+                .filter(CachePart::lost)
+                .mapToLong(CachePart::bytes)
+                .sum();
     }
 }

@@ -143,7 +143,8 @@ final class Episode {
                     server -> queuePairErrors || outages.disturbed(server),
                     waits,
                     problems);
-            Predicate<CachePart> mayBeLost = part -> part.touches(regionBytes, region -> mayBeLost(cache, migrator, region));
+            Predicate<CachePart> mayBeLost =
+                    part -> part.touches(regionBytes, region -> mayBeLost(cache, migrator, region));
             CacheClient.Opener blocking = finished -> new BlockingClient(cache, finished);
             List<Worker> workers = List.of(
                     worker(
@@ -278,7 +279,12 @@ final class Episode {
     }
 
     private Worker worker(
-            String name, Cache cache, CacheClient.Opener opener, WorkerLayout layout, int number, Predicate<CachePart> mayBeLost) {
+            String name,
+            Cache cache,
+            CacheClient.Opener opener,
+            WorkerLayout layout,
+            int number,
+            Predicate<CachePart> mayBeLost) {
         RandomRequests requests = new RandomRequests(layout.share(number), layout.words(), random.split());
         return new Worker(name, cache, opener, requests, mayBeLost, random.split(), waits, problems);
     }
@@ -289,12 +295,13 @@ final class Episode {
                 && (gone.contains(cache.serverOf(region)) || migrator.failed().contains(region));
     }
 
-    private void disturb(long end, long nanos, List<Worker> workers, List<Thread> threads, List<TenantProcess> neighbours)
+    private void disturb(
+            long end, long nanos, List<Worker> workers, List<Thread> threads, List<TenantProcess> neighbours)
             throws InterruptedException {
         faults.set("seed=" + random.nextLong(1L << 32) + (weakOrder ? " order=weak" : ""));
         boolean erring = false;
-        Claimer claimer = from ->
-                new RegionClaim(from, regionBytes, host.leaseNanos() + Soak.BEYOND_LEASE_NANOS, waits.mostNanos(), problems);
+        Claimer claimer = from -> new RegionClaim(
+                from, regionBytes, host.leaseNanos() + Soak.BEYOND_LEASE_NANOS, waits.mostNanos(), problems);
         while ((System.nanoTime() - end < 0 || !outages.over()) && !problems.any()) {
             Thread.sleep(TICK_MILLIS);
             long left = end - System.nanoTime();

@@ -160,7 +160,11 @@ final class Outages implements AutoCloseable {
      * @param neighbours of whom there must be one
      */
     void tick(
-            boolean late, boolean ending, List<SoakServer> servers, List<TenantProcess> neighbours, Episode.Claimer claimer)
+            boolean late,
+            boolean ending,
+            List<SoakServer> servers,
+            List<TenantProcess> neighbours,
+            Episode.Claimer claimer)
             throws InterruptedException {
         long now = System.nanoTime();
         if (resume != null) {

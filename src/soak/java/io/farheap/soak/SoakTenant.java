@@ -190,7 +190,12 @@ public final class SoakTenant {
     }
 
     private Worker worker(
-            String name, Cache cache, CacheClient.Opener opener, WorkerLayout layout, int number, Predicate<CachePart> mayBeLost) {
+            String name,
+            Cache cache,
+            CacheClient.Opener opener,
+            WorkerLayout layout,
+            int number,
+            Predicate<CachePart> mayBeLost) {
         RandomRequests requests = new RandomRequests(layout.share(number), layout.words(), random.split());
         return new Worker(
                 "a client process's " + name, cache, opener, requests, mayBeLost, random.split(), waits, problems);

@@ -27,7 +27,11 @@ final class WorkerRecovery {
     private final SequencedSet<CachePart> doubtful = new LinkedHashSet<>();
 
     /** @param mayBeLost whether a part, or some of it, may be lost for good */
-    WorkerRecovery(InFlightRequests inFlight, Predicate<CachePart> mayBeLost, SplittableRandom random, Consumer<String> problem) {
+    WorkerRecovery(
+            InFlightRequests inFlight,
+            Predicate<CachePart> mayBeLost,
+            SplittableRandom random,
+            Consumer<String> problem) {
         this.inFlight = inFlight;
         this.mayBeLost = mayBeLost;
         this.random = random;

@@ -83,7 +83,8 @@ class CallMigrationTest {
             return OWN + 8L * number;
         }
 
-        private static void call(CacheSession session, Buffer buffer, Procedure procedure, long address, long... arguments) {
+        private static void call(
+                CacheSession session, Buffer buffer, Procedure procedure, long address, long... arguments) {
             for (int i = 0; i < arguments.length; i++) {
                 buffer.segment().set(JAVA_LONG, 8L * i, arguments[i]);
             }

@@ -194,7 +194,8 @@ class DeadThreadTest {
      * A busy machine may keep this thread from seeing the sleeper for longer than the read is late: then it reads
      * again.
      */
-    private static CompletableFuture<Void> asleepInALateRead(CacheSession session, MemorySegment word) throws Exception {
+    private static CompletableFuture<Void> asleepInALateRead(CacheSession session, MemorySegment word)
+            throws Exception {
         Object thread = session.core();
         Field sleeper = field(thread, "sleeper");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);

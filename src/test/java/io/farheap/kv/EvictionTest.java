@@ -56,7 +56,8 @@ class EvictionTest {
             VerbCounts posted = session.posted().since(before);
             long evicted = session.requests().counts().of(MapSessionCounts.EVICTED) - evictedBefore;
             assertTrue(
-                    evicted + session.requests().counts().of(MapSessionCounts.CROWDED_OUT) - crowdedBefore >= EVICTIONS - 100,
+                    evicted + session.requests().counts().of(MapSessionCounts.CROWDED_OUT) - crowdedBefore
+                            >= EVICTIONS - 100,
                     "evictions");
             // An insertion has two READs, and more where fingerprints meet: one in forty.
             double samples = (posted.reads() - 2.0 * EVICTIONS) / evicted;

@@ -70,7 +70,8 @@ class PiecesTest {
             assertEquals(units, SlotWord.units(word));
             double ratio = ValuePieces.objectUnits(word) * 64.0 / bytes;
             assertTrue(ratio > 0.7 && ratio < 3, bytes + " bytes, ratio " + ratio);
-            assertTrue(ValuePieces.indexBytes(ValuePieces.count(0, bytes)) + BlockFormat.valueAt(0, 1024) <= units * 64);
+            assertTrue(
+                    ValuePieces.indexBytes(ValuePieces.count(0, bytes)) + BlockFormat.valueAt(0, 1024) <= units * 64);
         }
         for (int units = 1; units <= SlotWord.MOST_UNITS; units++) {
             int ofClass = SizeClasses.units(SizeClasses.of(units));
@@ -113,7 +114,8 @@ class PiecesTest {
             assertTrue(session.delete(key(2)));
             assertEquals(0, session.inFlight());
             assertThrows(
-                    IllegalArgumentException.class, () -> session.set(key(1), new byte[MapSession.MOST_VALUE_BYTES + 1]));
+                    IllegalArgumentException.class,
+                    () -> session.set(key(1), new byte[MapSession.MOST_VALUE_BYTES + 1]));
         }
         assertAllIsFreeOrNamed(0);
     }

@@ -69,7 +69,8 @@ public final class TestSpace implements AutoCloseable {
                     descriptor.encode()));
         }
         shape = SpaceShape.of(regionBytes, serverCount * regionsOfEach, objects);
-        space = new SpaceMemory(shape, TestKeys.HASH, RegionDirectory.of(serverCount, regionsOfEach, shape), spaces::get);
+        space = new SpaceMemory(
+                shape, TestKeys.HASH, RegionDirectory.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
         MapServers mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
         map = new FarMap(

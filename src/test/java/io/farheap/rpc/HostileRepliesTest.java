@@ -201,8 +201,8 @@ class HostileRepliesTest {
         for (int i = 0; i < CAPACITY; i += 8) {
             server.message().set(JAVA_LONG, at + BatchFormat.HEADER_BYTES + i, random.nextLong(3));
         }
-        long hash =
-                PayloadCopier.hash(server.messageAddress() + at + BatchFormat.HEADER_BYTES, CAPACITY, BatchFormat.start());
+        long hash = PayloadCopier.hash(
+                server.messageAddress() + at + BatchFormat.HEADER_BYTES, CAPACITY, BatchFormat.start());
         BatchFormat.header(server.message(), at, 1, BatchFormat.summary(CAPACITY, 0, BatchFormat.DONE), hash);
         for (int word = 0; word < CAPACITY / 8; word++) {
             int place = at + BatchFormat.HEADER_BYTES + word * 8;

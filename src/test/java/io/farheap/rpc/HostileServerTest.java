@@ -48,7 +48,8 @@ class HostileServerTest {
         }
         long hash = BatchFormat.start();
         for (int i = 0; i < RECORDS; i++) {
-            hash = PayloadCopier.hash(server.messageAddress() + BatchFormat.HEADER_BYTES + (long) i * RECORD, RECORD, hash);
+            hash = PayloadCopier.hash(
+                    server.messageAddress() + BatchFormat.HEADER_BYTES + (long) i * RECORD, RECORD, hash);
         }
         if (statuses) {
             message().set(JAVA_LONG, bytes, 0x0001_0000_0000_0000L);

@@ -50,7 +50,10 @@ final class PullLeader implements AutoCloseable {
 
     private PullPace pace(long offset, long end, int piece) {
         return new PullPace(
-                new WatermarkEndpoint(exchange.endpoint(), exchange.address(), exchange.remoteKey()), offset, end, piece);
+                new WatermarkEndpoint(exchange.endpoint(), exchange.address(), exchange.remoteKey()),
+                offset,
+                end,
+                piece);
     }
 
     private void connect(WatermarkEndpoint peer) {

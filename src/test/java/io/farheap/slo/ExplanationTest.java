@@ -51,8 +51,9 @@ class ExplanationTest {
     private static void checkChoice(PerformanceModel model, Slo slo, SearchResult expected, Explanation explanation) {
         assertEquals(expected.found(), explanation.chosen().configuration());
         assertEquals(model.space().size(), explanation.space());
-        List<Configuration> candidates =
-                explanation.candidates().stream().map(CandidateConfiguration::configuration).toList();
+        List<Configuration> candidates = explanation.candidates().stream()
+                .map(CandidateConfiguration::configuration)
+                .toList();
         assertEquals(
                 candidates.stream()
                         .sorted(Comparator.comparingInt(Configuration::serverThreads))

@@ -86,7 +86,8 @@ final class PrefixLoad {
                 }
                 for (int key = 0; key < OWN; key++) {
                     String what = "session " + number + ", key " + key + ", serial " + serials[number];
-                    int bytes = new BlockingStoreSession(reader).read(1_000_000L * (number + 1) + key, memory, 0, room());
+                    int bytes =
+                            new BlockingStoreSession(reader).read(1_000_000L * (number + 1) + key, memory, 0, room());
                     assertEquals(own[key] == 0 ? -1 : bytes(own[key]), bytes, what);
                     for (int at = 0; at < bytes; at += Long.BYTES) {
                         assertEquals(own[key], memory.get(JAVA_LONG_UNALIGNED, at), what);

@@ -70,7 +70,8 @@ final class States {
     private static int query(QueuePair queuePair, int mask, ToIntFunction<ibv_qp_attr> attribute) {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = new ibv_qp_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
-            ibv_qp_init_attr init = new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            ibv_qp_init_attr init =
+                    new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             assertEquals(0, ibverbs.farheap_query_qp(queuePair.handle(), attr, mask, init));
             return attribute.applyAsInt(attr);
         }

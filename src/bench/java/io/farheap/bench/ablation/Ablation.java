@@ -100,7 +100,8 @@ public final class Ablation {
         int capacity = 2 * Integer.highestOneBit(outstanding);
         return switch (step.by()) {
             case LIBRARY, ITSELF -> new DirectIssuer(records, outstanding);
-            case HAND_OVER -> new HandoverIssuer(records, LongQueue.lockFree(capacity), LongQueue.lockFree(capacity), core);
+            case HAND_OVER ->
+                new HandoverIssuer(records, LongQueue.lockFree(capacity), LongQueue.lockFree(capacity), core);
             case LOCKED_HAND_OVER ->
                 new HandoverIssuer(records, new LockedQueue(capacity), new LockedQueue(capacity), core);
         };

@@ -44,7 +44,8 @@ public record AblationStep(String name, Issuer by, boolean oneSided, CacheConfig
         steps.add(new AblationStep("baseline: locks", Issuer.LOCKED_HAND_OVER, false, TWO_SIDED));
         steps.add(new AblationStep("+ lock-free rings", Issuer.HAND_OVER, false, TWO_SIDED));
         steps.add(new AblationStep("+ one-sided", Issuer.HAND_OVER, true, PLAIN));
-        steps.add(new AblationStep("+ queue depth " + queueDepth, Issuer.HAND_OVER, true, PLAIN.withQueueDepth(queueDepth)));
+        steps.add(new AblationStep(
+                "+ queue depth " + queueDepth, Issuer.HAND_OVER, true, PLAIN.withQueueDepth(queueDepth)));
         steps.add(new AblationStep("+ pinned threads", Issuer.HAND_OVER, true, pinned));
         steps.add(new AblationStep("+ inline", Issuer.HAND_OVER, true, inline));
         steps.add(new AblationStep("the library's", Issuer.LIBRARY, true, inline.with(1, 0, 1, queueDepth)));

@@ -27,7 +27,8 @@ final class KvPeers {
     }
 
     void run() {
-        PeersBench bench = new PeersBench(List.of(PeerOperation.GET, PeerOperation.PUT), List.of(BenchMaps.VALUE_BYTES));
+        PeersBench bench =
+                new PeersBench(List.of(PeerOperation.GET, PeerOperation.PUT), List.of(BenchMaps.VALUE_BYTES));
         try {
             bench.runCaches(Path.of(System.getProperty("java.io.tmpdir")), turns, TURN_NANOS);
         } catch (RuntimeException e) {

@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * What each kind of request posts, and what it costs beside a bare loop that posts the same ({@link CostFloor}), in turns.
- * Counts do not depend on the machine, times do.
+ * What each kind of request posts, and what it costs beside a bare loop that posts the same ({@link CostFloor}), in
+ * turns. Counts do not depend on the machine, times do.
  */
 final class MessagesPart {
 
@@ -70,9 +70,21 @@ final class MessagesPart {
             }
             long[] fresh = {objects};
             operation("get-hit", CostFloor.RequestShape.GET_HIT, caller, floor, () -> random.nextLong(objects), false);
-            operation("get-miss", CostFloor.RequestShape.GET_MISS, caller, floor, () -> -1 - random.nextLong(objects), false);
+            operation(
+                    "get-miss",
+                    CostFloor.RequestShape.GET_MISS,
+                    caller,
+                    floor,
+                    () -> -1 - random.nextLong(objects),
+                    false);
             getAll(map);
-            operation("set-update", CostFloor.RequestShape.SET_UPDATE, caller, floor, () -> random.nextLong(objects), true);
+            operation(
+                    "set-update",
+                    CostFloor.RequestShape.SET_UPDATE,
+                    caller,
+                    floor,
+                    () -> random.nextLong(objects),
+                    true);
             operation("set-insert", CostFloor.RequestShape.SET_INSERT, caller, floor, () -> fresh[0]++, true);
         } finally {
             map.drop();
@@ -101,7 +113,8 @@ final class MessagesPart {
         long next();
     }
 
-    private void operation(String name, CostFloor.RequestShape shape, MapCaller caller, CostFloor floor, Keys keys, boolean set) {
+    private void operation(
+            String name, CostFloor.RequestShape shape, MapCaller caller, CostFloor floor, Keys keys, boolean set) {
         // Fresh keys fill the map, so that many of them are inserted, and no more than there is room for.
         long most = name.equals("set-insert") ? objects / (2L * (WARM_UPS + turns)) : Long.MAX_VALUE;
         Samples ours = new Samples();

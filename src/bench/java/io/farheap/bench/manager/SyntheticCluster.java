@@ -104,7 +104,12 @@ final class SyntheticCluster {
                             CACHE_BYTES,
                             0,
                             REGION_BYTES,
-                            new AllocationTerms("", AllocationCandidate.ANY.switches(), AllocationCandidate.ANY.serverThreads(), 0, Tenant.DEFAULT),
+                            new AllocationTerms(
+                                    "",
+                                    AllocationCandidate.ANY.switches(),
+                                    AllocationCandidate.ANY.serverThreads(),
+                                    0,
+                                    Tenant.DEFAULT),
                             1,
                             new TreeMap<>(Map.of(serverId(cache % servers), REGIONS)),
                             Collections.emptySortedMap())));

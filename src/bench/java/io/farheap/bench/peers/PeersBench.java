@@ -16,7 +16,14 @@ public final class PeersBench {
 
     /** Medians over the turns, in ns per operation, and the 25th and 75th percentile of the turns' medians. */
     public record Row(
-            PeerOperation operation, int bytes, String peer, double p50, double p25, double p75, double p99, int turns) {}
+            PeerOperation operation,
+            int bytes,
+            String peer,
+            double p50,
+            double p25,
+            double p75,
+            double p99,
+            int turns) {}
 
     private record Key(PeerOperation operation, int bytes, String peer) {}
 

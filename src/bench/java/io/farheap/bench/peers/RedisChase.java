@@ -74,7 +74,8 @@ public final class RedisChase implements AutoCloseable {
         try {
             request("FUNCTION", "LOAD", LIBRARY);
         } catch (IllegalStateException e) {
-            throw new PeerAbsentException("this Redis has no functions; it needs version 7 (" + e.getMessage() + ")", e);
+            throw new PeerAbsentException(
+                    "this Redis has no functions; it needs version 7 (" + e.getMessage() + ")", e);
         }
         // One circle, in random order (Sattolo).
         int[] next = new int[NODES];

@@ -126,7 +126,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 }
                 model = SoftverbsCounters.now(Devices.library());
                 PointerChains chains = new PointerChains(cache, memory);
-                Procedure hops = cache.procedures().register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
+                Procedure hops = cache.procedures()
+                        .register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
                 if (ops.contains("chase")) {
                     plots.add(chase(core, report, late, cache, chains, hops, span));
                 }
@@ -215,7 +216,13 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     }
 
     private Plot chase(
-            FirstCore core, BenchReport report, LateShare late, Cache cache, PointerChains chains, Procedure hops, long span) {
+            FirstCore core,
+            BenchReport report,
+            LateShare late,
+            Cache cache,
+            PointerChains chains,
+            Procedure hops,
+            long span) {
         PrintStream out = System.out;
         out.printf(
                 "%nchase over %s%n%6s%14s%14s%24s%14s%n",
@@ -263,7 +270,13 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     }
 
     private void rate(
-            FirstCore core, BenchReport report, LateShare late, Cache cache, PointerChains chains, Procedure hops, long span) {
+            FirstCore core,
+            BenchReport report,
+            LateShare late,
+            Cache cache,
+            PointerChains chains,
+            Procedure hops,
+            long span) {
         PrintStream out = System.out;
         out.printf("%nrate over %s, one server thread%n", Sizes.format(span));
         cache.reconfigure(CacheConfiguration.DIRECT.with(0, 1, 16, 4));
@@ -328,7 +341,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 LateShare late = new LateShare(turning.address(), server.address())) {
             other.reconfigure(batches);
             PointerChains same = new PointerChains(other, memory);
-            Procedure off = other.procedures().register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
+            Procedure off =
+                    other.procedures().register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
             for (int depth : new int[] {1, 8, 16}) {
                 late.percent();
                 Samples with = new Samples();

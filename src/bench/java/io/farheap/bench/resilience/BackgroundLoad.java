@@ -97,7 +97,8 @@ final class BackgroundLoad {
                             ? queue.write(region, 0, buffer, at, piece, i)
                             : queue.read(region, 0, buffer, at, piece, i);
                     if (verdict != PostResult.OK) {
-                        throw new IllegalStateException("a piece of the background load: " + PostResult.describe(verdict));
+                        throw new IllegalStateException(
+                                "a piece of the background load: " + PostResult.describe(verdict));
                     }
                     busy[i] = true;
                 }

@@ -95,7 +95,13 @@ final class OutagePart {
      * @param turns of each kind, each on servers that are started for it
      * @param taken how many servers of a kind are taken away
      */
-    private OutagePart(ResiliencePlan plan, ResultRows rows, String fault, int turns, ToIntFunction<MemoryKind> taken, Maker maker) {
+    private OutagePart(
+            ResiliencePlan plan,
+            ResultRows rows,
+            String fault,
+            int turns,
+            ToIntFunction<MemoryKind> taken,
+            Maker maker) {
         this.plan = plan;
         this.rows = rows;
         this.fault = fault;

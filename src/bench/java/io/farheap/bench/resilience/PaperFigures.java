@@ -91,9 +91,25 @@ final class PaperFigures {
         }
         Mode corrects = Mode.CORRUPTION_CORRECTION;
         CLAIMS.add(new PaperClaim(
-                MemoryKind.CODED, corrects, FaultOptions.CORRUPTION, false, true, WITHOUT_FAULT, 1.51, 1.51, "figure 11"));
-        CLAIMS.add(
-                new PaperClaim(MemoryKind.CODED, corrects, FaultOptions.CORRUPTION, true, true, WITHOUT_FAULT, 1.09, 1.09, "figure 11"));
+                MemoryKind.CODED,
+                corrects,
+                FaultOptions.CORRUPTION,
+                false,
+                true,
+                WITHOUT_FAULT,
+                1.51,
+                1.51,
+                "figure 11"));
+        CLAIMS.add(new PaperClaim(
+                MemoryKind.CODED,
+                corrects,
+                FaultOptions.CORRUPTION,
+                true,
+                true,
+                WITHOUT_FAULT,
+                1.09,
+                1.09,
+                "figure 11"));
     }
 
     private PaperFigures() {}
@@ -106,7 +122,15 @@ final class PaperFigures {
     /** What a part of Hydra leaves of a median. */
     private static void part(HydraParts part, boolean write, HydraParts before, double leaves) {
         CLAIMS.add(new PaperClaim(
-                part.kind, Mode.FAILURE_RECOVERY, FaultOptions.NONE, write, false, before.kind, leaves, leaves, FIGURE_10));
+                part.kind,
+                Mode.FAILURE_RECOVERY,
+                FaultOptions.NONE,
+                write,
+                false,
+                before.kind,
+                leaves,
+                leaves,
+                FIGURE_10));
     }
 
     /** What the paper says of such a row; of whole pages alone. */

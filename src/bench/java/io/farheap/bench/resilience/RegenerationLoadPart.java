@@ -47,7 +47,8 @@ final class RegenerationLoadPart {
     }
 
     /** Reads and writes of a kind. */
-    private record Load(Requester requester, RequestKind read, RequestKind write, RequestTally reads, RequestTally writes) {
+    private record Load(
+            Requester requester, RequestKind read, RequestKind write, RequestTally reads, RequestTally writes) {
 
         static Load of(Requester requester, MemoryKind kind) {
             return new Load(

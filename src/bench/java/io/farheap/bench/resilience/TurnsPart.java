@@ -21,7 +21,8 @@ import java.util.Objects;
  */
 final class TurnsPart implements AutoCloseable {
 
-    private record Side(MemoryKind kind, FarSide side, ShadowMemory shadow, Requester requester, double memoryOverhead) {}
+    private record Side(
+            MemoryKind kind, FarSide side, ShadowMemory shadow, Requester requester, double memoryOverhead) {}
 
     private record Key(MemoryKind kind, RequestKind access) {}
 
@@ -49,8 +50,8 @@ final class TurnsPart implements AutoCloseable {
         this.plan = plan;
         this.rows = rows;
         try {
-            int servers =
-                    spare + plan.kinds().stream().mapToInt(MemoryKind::splits).max().orElseThrow();
+            int servers = spare
+                    + plan.kinds().stream().mapToInt(MemoryKind::splits).max().orElseThrow();
             cluster = opened.add(new ServerCluster(servers, plan.regions(servers), plan.regionBytes()));
             long seed = 1;
             for (MemoryKind kind : plan.kinds()) {
@@ -117,7 +118,8 @@ final class TurnsPart implements AutoCloseable {
         try (CloseStack bursts = new CloseStack()) {
             Map<Side, RequestBurst> bySide = new HashMap<>();
             for (Side side : sides) {
-                RequestBurst burst = new RequestBurst(side.side(), side.shadow(), plan.pageBytes(), plan.bytes(), count);
+                RequestBurst burst =
+                        new RequestBurst(side.side(), side.shadow(), plan.pageBytes(), plan.bytes(), count);
                 bySide.put(side, bursts.add(burst));
             }
             Turn turn = (side, access, nanos, tally) ->

@@ -63,8 +63,8 @@ public final class AccuracyExperiment {
             long nanos = System.nanoTime() - start;
             drawn++;
             if (found.feasible()) {
-                CandidateConfiguration candidate =
-                        new CandidateConfiguration(Objects.requireNonNull(found.found()), Objects.requireNonNull(found.predicted()));
+                CandidateConfiguration candidate = new CandidateConfiguration(
+                        Objects.requireNonNull(found.found()), Objects.requireNonNull(found.predicted()));
                 choices.add(new SloChoice(slo, candidate, nanos));
             }
         }

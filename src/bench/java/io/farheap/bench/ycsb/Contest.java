@@ -180,7 +180,8 @@ final class Contest implements AutoCloseable {
                         if (!ExternalContestant.takes(entry.getValue(), plan.workload(), distribution)) {
                             continue;
                         }
-                        ContestTurn turn = ExternalContestant.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
+                        ContestTurn turn =
+                                ExternalContestant.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
                         if (round >= 0) {
                             results.computeIfAbsent(
                                             load + entry.getKey(),

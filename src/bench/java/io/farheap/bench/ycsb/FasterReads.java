@@ -41,7 +41,8 @@ final class FasterReads implements ExternalContestant {
         this.data = data;
         this.program = directory.resolve(PROGRAM);
         if (faster == null) {
-            throw new PeerAbsentException("--faster DIR says where its sources are, the folder cc of a checkout of FASTER");
+            throw new PeerAbsentException(
+                    "--faster DIR says where its sources are, the folder cc of a checkout of FASTER");
         }
         if (data.valueBytes() != Long.BYTES) {
             throw new PeerAbsentException("the program for it has values of 8 bytes");

@@ -55,7 +55,8 @@ final class TurnRunner {
     }
 
     @SuppressWarnings("try")
-    private static ContestTurn run(Contestant contestant, YcsbWorkload workload, KeyStream stream, long nanos, CyclicBarrier ready)
+    private static ContestTurn run(
+            Contestant contestant, YcsbWorkload workload, KeyStream stream, long nanos, CyclicBarrier ready)
             throws Exception {
         ClientCounts tally = new ClientCounts();
         try (ContestantClient client = contestant.open(tally)) {
@@ -76,7 +77,8 @@ final class TurnRunner {
         }
     }
 
-    private static ContestTurn run(ContestantClient client, ClientCounts tally, YcsbWorkload workload, KeyStream stream, long nanos)
+    private static ContestTurn run(
+            ContestantClient client, ClientCounts tally, YcsbWorkload workload, KeyStream stream, long nanos)
             throws Exception {
         OperationGroup group = new OperationGroup();
         stream.shuffle();

@@ -95,8 +95,8 @@ final class YcsbFigures implements AutoCloseable {
         }
     }
 
-    private List<ContestResult> run18(YcsbPlan plan, double share, List<String> names, List<KeyDistribution> distributions)
-            throws IOException {
+    private List<ContestResult> run18(
+            YcsbPlan plan, double share, List<String> names, List<KeyDistribution> distributions) throws IOException {
         header(18, plan, "%.0f %% of the log in local memory".formatted(100 * share));
         try (Contest contest = new Contest(plan, share, memories, progress)) {
             contest.open(names);
@@ -145,7 +145,8 @@ final class YcsbFigures implements AutoCloseable {
     /** Local memory from nothing to all of the log, uniform. A store that has all local takes turns with each. */
     void figure19(YcsbPlan plan) throws IOException {
         Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
-        LogSplits splits = prices == null ? null : new LogSplits(prices, plan.data().logBytes());
+        LogSplits splits =
+                prices == null ? null : new LogSplits(prices, plan.data().logBytes());
         for (double share : LOCAL_SHARES) {
             header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
             try (Contest contest = new Contest(plan, share, memories, progress)) {

@@ -34,7 +34,8 @@ public class TailStress {
         FRAMES.give(3);
     }
 
-    private final HybridLog log = new HybridLog(FRAMES, EPOCHS, RecordLayout.COMPACT, HybridLog.FIRST, Device.MAX_ADDRESS);
+    private final HybridLog log =
+            new HybridLog(FRAMES, EPOCHS, RecordLayout.COMPACT, HybridLog.FIRST, Device.MAX_ADDRESS);
     private final long[] taken = new long[4];
 
     public TailStress() {

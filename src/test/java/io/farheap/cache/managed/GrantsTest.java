@@ -30,7 +30,8 @@ class GrantsTest {
     }
 
     private static Allocation allocation(SignedGrant grant) {
-        return new Allocation(7, 1, 64, 64, AllocationCandidate.ANY, List.of(new RegionShare(SERVER, 1, grant)), List.of());
+        return new Allocation(
+                7, 1, 64, 64, AllocationCandidate.ANY, List.of(new RegionShare(SERVER, 1, grant)), List.of());
     }
 
     private final Grants grants = new Grants(() -> {

@@ -44,7 +44,10 @@ class TuningsTest {
         List<AllocationCandidate> candidates = Tunings.candidates(tunings(4_500, 1.5e5, 1, 3, 5));
         assertEquals(
                 List.of(1, 3),
-                candidates.stream().map(AllocationCandidate::switches).distinct().toList());
+                candidates.stream()
+                        .map(AllocationCandidate::switches)
+                        .distinct()
+                        .toList());
         assertTrue(candidates.contains(new AllocationCandidate(3, 0)), candidates.toString());
         assertThrows(InfeasibleSloException.class, () -> tunings(1_500, 1, 1, 3));
         assertThrows(IllegalArgumentException.class, () -> tunings(1_500, 1));

@@ -188,7 +188,8 @@ public final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
-    public WatermarkEndpoint preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint preparePull(
+            long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         called(
                 "preparePull",
                 leaseId,

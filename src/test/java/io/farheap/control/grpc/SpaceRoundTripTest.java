@@ -172,7 +172,8 @@ class SpaceRoundTripTest {
                 .setRegions(1);
         assertEquals(
                 "a\\u001b[2J",
-                SpaceReplyReader.list(ListSpacesReply.newBuilder().addSpaces(info).build(), SERVER)
+                SpaceReplyReader.list(
+                                ListSpacesReply.newBuilder().addSpaces(info).build(), SERVER)
                         .getFirst()
                         .name());
         assertThrows(

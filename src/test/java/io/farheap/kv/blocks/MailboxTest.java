@@ -13,7 +13,8 @@ class MailboxTest {
     private static final int CLASS = 3;
     private static final int OTHER = 5;
 
-    private final Mailbox mailbox = new Mailbox(new KeeperWakeup(new Thread(() -> {})), new RequestEpochs(() -> Long.MAX_VALUE), 1);
+    private final Mailbox mailbox =
+            new Mailbox(new KeeperWakeup(new Thread(() -> {})), new RequestEpochs(() -> Long.MAX_VALUE), 1);
 
     /** A session has used up what it had before what it asked for ahead has come. */
     private void needs(int sizeClass) {

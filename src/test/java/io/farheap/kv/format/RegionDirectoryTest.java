@@ -25,7 +25,8 @@ class RegionDirectoryTest {
             for (int growth = 0; growth < random.nextInt(10); growth++) {
                 int server = random.nextInt(servers);
                 before = layout;
-                layout = layout.with(new RegionDirectory.Growth(server, layout.regionsOf(server), random.nextInt(1, 6)));
+                layout =
+                        layout.with(new RegionDirectory.Growth(server, layout.regionsOf(server), random.nextInt(1, 6)));
             }
             Set<Long> found = new HashSet<>();
             int[] counts = new int[servers];

@@ -291,7 +291,9 @@ class MalformedProcedureCallTest {
         bad.mapAll(3);
     }
 
-    /** The suspended call of {@code PointerChaseProcedure} that has met a region which is not there, at its third hop. */
+    /**
+     * The suspended call of {@code PointerChaseProcedure} that has met a region which is not there, at its third hop.
+     */
     private byte[] suspended() {
         assertEquals(1, bad.map(10, 2, 0, bad.regions.getFirst().regionId(), -1));
         // 0 -> 0 -> ...; from there on nothing is known to this test but the second region's first word.

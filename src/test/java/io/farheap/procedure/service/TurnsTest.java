@@ -128,7 +128,15 @@ class TurnsTest {
             call(hops, 64, 1, span)
         };
         endAll(calls, 1000);
-        int[] left = {CallContext.RETURNED, CallContext.ENDED, CallContext.ACCESS, CallContext.ENDED, CallContext.ENDED, CallContext.ENDED, 0};
+        int[] left = {
+            CallContext.RETURNED,
+            CallContext.ENDED,
+            CallContext.ACCESS,
+            CallContext.ENDED,
+            CallContext.ENDED,
+            CallContext.ENDED,
+            0
+        };
         int[] status = {0, CallStatus.OUT_OF_RANGE, 0, 0, CallStatus.SPLIT, CallStatus.OUT_OF_FUEL, 0};
         for (int i = 0; i < calls.length; i++) {
             assertEquals(left[i], calls[i].left, "call " + i);

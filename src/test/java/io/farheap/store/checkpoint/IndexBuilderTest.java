@@ -75,8 +75,8 @@ class IndexBuilderTest {
             for (int i = 0; i < records; i++) {
                 last.put(index.find(hashes[i], NO_CHAINS), addresses[i]);
             }
-            last.forEach(
-                    (entry, address) -> assertEquals(address, HashIndex.address(NativeWords.get(entry)), "seed " + seed));
+            last.forEach((entry, address) ->
+                    assertEquals(address, HashIndex.address(NativeWords.get(entry)), "seed " + seed));
             assertTrue(last.size() > buckets / 2);
         }
     }

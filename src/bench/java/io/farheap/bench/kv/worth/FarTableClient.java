@@ -215,7 +215,9 @@ public final class FarTableClient implements AutoCloseable {
     private int findHistory() {
         for (int entry = 0; entry < FarTableLayout.SLOTS; entry++) {
             long found = wire.get(slotAt(entry));
-            if (FarTableWord.isHistory(found) && FarTableWord.mayBe(found, hash) && wire.get(slotAt(entry) + FarTableLayout.HASH) == hash) {
+            if (FarTableWord.isHistory(found)
+                    && FarTableWord.mayBe(found, hash)
+                    && wire.get(slotAt(entry) + FarTableLayout.HASH) == hash) {
                 return entry;
             }
         }
@@ -300,7 +302,10 @@ public final class FarTableClient implements AutoCloseable {
             free[freeCount++] = word;
         }
         if (design.kind() == MapDesign.Kind.SAMPLED && design.has(MapDesign.Part.METADATA_IN_TABLE)) {
-            wire.hintWrite(farSlot() + FarTableLayout.HASH, ClientPageLayout.NEW_BLOCK + FarTableLayout.HASH, FarTableLayout.METADATA_BYTES);
+            wire.hintWrite(
+                    farSlot() + FarTableLayout.HASH,
+                    ClientPageLayout.NEW_BLOCK + FarTableLayout.HASH,
+                    FarTableLayout.METADATA_BYTES);
         } else if (design.kind() == MapDesign.Kind.SAMPLED && design.has(MapDesign.Part.HISTORY_IN_TABLE)) {
             wire.hintWrite(farSlot() + FarTableLayout.HASH, hash);
         }

@@ -26,7 +26,9 @@ final class SeparateHistory {
 
     /** Where the entry of a key is in the bucket that was read, or -1. */
     int find(long hashOfKey) {
-        for (int at = ClientPageLayout.INDEX; at < ClientPageLayout.INDEX + FarTableLayout.INDEX_BUCKET_BYTES; at += FarTableLayout.INDEX_ENTRY_BYTES) {
+        for (int at = ClientPageLayout.INDEX;
+                at < ClientPageLayout.INDEX + FarTableLayout.INDEX_BUCKET_BYTES;
+                at += FarTableLayout.INDEX_ENTRY_BYTES) {
             if (wire.get(at) != 0 && wire.get(at + Long.BYTES) == hashOfKey) {
                 return at;
             }
@@ -53,7 +55,9 @@ final class SeparateHistory {
     /** The object was evicted: takes an entry of the index, and the oldest one out. */
     void enter() {
         entry = ClientPageLayout.INDEX;
-        for (int at = ClientPageLayout.INDEX; at < ClientPageLayout.INDEX + FarTableLayout.INDEX_BUCKET_BYTES; at += FarTableLayout.INDEX_ENTRY_BYTES) {
+        for (int at = ClientPageLayout.INDEX;
+                at < ClientPageLayout.INDEX + FarTableLayout.INDEX_BUCKET_BYTES;
+                at += FarTableLayout.INDEX_ENTRY_BYTES) {
             // An empty one is the least.
             if (wire.get(at) < wire.get(entry)) {
                 entry = at;

@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 class LinearExpressionTest {
 
     private static LinearExpression sum(int slot, long factor, long constant) {
-        return Objects.requireNonNull(LinearExpression.ofLocal(slot).times(factor).plus(LinearExpression.of(constant)));
+        return Objects.requireNonNull(
+                LinearExpression.ofLocal(slot).times(factor).plus(LinearExpression.of(constant)));
     }
 
     private static List<LinearExpression> colliding() {
@@ -28,7 +29,8 @@ class LinearExpressionTest {
     @Test
     void sumsOfOneHashHaveAnOrder() {
         List<LinearExpression> sums = colliding();
-        assertEquals(1, sums.stream().mapToInt(LinearExpression::hashCode).distinct().count());
+        assertEquals(
+                1, sums.stream().mapToInt(LinearExpression::hashCode).distinct().count());
         for (LinearExpression one : sums) {
             for (LinearExpression other : sums) {
                 assertEquals(one.equals(other), one.compareTo(other) == 0, () -> one + " and " + other);
