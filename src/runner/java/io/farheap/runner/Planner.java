@@ -18,7 +18,7 @@ final class Planner {
 
     /** Those that a device which executes as late and in any order as the specification allows can break. */
     private static final List<String> WEAK = List.of(
-            "io.farheap.cache.batch.MigrationHistoryTest",
+            "io.farheap.cache.MigrationHistoryTest",
             "io.farheap.cache.CacheSessionTest",
             "io.farheap.cache.SlowDeviceTest",
             "io.farheap.control.grpc.HostileRepliesTest",

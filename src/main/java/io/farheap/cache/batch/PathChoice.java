@@ -15,15 +15,15 @@ import java.util.function.LongSupplier;
  * then it keeps to the better path for a while, for longer each time, up to {@value #LONGEST_HOLD} windows. One thread
  * at a time; allocates nothing.
  */
-final class PathChoice {
+public final class PathChoice {
 
     /** Up to this size a record takes a batch. Tests set another, and so with the next. */
-    static volatile int smallBytes = 128;
+    public static volatile int smallBytes = 128;
 
     /** At least, where tests do not set another, and so with the next. */
     private static final int WINDOW_RECORDS = 8192;
 
-    static volatile int windowRecords = WINDOW_RECORDS;
+    public static volatile int windowRecords = WINDOW_RECORDS;
 
     /** A window ends with the last record that is issued: what is then under way is not in its time. */
     private static final int TIMES_IN_FLIGHT = 32;

@@ -1,15 +1,9 @@
-package io.farheap.cache.batch;
+package io.farheap.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.cache.Cache;
-import io.farheap.cache.Cluster;
-import io.farheap.cache.Configurations;
-import io.farheap.cache.Histories;
-import io.farheap.cache.HistoryClient;
-import io.farheap.cache.HistoryProgress;
-import io.farheap.cache.SoftverbsFaults;
+import io.farheap.cache.batch.PathChoice;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
