@@ -5,10 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheSession;
+import io.farheap.cache.contract.Status;
 import io.farheap.connection.ConnectionNumbers;
 import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
 import io.farheap.kv.FarMap;
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.policy.Policies;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.manager.Quota;
@@ -24,6 +26,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
@@ -32,8 +35,10 @@ import io.farheap.slo.Configuration;
 import io.farheap.store.BlockingStoreSession;
 import io.farheap.store.FarStore;
 import io.farheap.store.StoreSession;
+import io.farheap.store.contract.StoreStatus;
 import io.farheap.thread.idle.Idle;
 import io.farheap.tier.MemoryDevice;
+import io.farheap.tier.device.Device;
 import io.farheap.verbs.Devices;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.foreign.Arena;
@@ -62,6 +67,7 @@ public final class Main {
         System.out.println(String.join(
                 " ",
                 "procedures " + BuiltIns.ALL.size() + " " + CallStatus.class.getSimpleName(),
+                "contracts " + List.of(Status.OK, KvStatus.DONE, StoreStatus.DONE, Device.class, CodedSpace.class).size(),
                 "policies " + Policies.names(),
                 "resilience " + Resilience.failureRecovery(4, 2),
                 "configuration " + new Configuration(1, 0, 1, 16),

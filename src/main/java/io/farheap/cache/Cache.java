@@ -261,8 +261,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      *
      * @param bytes at least 1
      * @throws CacheException where there are not enough regions, a server or the manager refuses, or a session has
-     *     requests pending beyond the new end and its thread polls for none of them for {@value CacheResizer#QUIET_SECONDS}
-     *     seconds. The capacity and the content are as before then
+     *     requests pending beyond the new end and its thread polls for none of them for
+     *     {@value CacheResizer#QUIET_SECONDS} seconds. The capacity and the content are as before then
      */
     public void reshape(long bytes) {
         throw unsupported("change its capacity: create another");

@@ -6,7 +6,7 @@ import io.farheap.cache.managed.ManagedModels;
 import io.farheap.cache.managed.Management;
 import io.farheap.cache.objective.Tuning;
 import io.farheap.cache.objective.Tunings;
-import io.farheap.cache.session.SessionOptions;
+import io.farheap.cache.session.CacheSessionOptions;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.AllocationCandidate;
@@ -374,7 +374,8 @@ public final class CacheBuilder {
     }
 
     private Management manage(List<Tuning> tunings) {
-        List<AllocationCandidate> candidates = tunings.isEmpty() ? List.of(AllocationCandidate.ANY) : Tunings.candidates(tunings);
+        List<AllocationCandidate> candidates =
+                tunings.isEmpty() ? List.of(AllocationCandidate.ANY) : Tunings.candidates(tunings);
         return Management.allocate(
                 managers, tenant, name, capacity, lifetime, place, candidates, migration, managementListener());
     }
@@ -418,7 +419,7 @@ public final class CacheBuilder {
                 tuning == null
                         ? configuration
                         : configuration.with(tuning.why().chosen().configuration()),
-                new SessionOptions(name, requests, doorbellBatch),
+                new CacheSessionOptions(name, requests, doorbellBatch),
                 timed ? LatencyTracking.SPARSE : latencyTracking,
                 lostListener,
                 migration,

@@ -3,7 +3,7 @@ package io.farheap.cache;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.managed.Management;
 import io.farheap.cache.objective.Tuning;
-import io.farheap.cache.session.SessionOptions;
+import io.farheap.cache.session.CacheSessionOptions;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.resilience.contract.Health;
@@ -37,7 +37,7 @@ record CacheOptions(
         @Nullable Path file,
         @Nullable LongConsumer loaded,
         CacheConfiguration configuration,
-        SessionOptions session,
+        CacheSessionOptions session,
         LatencyTracking latencyTracking,
         @Nullable LostServerListener lostListener,
         MigrationOptions migration,

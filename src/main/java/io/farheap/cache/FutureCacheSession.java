@@ -21,7 +21,8 @@ import java.util.function.Consumer;
  * Reads, writes and calls as futures. Any thread may call; one daemon thread, which this object owns, issues the
  * requests in the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs
  * on it and must not block. It is the session's callback thread, so it must not create, close or move anything of the
- * cache either. It allocates, copies and hands over between threads: use a {@link CacheSession} where nanoseconds count.
+ * cache either. It allocates, copies and hands over between threads: use a {@link CacheSession} where nanoseconds
+ * count.
  */
 public final class FutureCacheSession implements AutoCloseable {
 
@@ -56,7 +57,8 @@ public final class FutureCacheSession implements AutoCloseable {
 
     private final Thread thread;
 
-    FutureCacheSession(CacheSession session, String name, Runnable refuseInCallback, Consumer<FutureCacheSession> onClose) {
+    FutureCacheSession(
+            CacheSession session, String name, Runnable refuseInCallback, Consumer<FutureCacheSession> onClose) {
         this.refuseInCallback = refuseInCallback;
         this.onClose = onClose;
         this.session = session;
@@ -85,7 +87,8 @@ public final class FutureCacheSession implements AutoCloseable {
      */
     public CompletableFuture<CallResult> call(
             Procedure procedure, long address, MemorySegment arguments, MemorySegment result) {
-        return submit(new FutureRequest.CallRequest(procedure, address, 0, FutureRequest.CallRequest.WHOLE, arguments, result));
+        return submit(new FutureRequest.CallRequest(
+                procedure, address, 0, FutureRequest.CallRequest.WHOLE, arguments, result));
     }
 
     /**

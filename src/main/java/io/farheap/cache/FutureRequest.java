@@ -103,7 +103,13 @@ abstract sealed class FutureRequest {
 
         private final CompletableFuture<CallResult> future = new CompletableFuture<>();
 
-        CallRequest(Procedure procedure, long address, long from, long span, MemorySegment arguments, MemorySegment result) {
+        CallRequest(
+                Procedure procedure,
+                long address,
+                long from,
+                long span,
+                MemorySegment arguments,
+                MemorySegment result) {
             super(from, span);
             this.procedure = procedure;
             this.address = address;

@@ -89,7 +89,8 @@ final class RegionCache extends Cache {
                     .map(session -> session.participant())
                     .toList());
             relocation = new Relocation(inside, servers, table, moves, procedures, sessions, options.management());
-            CacheResizer resizing = new CacheResizer(inside, table, moves, servers.all(), sessions, options.management());
+            CacheResizer resizing =
+                    new CacheResizer(inside, table, moves, servers.all(), sessions, options.management());
             paths = stack.add(new CachePaths(
                     sessions,
                     servers,
@@ -314,7 +315,11 @@ final class RegionCache extends Cache {
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
     private final class RegionCacheHost
-            implements BlockingRequests.Owner, DataPaths.DataPathHost, CacheReshaper.ReshapeHost, Relocation.RelocationHost, CallingCache {
+            implements BlockingRequests.Owner,
+                    DataPaths.DataPathHost,
+                    CacheReshaper.ReshapeHost,
+                    Relocation.RelocationHost,
+                    CallingCache {
 
         @Override
         public CallingCache calls() {

@@ -306,7 +306,8 @@ public final class FarMap implements AutoCloseable {
         Closeables.all(() -> Closeables.all(open), () -> {
             // Who comes second is not to close what the keeper still uses.
             synchronized (closing) {
-                Closeables.all(this::endStatistics, () -> Closeables.all(List.copyOf(futures)), emptier, keeper, memory);
+                Closeables.all(
+                        this::endStatistics, () -> Closeables.all(List.copyOf(futures)), emptier, keeper, memory);
             }
         });
     }

@@ -5,8 +5,9 @@ import io.farheap.kv.session.KeyBatch;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Many keys for one {@link MapSession#getAll getAll} or {@link MapSession#setAll setAll}, and what became of each. It is made
- * once and used again and again; it grows with what is put into it, and allocates nothing else. Its session's thread.
+ * Many keys for one {@link MapSession#getAll getAll} or {@link MapSession#setAll setAll}, and what became of each. It
+ * is made once and used again and again; it grows with what is put into it, and allocates nothing else. Its session's
+ * thread.
  */
 public final class MapBatch {
 

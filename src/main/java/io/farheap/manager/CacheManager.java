@@ -102,7 +102,12 @@ public interface CacheManager {
      *     is on its way, and the client says this again after it; OUT_OF_MEMORY where the capacity is larger, was not
      *     reserved, and is more than the tenant's {@link Quota}
      */
-    Allocation moved(long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares);
+    Allocation moved(
+            long cacheId,
+            long generation,
+            long capacity,
+            @Nullable AllocationCandidate candidate,
+            List<RegionShare> shares);
 
     /** As {@link #moved(long, long, long, Candidate, List)}, with the configuration that the cache has. */
     default Allocation moved(long cacheId, long generation, long capacity, List<RegionShare> shares) {

@@ -16,9 +16,9 @@ import java.util.List;
 /**
  * Measures a live cache: switches it to a configuration (c, s, b, q), which a coded one has none of, lets c
  * {@linkplain ApplicationThread application threads} keep {@code b * q} requests in flight each, and takes
- * {@link MeasurementWindows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they are settled,
- * for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is watched
- * measures them. One thread at a time.
+ * {@link MeasurementWindows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they
+ * are settled, for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is
+ * watched measures them. One thread at a time.
  */
 public final class CacheMeasurement implements Measurement, AutoCloseable {
 

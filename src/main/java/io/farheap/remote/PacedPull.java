@@ -107,7 +107,8 @@ public final class PacedPull implements AutoCloseable {
                 offset,
                 end,
                 pieceBytes,
-                (_, pace) -> new PreparedSource(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
+                (_, pace) ->
+                        new PreparedSource(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
         try {
             pull.start();
             return pull;
@@ -165,7 +166,8 @@ public final class PacedPull implements AutoCloseable {
         WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
         PacedPull pull = new PacedPull(into, sources, meanwhile, exchange, offset, end);
         try {
-            WatermarkEndpoint client = new WatermarkEndpoint(exchange.endpoint(), exchange.address(), exchange.remoteKey());
+            WatermarkEndpoint client =
+                    new WatermarkEndpoint(exchange.endpoint(), exchange.address(), exchange.remoteKey());
             PullPace pace = new PullPace(client, offset, end, pieceBytes);
             PreparedSource prepared = pull.await(() -> preparation.run(pull, pace));
             pull.ticket = prepared.ticket();

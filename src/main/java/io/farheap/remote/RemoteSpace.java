@@ -20,10 +20,10 @@ import java.util.function.LongFunction;
  * is dropped, its time is over, or its server ends.
  *
  * <p>When a space ends, operations on it that are under way end as {@link Outcome#UNKNOWN} or with an error, and so
- * does what else is under way to that server in the same queue, as the device ends the connection: {@link PostResult#LOST}
- * until {@link RemoteQueue#reconnect}. Other servers, and other regions of that one, are unharmed. The regions go to
- * others, zeroed, once no operation that had begun can reach them. The same happens to a process that loses its lease,
- * and the space stays.
+ * does what else is under way to that server in the same queue, as the device ends the connection:
+ * {@link PostResult#LOST} until {@link RemoteQueue#reconnect}. Other servers, and other regions of that one, are
+ * unharmed. The regions go to others, zeroed, once no operation that had begun can reach them. The same happens to a
+ * process that loses its lease, and the space stays.
  *
  * <p>Any thread. Calls that the server does not answer are repeated, which changes nothing twice.
  */

@@ -435,7 +435,8 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public WatermarkEndpoint preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint preparePull(
+            long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         return incoming.prepare(leases.require(leaseId), regionId, sourceAddress, token, pace);
     }
 

@@ -13,7 +13,8 @@ import java.util.List;
  * @param candidates for each number of server threads with which it can be met; the first is the chosen one
  * @param space how many configurations there are
  */
-public record Explanation(Slo slo, double margin, CandidateConfiguration chosen, List<CandidateConfiguration> candidates, long space) {
+public record Explanation(
+        Slo slo, double margin, CandidateConfiguration chosen, List<CandidateConfiguration> candidates, long space) {
 
     /** Predictions of a machine that does other things too are seldom wrong by more. */
     public static final double USUAL_MARGIN = 0.1;
@@ -43,7 +44,8 @@ public record Explanation(Slo slo, double margin, CandidateConfiguration chosen,
         for (int server = 0; server <= model.space().serverCores(); server++) {
             Configuration found = ExactSearch.cheapest(model, wanted, server);
             if (found != null) {
-                candidates.add(new CandidateConfiguration(found, model.predict(found).orElseThrow()));
+                candidates.add(
+                        new CandidateConfiguration(found, model.predict(found).orElseThrow()));
             }
         }
         if (candidates.isEmpty()) {

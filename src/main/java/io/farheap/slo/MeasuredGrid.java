@@ -3,9 +3,9 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * The points of a space that may be measured, those of {@link GridLevels} in each parameter, and what was measured there,
- * or is estimated where measuring was left out. A point of which neither is known is not a number. One thread at a
- * time.
+ * The points of a space that may be measured, those of {@link GridLevels} in each parameter, and what was measured
+ * there, or is estimated where measuring was left out. A point of which neither is known is not a number. One thread at
+ * a time.
  */
 final class MeasuredGrid {
 

@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the
- * queue depths that give the lower bound of q, then the points of {@link GridLevels} in the tree's order. Where more of one
- * parameter brought no more throughput and no less latency, still larger values of that parameter alone are left out,
- * and {@link MarginalGain#beyond estimated}; but a grid of up to {@value #SMALL_GRID} points is measured whole, since what is
- * left out is estimated at best, and {@value #ROUNDS} times, one round after the other, of which the worst counts: what
- * a shared machine does changes from one second to another, by more than a longer measurement would tell. The order
- * follows from the figures alone, so whoever records the same figures again goes on where he stopped. One thread at a
- * time.
+ * queue depths that give the lower bound of q, then the points of {@link GridLevels} in the tree's order. Where more of
+ * one parameter brought no more throughput and no less latency, still larger values of that parameter alone are left
+ * out, and {@link MarginalGain#beyond estimated}; but a grid of up to {@value #SMALL_GRID} points is measured whole,
+ * since what is left out is estimated at best, and {@value #ROUNDS} times, one round after the other, of which the
+ * worst counts: what a shared machine does changes from one second to another, by more than a longer measurement would
+ * tell. The order follows from the figures alone, so whoever records the same figures again goes on where he stopped.
+ * One thread at a time.
  */
 public final class MeasurementPlan {
 

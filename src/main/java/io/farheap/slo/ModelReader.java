@@ -130,7 +130,8 @@ final class ModelReader {
 
     /** A file that ends within the header was interrupted when it was begun, or is no model. */
     private void checkInterruptedHeader(byte[] bytes) throws ModelFileException {
-        byte[] whole = ModelFormat.header(expected, new ModelFormat.ModelChecksum()).getBytes(StandardCharsets.UTF_8);
+        byte[] whole =
+                ModelFormat.header(expected, new ModelFormat.ModelChecksum()).getBytes(StandardCharsets.UTF_8);
         for (int i = 0; i < bytes.length; i++) {
             if (i >= whole.length || bytes[i] != whole[i]) {
                 throw new ModelFileException(file

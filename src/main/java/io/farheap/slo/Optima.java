@@ -9,7 +9,8 @@ import java.util.Iterator;
  * @param balanced with the most operations a second for its latency: more of them would cost more than as much latency
  * @param throughput with the most operations a second
  */
-public record Optima(CandidateConfiguration latency, CandidateConfiguration balanced, CandidateConfiguration throughput) {
+public record Optima(
+        CandidateConfiguration latency, CandidateConfiguration balanced, CandidateConfiguration throughput) {
 
     /**
      * Looks at every configuration: seconds, for a few million of them.

@@ -122,7 +122,8 @@ public final class FutureStoreSession implements AutoCloseable {
             switch (status) {
                 case StoreStatus.DONE -> future.complete(into.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
                 case StoreStatus.TOO_LONG -> {
-                    into = MemorySegment.ofArray(new byte[(int) Math.min(4 * into.byteSize(), RecordLayout.MAX_VALUE_BYTES)]);
+                    into = MemorySegment.ofArray(
+                            new byte[(int) Math.min(4 * into.byteSize(), RecordLayout.MAX_VALUE_BYTES)]);
                     submitted.again(this);
                 }
                 default -> future.complete(null);

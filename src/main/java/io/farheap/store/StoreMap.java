@@ -75,10 +75,11 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         }
     }
 
-    private MapUpdate update(byte[] key, MapUpdate.UpdateCondition when, byte @Nullable [] expected, byte @Nullable [] next) {
+    private MapUpdate update(
+            byte[] key, MapUpdate.UpdateCondition when, byte @Nullable [] expected, byte @Nullable [] next) {
         MapUpdate update = new MapUpdate(when, expected, next);
-        sessions.with(
-                session -> new BlockingStoreSession(session).update(MemorySegment.ofArray(key), 0, key.length, update, 0));
+        sessions.with(session ->
+                new BlockingStoreSession(session).update(MemorySegment.ofArray(key), 0, key.length, update, 0));
         return update;
     }
 
@@ -92,7 +93,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
             if (next == null && old == null) {
                 return null;
             }
-            MapUpdate.UpdateCondition when = old == null ? MapUpdate.UpdateCondition.ABSENT : MapUpdate.UpdateCondition.EQUAL;
+            MapUpdate.UpdateCondition when =
+                    old == null ? MapUpdate.UpdateCondition.ABSENT : MapUpdate.UpdateCondition.EQUAL;
             MapUpdate made = update(key, when, old, next == null ? null : value(next));
             if (made.changed()) {
                 return next;
@@ -113,8 +115,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     @Override
     public @Nullable V put(K key, V value) {
-        return decode(
-                update(key(key), MapUpdate.UpdateCondition.ALWAYS, null, value(value)).found());
+        return decode(update(key(key), MapUpdate.UpdateCondition.ALWAYS, null, value(value))
+                .found());
     }
 
     @Override
@@ -132,25 +134,27 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     @Override
     public @Nullable V putIfAbsent(K key, V value) {
-        return decode(
-                update(key(key), MapUpdate.UpdateCondition.ABSENT, null, value(value)).found());
+        return decode(update(key(key), MapUpdate.UpdateCondition.ABSENT, null, value(value))
+                .found());
     }
 
     @Override
     public @Nullable V remove(Object key) {
-        return decode(update(key(key), MapUpdate.UpdateCondition.PRESENT, null, null).found());
+        return decode(
+                update(key(key), MapUpdate.UpdateCondition.PRESENT, null, null).found());
     }
 
     @Override
     public boolean remove(Object key, @Nullable Object value) {
         return value != null
-                && update(key(key), MapUpdate.UpdateCondition.EQUAL, value(value), null).changed();
+                && update(key(key), MapUpdate.UpdateCondition.EQUAL, value(value), null)
+                        .changed();
     }
 
     @Override
     public @Nullable V replace(K key, V value) {
-        return decode(
-                update(key(key), MapUpdate.UpdateCondition.PRESENT, null, value(value)).found());
+        return decode(update(key(key), MapUpdate.UpdateCondition.PRESENT, null, value(value))
+                .found());
     }
 
     @Override
@@ -176,7 +180,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         if (made == null) {
             return made;
         }
-        V other = decode(update(bytes, MapUpdate.UpdateCondition.ABSENT, null, value(made)).found());
+        V other = decode(update(bytes, MapUpdate.UpdateCondition.ABSENT, null, value(made))
+                .found());
         return other == null ? made : other;
     }
 

@@ -280,7 +280,8 @@ public final class StoreSession implements AutoCloseable {
                 // None is begun that would be pending when sessions pass to the next version.
                 outcome = version.draining()
                         ? StoreStatus.FULL
-                        : device.startUpdate(update, argument, outcome == InMemoryOperations.ON_DEVICE, completion, token);
+                        : device.startUpdate(
+                                update, argument, outcome == InMemoryOperations.ON_DEVICE, completion, token);
             }
             if (outcome == StoreStatus.FULL) {
                 return logThread.full();

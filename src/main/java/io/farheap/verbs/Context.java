@@ -208,7 +208,8 @@ public final class Context implements AutoCloseable {
 
     private DeviceLimits queryLimits() {
         try (Arena arena = Arena.ofConfined()) {
-            ibv_device_attr attr = new ibv_device_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_device_attr.class)));
+            ibv_device_attr attr =
+                    new ibv_device_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_device_attr.class)));
             int error = ibverbs.farheap_query_device(handle, attr);
             if (error != 0) {
                 throw new VerbsException("cannot query device " + device.name(), error);

@@ -89,7 +89,8 @@ public final class QueuePair implements AutoCloseable {
                 Arena arena = Arena.ofConfined()) {
             stack.add(own);
             MemorySegment badRequest = own.allocate(8, 8);
-            ibv_qp_init_attr attr = new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            ibv_qp_init_attr attr =
+                    new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             attr.send_cq(completions.handle())
                     .recv_cq(completions.handle())
                     .qp_type(ibverbs.IBV_QPT_RC)
@@ -237,7 +238,8 @@ public final class QueuePair implements AutoCloseable {
     int state() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
-            ibv_qp_init_attr init = new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            ibv_qp_init_attr init =
+                    new ibv_qp_init_attr(NativePointers.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             int error = ibverbs.farheap_query_qp(handle(), attr, ibverbs.IBV_QP_STATE, init);
             if (error != 0) {
                 throw new VerbsException("cannot query queue pair " + number(), error);

@@ -8,8 +8,8 @@ import io.farheap.cache.handover.HandoverPath;
 import io.farheap.cache.handover.HandoverRing;
 import io.farheap.cache.route.Links;
 import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.CacheSessionOptions;
 import io.farheap.cache.session.DataPath;
-import io.farheap.cache.session.SessionOptions;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closeables;
 import io.farheap.thread.Cores;
@@ -44,7 +44,7 @@ public final class DataPaths implements AutoCloseable {
     }
 
     private final DataPathHost cache;
-    private final SessionOptions options;
+    private final CacheSessionOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
     private final List<BlockingRequests> workers = new ArrayList<>();
@@ -54,7 +54,7 @@ public final class DataPaths implements AutoCloseable {
      *
      * @param device name of it, near which the threads run
      */
-    public DataPaths(DataPathHost cache, String device, SessionOptions options, CacheConfiguration configuration) {
+    public DataPaths(DataPathHost cache, String device, CacheSessionOptions options, CacheConfiguration configuration) {
         this.cache = cache;
         this.options = options;
         this.configuration = configuration;

@@ -4,11 +4,11 @@ package io.farheap.cache.contract;
  * Told when a read or write has finished.
  *
  * <p>It runs on the session's thread, inside {@link io.farheap.cache.CacheSession#poll}, a blocking read or write,
- * {@link io.farheap.cache.CacheSession#drain} or {@link io.farheap.cache.CacheSession#close}, one at a time, in the order of
- * issue (see {@link io.farheap.cache.CacheSession}). It may issue requests on the session; it must not poll, block on,
- * release or close it, nor create, close or move anything of the cache: that is refused. While it runs, migrations wait
- * for it. An exception thrown here comes out of the call that ran it, after the request has been finished: nothing else
- * is affected, and the remaining callbacks run with the next poll.
+ * {@link io.farheap.cache.CacheSession#drain} or {@link io.farheap.cache.CacheSession#close}, one at a time, in the
+ * order of issue (see {@link io.farheap.cache.CacheSession}). It may issue requests on the session; it must not poll,
+ * block on, release or close it, nor create, close or move anything of the cache: that is refused. While it runs,
+ * migrations wait for it. An exception thrown here comes out of the call that ran it, after the request has been
+ * finished: nothing else is affected, and the remaining callbacks run with the next poll.
  */
 @FunctionalInterface
 public interface Completion {

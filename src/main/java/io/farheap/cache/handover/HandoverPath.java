@@ -48,7 +48,8 @@ public final class HandoverPath implements RequestPath {
     private final HoldPredicate holds;
     private final @Nullable OperationLatency latency;
 
-    public HandoverPath(HandoverRing handOver, HandoverPeer thread, HoldPredicate holds, @Nullable OperationLatency latency) {
+    public HandoverPath(
+            HandoverRing handOver, HandoverPeer thread, HoldPredicate holds, @Nullable OperationLatency latency) {
         this.handOver = handOver;
         this.requests = handOver.requests;
         this.groups = handOver.groups;

@@ -91,8 +91,8 @@ public final class Management implements CacheAlerts, AutoCloseable {
      * @param tenant to whom the cache belongs; empty for the default one
      * @param lifetime null for ever
      * @param place of this process, as data center, cluster and rack; empty where nobody said
-     * @param candidates configurations that meet the objective; {@link io.farheap.manager.AllocationCandidate#ANY} where there is
-     *     none
+     * @param candidates configurations that meet the objective; {@link io.farheap.manager.AllocationCandidate#ANY}
+     *     where there is none
      * @param how regions move
      * @param listener told of each reclaim, and when the lifetime is nearly over
      * @throws CacheException where no manager answers, or it refuses

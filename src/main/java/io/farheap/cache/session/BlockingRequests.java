@@ -79,7 +79,9 @@ public final class BlockingRequests extends SessionRequests implements Completio
         await(write, address, segment.byteSize());
     }
 
-    /** As {@link io.farheap.cache.CacheSession#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}. */
+    /**
+     * As {@link io.farheap.cache.CacheSession#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}.
+     */
     public CallResult call(
             RegisteredProcedure procedure,
             long address,

@@ -50,7 +50,7 @@ public record DataPath(
     public static DataPath own(
             OpenDevice device,
             RegionTable table,
-            SessionOptions options,
+            CacheSessionOptions options,
             CacheConfiguration how,
             OwnerGate gate,
             @Nullable OperationLatency latency) {

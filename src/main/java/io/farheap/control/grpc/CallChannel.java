@@ -140,7 +140,8 @@ public final class CallChannel implements AutoCloseable {
 
     private ControlException failure(StatusRuntimeException e, long deadlineNanos, long sentAt) {
         boolean abandoned = calls.isCancelled();
-        Code code = abandoned ? Code.CANCELLED : GrpcStatusCodes.code(e.getStatus().getCode());
+        Code code =
+                abandoned ? Code.CANCELLED : GrpcStatusCodes.code(e.getStatus().getCode());
         String description = e.getStatus().getDescription();
         String reason = description == null
                 ? e.getStatus().getCode().name()

@@ -58,8 +58,8 @@ import org.jspecify.annotations.Nullable;
  * because it is repeated anyway, for {@link #preparePull} and {@link #prepareRebuild} {@value #PREPARE_MILLIS} ms, for
  * {@link #pull} {@value #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon}
  * ends all of them. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at once,
- * and each such call makes the client try to connect again. {@link ReplyReader} says which answers make sense; any other
- * ends in code BAD_REPLY.
+ * and each such call makes the client try to connect again. {@link ReplyReader} says which answers make sense; any
+ * other ends in code BAD_REPLY.
  *
  * <p>Thread-safe. It has a connection and one I/O thread of its own ({@link #connect(String)}), or shares both with the
  * process's other clients of that server ({@link #share}), of which each has its own calls all the same: their
@@ -142,7 +142,8 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public ServerDescription hello(int protocolVersion) {
         HelloRequest request =
                 HelloRequest.newBuilder().setProtocolVersion(protocolVersion).build();
-        return call(CALL_MILLIS, within -> within.hello(request), reply -> ReplyReader.description(reply, protocolVersion));
+        return call(
+                CALL_MILLIS, within -> within.hello(request), reply -> ReplyReader.description(reply, protocolVersion));
     }
 
     @Override
@@ -303,7 +304,8 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public WatermarkEndpoint preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint preparePull(
+            long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         PreparePullRequest request = PreparePullRequest.newBuilder()
                 .setPull(pullRequest(leaseId, regionId, sourceAddress, token))
                 .setPace(ControlMessages.message(pace))
@@ -331,7 +333,8 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                     .setRegionId(use.regionId())
                     .setAccesses(use.accesses()));
         }
-        return call(CALL_MILLIS, within -> within.reportUse(request.build()), reply -> ReplyReader.wanted(reply, server));
+        return call(
+                CALL_MILLIS, within -> within.reportUse(request.build()), reply -> ReplyReader.wanted(reply, server));
     }
 
     @Override

@@ -165,7 +165,8 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 reply,
                 () -> plane.allocate(lease, request.getRegions(), allocation),
                 granted -> AllocateReply.newBuilder()
-                        .addAllRegions(granted.stream().map(ControlMessages::message).toList())
+                        .addAllRegions(
+                                granted.stream().map(ControlMessages::message).toList())
                         .build(),
                 granted -> {
                     if (allocation != ControlPlane.ANY_ALLOCATION) {
@@ -263,7 +264,9 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     }
 
     private static PreparePullReply prepared(WatermarkEndpoint server) {
-        return PreparePullReply.newBuilder().setServer(ControlMessages.message(server)).build();
+        return PreparePullReply.newBuilder()
+                .setServer(ControlMessages.message(server))
+                .build();
     }
 
     @Override
@@ -348,6 +351,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
             Supplier<R> call,
             Function<R, T> message,
             @Nullable Consumer<R> takeBack) {
-        new CancellableCall<>(threads, kind, lease, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
+        new CancellableCall<>(threads, kind, lease, (ServerCallStreamObserver<T>) reply, call, message, takeBack)
+                .begin();
     }
 }

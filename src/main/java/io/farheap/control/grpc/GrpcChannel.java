@@ -10,7 +10,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * gRPC's channel to one address, with an I/O thread of its own. It connects when it is first called, and anew after its
- * connection has ended. One {@link CallChannel} owns it, or several share it ({@link SharedServerChannel}). Thread-safe.
+ * connection has ended. One {@link CallChannel} owns it, or several share it ({@link SharedServerChannel}).
+ * Thread-safe.
  */
 final class GrpcChannel implements AutoCloseable {
 

@@ -95,7 +95,10 @@ final class ReplyReader {
     static ConnectedRing connected(ConnectRingReply reply) {
         checkMemory("a ring", reply.getRingAddress(), Long.BYTES);
         return new ConnectedRing(
-                reply.getConnectionId(), ControlMessages.read(reply.getServer()), reply.getRingAddress(), reply.getRingRkey());
+                reply.getConnectionId(),
+                ControlMessages.read(reply.getServer()),
+                reply.getRingAddress(),
+                reply.getRingRkey());
     }
 
     /** @param asked how many regions were */
@@ -218,7 +221,8 @@ final class ReplyReader {
         }
         Map<String, Long> counters = new TreeMap<>();
         reply.getCountersMap()
-                .forEach((name, count) -> counters.put(PrintableText.escaped(name, ControlPlane.MAX_NAME_LENGTH), count));
+                .forEach((name, count) ->
+                        counters.put(PrintableText.escaped(name, ControlPlane.MAX_NAME_LENGTH), count));
         return Collections.unmodifiableMap(counters);
     }
 

@@ -59,7 +59,9 @@ final class SpaceClient implements SpacePlane {
                 .setKey(ControlMessages.message(key))
                 .build();
         return call(
-                server.totalRegions(), within -> within.open(request), reply -> SpaceReplyReader.space(reply, 0, server));
+                server.totalRegions(),
+                within -> within.open(request),
+                reply -> SpaceReplyReader.space(reply, 0, server));
     }
 
     @Override

@@ -71,11 +71,15 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 request.getLeaseId(),
                 reply,
                 () -> plane.grow(
-                        request.getLeaseId(), ControlMessages.key(request.getKey()), request.getRegions(), request.getGrowthId()),
+                        request.getLeaseId(),
+                        ControlMessages.key(request.getKey()),
+                        request.getRegions(),
+                        request.getGrowthId()),
                 growth -> GrowSpaceReply.newBuilder()
                         .setFirst(growth.first())
-                        .addAllRegions(
-                                growth.regions().stream().map(ControlMessages::message).toList())
+                        .addAllRegions(growth.regions().stream()
+                                .map(ControlMessages::message)
+                                .toList())
                         .build());
     }
 
@@ -133,7 +137,8 @@ final class SpaceService extends SpacesGrpc.SpacesImplBase {
                 .setOpeningId(space.openingId())
                 .setDescription(ByteString.copyFrom(space.descriptor()))
                 .setMillisLeft(space.millisLeft())
-                .addAllRegions(space.regions().stream().map(ControlMessages::message).toList())
+                .addAllRegions(
+                        space.regions().stream().map(ControlMessages::message).toList())
                 .build();
     }
 

@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A platform thread: a virtual one would have to wait for a carrier, and all of those may be busy for longer than a
  * lease lasts.
  *
- * <p>Between threads: everything that a lease's renewal goes by ({@link RenewalSchedule}, and what is kept here) is this
- * thread's alone. Others put what they want into {@code inbox} and then unpark it. Where the thread is about to park,
- * it has found the inbox empty before; an unpark in between makes that park return at once, so nothing stays there.
+ * <p>Between threads: everything that a lease's renewal goes by ({@link RenewalSchedule}, and what is kept here) is
+ * this thread's alone. Others put what they want into {@code inbox} and then unpark it. Where the thread is about to
+ * park, it has found the inbox empty before; an unpark in between makes that park return at once, so nothing stays
+ * there.
  */
 public final class LeaseRenewalThread implements AutoCloseable {
 

@@ -45,7 +45,12 @@ public final class Reclaimer {
     private boolean stalled;
 
     /** @param memory for an index */
-    public Reclaimer(RequestPoster posts, SpaceMemory space, BlockAllocator allocator, MapSessionCounts counts, RegisteredBuffer memory) {
+    public Reclaimer(
+            RequestPoster posts,
+            SpaceMemory space,
+            BlockAllocator allocator,
+            MapSessionCounts counts,
+            RegisteredBuffer memory) {
         this.posts = posts;
         this.space = space;
         this.allocator = allocator;

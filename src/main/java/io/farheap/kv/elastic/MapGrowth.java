@@ -55,7 +55,8 @@ public final class MapGrowth {
         RegionDirectory layout;
         try {
             keeper.ask(first, () -> answer(first.with(1, 1).call(MapCalls.GROWING, 2)));
-            RegionDirectory before = keeper.ask(first, () -> Optional.ofNullable(GrowthTracker.read(first, space.layout())));
+            RegionDirectory before =
+                    keeper.ask(first, () -> Optional.ofNullable(GrowthTracker.read(first, space.layout())));
             // What another process has just changed is to be known here.
             await(() -> space.layout().growths() >= before.growths());
             layout = change.of(before);

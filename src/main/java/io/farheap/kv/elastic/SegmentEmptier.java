@@ -50,7 +50,8 @@ public final class SegmentEmptier implements AutoCloseable {
     private final BitSet gone = new BitSet();
 
     /** @param sessions opens one, which the emptier closes */
-    public SegmentEmptier(RemoteMemory remote, SpaceMemory space, MapKeeperTasks keeper, Supplier<MapRequests> sessions) {
+    public SegmentEmptier(
+            RemoteMemory remote, SpaceMemory space, MapKeeperTasks keeper, Supplier<MapRequests> sessions) {
         this.remote = remote;
         this.space = space;
         this.keeper = keeper;

@@ -143,14 +143,15 @@ public final class ServerDrain {
     }
 
     /** @param leaving null where the map was opened without it */
-    private void empty(ServerEvacuation objects, @Nullable MapServer leaving, long within, Consumer<MapDrain> progress) {
+    private void empty(
+            ServerEvacuation objects, @Nullable MapServer leaving, long within, Consumer<MapDrain> progress) {
         boolean lost = isLost(leaving);
         Runnable refuse = leaving == null || lost ? () -> {} : () -> refuseBlocks(leaving.line());
         long left = objects.empty(lost, refuse, within, progress);
         // Of a lost server some stay: misses, which go as whatever names no region of the map.
         if (left > 0 && !lost) {
-            throw new MapException("after " + EvacuationWorker.LOOKS_IN_VAIN + " looks at the table there are still " + left
-                    + " objects on the server, which stays in the map; see farheap kv audit, and try again");
+            throw new MapException("after " + EvacuationWorker.LOOKS_IN_VAIN + " looks at the table there are still "
+                    + left + " objects on the server, which stays in the map; see farheap kv audit, and try again");
         }
     }
 

@@ -60,7 +60,12 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     private int accesses;
 
     public AdaptiveRecords(
-            RequestPoster posts, SpaceMemory space, AccessClock clock, EvictionSettings policy, MapSessionCounts counts, long seed) {
+            RequestPoster posts,
+            SpaceMemory space,
+            AccessClock clock,
+            EvictionSettings policy,
+            MapSessionCounts counts,
+            long seed) {
         this.posts = posts;
         this.counts = counts;
         this.space = space;

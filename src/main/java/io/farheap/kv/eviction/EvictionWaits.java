@@ -10,8 +10,8 @@ import io.farheap.kv.space.RequestColumns;
 import java.util.Arrays;
 
 /**
- * A session's requests that wait for {@link SampledEviction}: for an answer of the servers' services, or for the pieces of an
- * object that was evicted. A wait is one of what its request has pending. One thread.
+ * A session's requests that wait for {@link SampledEviction}: for an answer of the servers' services, or for the pieces
+ * of an object that was evicted. A wait is one of what its request has pending. One thread.
  */
 public final class EvictionWaits {
 
@@ -35,7 +35,12 @@ public final class EvictionWaits {
     private int waiting;
     private int waitingForPieces;
 
-    EvictionWaits(RequestColumns operations, Mailbox mailbox, BlockAllocator allocator, Reclaimer reclaimer, int[] sizeClass) {
+    EvictionWaits(
+            RequestColumns operations,
+            Mailbox mailbox,
+            BlockAllocator allocator,
+            Reclaimer reclaimer,
+            int[] sizeClass) {
         this.operations = operations;
         this.mailbox = mailbox;
         this.allocator = allocator;

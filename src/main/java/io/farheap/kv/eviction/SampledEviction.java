@@ -22,9 +22,9 @@ import java.util.SplittableRandom;
 
 /**
  * Makes room for a block: from the servers' services while they have any, else by eviction. One READ fetches buckets at
- * a random place, {@link VictimSelector} says which of their objects go, and the compare-and-swap that turns a slot into a
- * history entry decides whether it was this session that took its object out. What a sample gives beyond that serves
- * the session's next evictions ({@link VictimPool}), whichever requests they are for.
+ * a random place, {@link VictimSelector} says which of their objects go, and the compare-and-swap that turns a slot
+ * into a history entry decides whether it was this session that took its object out. What a sample gives beyond that
+ * serves the session's next evictions ({@link VictimPool}), whichever requests they are for.
  */
 public final class SampledEviction {
 

@@ -81,8 +81,8 @@ public final class MapCalls {
      */
     public static final int GROWING = FIRST_CALL + 11;
     /**
-     * [space, server, first, count, bytes, address...]: a {@link RegionDirectory.Growth} of who is {@link #GROWING}; with the
-     * address of a server that joins by it, of so many bytes in UTF-8, else with 0 bytes.
+     * [space, server, first, count, bytes, address...]: a {@link RegionDirectory.Growth} of who is {@link #GROWING};
+     * with the address of a server that joins by it, of so many bytes in UTF-8, else with 0 bytes.
      */
     public static final int GROWN = FIRST_CALL + 12;
     /**

@@ -57,7 +57,12 @@ public final class GrowthTracker {
      * @param join uses a server whose calls are open
      * @param leave uses a server no more
      */
-    GrowthTracker(MapServers servers, SpaceMemory space, RequestEpochs eras, Consumer<MapServiceClient> join, Consumer<MapServer> leave) {
+    GrowthTracker(
+            MapServers servers,
+            SpaceMemory space,
+            RequestEpochs eras,
+            Consumer<MapServiceClient> join,
+            Consumer<MapServer> leave) {
         this.servers = servers;
         this.space = space;
         this.eras = eras;

@@ -82,7 +82,10 @@ public final class MapKeeper implements AutoCloseable {
         this.time = time;
         growing = new GrowthTracker(servers, space, eras, this::joined, this::left);
         requests = new BlockRequests(
-                servers, space, () -> sessions.stream().map(ServedSession::mailbox).toList(), this::hurryAll);
+                servers,
+                space,
+                () -> sessions.stream().map(ServedSession::mailbox).toList(),
+                this::hurryAll);
         givenBack = new ReturnedBlocks(servers, space, requests::takenLate);
         try {
             resources.add(servers);
@@ -127,7 +130,8 @@ public final class MapKeeper implements AutoCloseable {
         // Until the thread begins, for which others wait.
         line.isPatient(thread.getState() == Thread.State.NEW);
         servers.add(new MapServer(line.number, line.space, line));
-        beats.add(new ServerHeartbeat(line, beats, space, time, new BlockCollector(line, table, space), eras, growing, this::empty));
+        beats.add(new ServerHeartbeat(
+                line, beats, space, time, new BlockCollector(line, table, space), eras, growing, this::empty));
     }
 
     /** A server has chosen this process to empty segments of its. */

@@ -15,11 +15,11 @@ import io.farheap.memory.NativeMemory;
 
 /**
  * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
- * slots of the key the highest goes first, as {@link DuplicateRemoval} needs it, and the lowest, which is the key's, decides
- * what is answered: of two deletes that share the slots between them, one has taken the object out. The blocks, which
- * are read before, say which slots are the key's, and whether its time was over, so that nothing was deleted. A slot
- * whose block cannot be read is emptied too, and counts as the key's with nothing in it: another process may be able to
- * read it.
+ * slots of the key the highest goes first, as {@link DuplicateRemoval} needs it, and the lowest, which is the key's,
+ * decides what is answered: of two deletes that share the slots between them, one has taken the object out. The blocks,
+ * which are read before, say which slots are the key's, and whether its time was over, so that nothing was deleted. A
+ * slot whose block cannot be read is emptied too, and counts as the key's with nothing in it: another process may be
+ * able to read it.
  */
 public final class DeleteSteps implements RequestSteps {
 

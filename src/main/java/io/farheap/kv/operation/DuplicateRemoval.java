@@ -43,7 +43,13 @@ final class DuplicateRemoval {
     /** Whether the request has taken out a slot. */
     private final boolean[] doubled;
 
-    DuplicateRemoval(RequestColumns operations, RequestPoster posts, RequestSink ending, ProbeBuffer probe, Reclaimer reclaimer, MapSessionCounts counts) {
+    DuplicateRemoval(
+            RequestColumns operations,
+            RequestPoster posts,
+            RequestSink ending,
+            ProbeBuffer probe,
+            Reclaimer reclaimer,
+            MapSessionCounts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;

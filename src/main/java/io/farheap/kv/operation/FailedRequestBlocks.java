@@ -20,7 +20,11 @@ public final class FailedRequestBlocks {
     private final UnfencedBlocks unfenced;
 
     public FailedRequestBlocks(
-            RequestColumns operations, RequestPoster posts, BlockAllocator allocator, ValueWriter writer, UnfencedBlocks unfenced) {
+            RequestColumns operations,
+            RequestPoster posts,
+            BlockAllocator allocator,
+            ValueWriter writer,
+            UnfencedBlocks unfenced) {
         this.operations = operations;
         this.posts = posts;
         this.allocator = allocator;

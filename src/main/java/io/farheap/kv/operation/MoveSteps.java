@@ -97,7 +97,8 @@ public final class MoveSteps implements RequestSteps {
             posts.readSample(place, region(place), bucket(place), 1, 0);
             return;
         }
-        if (operations.kind[place] == RequestColumns.EVICT_ALONE || operations.kind[place] == RequestColumns.MAKE_ROOM) {
+        if (operations.kind[place] == RequestColumns.EVICT_ALONE
+                || operations.kind[place] == RequestColumns.MAKE_ROOM) {
             operations.step[place] = EVICTED;
             swap(place, SlotWord.EMPTY);
             return;

@@ -13,7 +13,12 @@ public final class RequestCompleter implements RequestSink {
     private final ValueReader reader;
     private final MapSessionCounts counts;
 
-    public RequestCompleter(RequestColumns operations, FailedRequestBlocks doubts, ValueWriter writer, ValueReader reader, MapSessionCounts counts) {
+    public RequestCompleter(
+            RequestColumns operations,
+            FailedRequestBlocks doubts,
+            ValueWriter writer,
+            ValueReader reader,
+            MapSessionCounts counts) {
         this.operations = operations;
         this.doubts = doubts;
         this.writer = writer;

@@ -37,7 +37,8 @@ public final class StaleObjectRemoval {
     /** The same of the slot that is being emptied. */
     private final boolean[] unreadable;
 
-    public StaleObjectRemoval(RequestColumns operations, RequestPoster posts, Reclaimer reclaimer, MapSessionCounts counts) {
+    public StaleObjectRemoval(
+            RequestColumns operations, RequestPoster posts, Reclaimer reclaimer, MapSessionCounts counts) {
         this.operations = operations;
         this.posts = posts;
         this.reclaimer = reclaimer;

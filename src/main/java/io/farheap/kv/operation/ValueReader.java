@@ -15,9 +15,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@linkplain ValuePieces pieces} of a value that was found, until it has been handed over. One request of a session has
- * it at a time: the oldest that has not ended, so that nothing that is handed over first ever waits for what comes
- * later. One thread.
+ * The {@linkplain ValuePieces pieces} of a value that was found, until it has been handed over. One request of a
+ * session has it at a time: the oldest that has not ended, so that nothing that is handed over first ever waits for
+ * what comes later. One thread.
  */
 public final class ValueReader implements AutoCloseable {
 

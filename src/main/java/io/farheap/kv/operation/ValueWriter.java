@@ -19,8 +19,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@linkplain ValuePieces pieces} of a value that is being stored, from the request's issue to its end. One request of a
- * session has it at a time. One thread, but for {@link #held}.
+ * The {@linkplain ValuePieces pieces} of a value that is being stored, from the request's issue to its end. One request
+ * of a session has it at a time. One thread, but for {@link #held}.
  */
 public final class ValueWriter implements AutoCloseable {
 
@@ -55,7 +55,11 @@ public final class ValueWriter implements AutoCloseable {
     private long[] pieces = new long[0];
 
     public ValueWriter(
-            RemoteMemory remote, RequestColumns operations, RequestPoster posts, BlockAllocator allocator, int extensionBytes) {
+            RemoteMemory remote,
+            RequestColumns operations,
+            RequestPoster posts,
+            BlockAllocator allocator,
+            int extensionBytes) {
         this.operations = operations;
         this.posts = posts;
         this.allocator = allocator;

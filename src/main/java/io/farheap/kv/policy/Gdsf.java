@@ -12,6 +12,10 @@ final class Gdsf extends AgingPolicy {
 
     @Override
     public Set<AccessInformation> needs() {
-        return Set.of(AccessInformation.FREQUENCY, AccessInformation.SIZE, AccessInformation.COST, AccessInformation.EXTENSION);
+        return Set.of(
+                AccessInformation.FREQUENCY,
+                AccessInformation.SIZE,
+                AccessInformation.COST,
+                AccessInformation.EXTENSION);
     }
 }

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Segments that become others.</b> Where a class has nothing left, segments of which all blocks are in the pool
  * are retired: nobody gets their blocks any more. Somebody may still hold a word of a block of theirs, read it, or
  * write its extension late, so a segment is handed out anew, of any class and with incarnations from the first on, only
- * when every request in flight has begun after it was retired ({@link #settle}). Others are {@linkplain SegmentRebalancer
- * emptied} for that.
+ * when every request in flight has begun after it was retired ({@link #settle}). Others are
+ * {@linkplain SegmentRebalancer emptied} for that.
  */
 final class BlockStore implements SegmentRebalancer.SegmentStore {
 

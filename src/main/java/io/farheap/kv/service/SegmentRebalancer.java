@@ -207,7 +207,8 @@ final class SegmentRebalancer {
      * object. Of the others the one goes whose class has most segments for what it has asked for in vain, where
      * eviction has not helped at all; or one that has many blocks that are worn out.
      */
-    private void look(RegionBlocks region, int segment, int forClass, int want, long[] reserved, SegmentCandidate best) {
+    private void look(
+            RegionBlocks region, int segment, int forClass, int want, long[] reserved, SegmentCandidate best) {
         if (!region.inUse(segment) || region.isEmptying(segment) || isGivenUp(region, segment)) {
             return;
         }

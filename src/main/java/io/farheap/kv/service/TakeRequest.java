@@ -36,7 +36,8 @@ record TakeRequest(int sizeClass, int blocks, int largest, int want, int segment
                 || segments < 1) {
             return null;
         }
-        return new TakeRequest((int) sizeClass, (int) Math.min(blocks, MapCalls.MOST_TAKEN), (int) largest, (int) want, (int)
-                Math.min(segments, MapCalls.MOST_SEGMENTS));
+        return new TakeRequest(
+                (int) sizeClass, (int) Math.min(blocks, MapCalls.MOST_TAKEN), (int) largest, (int) want, (int)
+                        Math.min(segments, MapCalls.MOST_SEGMENTS));
     }
 }

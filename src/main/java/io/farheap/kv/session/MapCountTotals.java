@@ -59,7 +59,11 @@ public final class MapCountTotals {
         long stored = 0;
         long refused = 0;
         for (int kind : new int[] {
-            RequestColumns.SET, RequestColumns.ADD, RequestColumns.REPLACE, RequestColumns.COMPARE_AND_SET, RequestColumns.INCREMENT
+            RequestColumns.SET,
+            RequestColumns.ADD,
+            RequestColumns.REPLACE,
+            RequestColumns.COMPARE_AND_SET,
+            RequestColumns.INCREMENT
         }) {
             stored += sum[MapSessionCounts.endedAs(kind, KvStatus.DONE)];
             refused += refused(sum, kind);

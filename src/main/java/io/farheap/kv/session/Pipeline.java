@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session's requests, from where they are made to where they are handed over: each has a place in the order of the
- * requests, waits there while an earlier one is on its key, goes on by the {@link RequestSteps} of its kind, and is handed
- * over when all before it have been. A batch's requests come in as there is room. The session's thread.
+ * requests, waits there while an earlier one is on its key, goes on by the {@link RequestSteps} of its kind, and is
+ * handed over when all before it have been. A batch's requests come in as there is room. The session's thread.
  */
 final class Pipeline {
 
@@ -263,7 +263,9 @@ final class Pipeline {
 
     /** When an object ends that lives for so long from now on. */
     long expiry(long lifeMillis) {
-        return lifeMillis == BlockingMapSession.NEVER ? BlockingMapSession.NEVER : Math.max(1, clock.millis() + lifeMillis);
+        return lifeMillis == BlockingMapSession.NEVER
+                ? BlockingMapSession.NEVER
+                : Math.max(1, clock.millis() + lifeMillis);
     }
 
     private void hash(int place, long key, int keyBytes) {

@@ -213,8 +213,8 @@ public final class RequestPoster {
     }
 
     /**
-     * Reads the first bytes of the block that the request's word names, to {@link RequestColumns#head}, where the request
-     * can do without: what cannot be read has a head of no incarnation that there is.
+     * Reads the first bytes of the block that the request's word names, to {@link RequestColumns#head}, where the
+     * request can do without: what cannot be read has a head of no incarnation that there is.
      */
     public void readReplaced(int place, int bytes) {
         NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);

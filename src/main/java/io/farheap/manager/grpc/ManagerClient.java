@@ -154,7 +154,11 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
 
     @Override
     public Allocation moved(
-            long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares) {
+            long cacheId,
+            long generation,
+            long capacity,
+            @Nullable AllocationCandidate candidate,
+            List<RegionShare> shares) {
         MovedRegions.Builder request = MovedRegions.newBuilder()
                 .setCacheId(cacheId)
                 .setGeneration(generation)

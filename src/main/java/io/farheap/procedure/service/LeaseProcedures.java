@@ -19,7 +19,8 @@ final class LeaseProcedures {
     private final String client;
     private final LongSupplier clock;
 
-    private final AtomicReferenceArray<@Nullable ServedProcedure> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
+    private final AtomicReferenceArray<@Nullable ServedProcedure> procedures =
+            new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
     private final LongAdder nanos = new LongAdder();
     private final Upload upload = new Upload();

@@ -303,7 +303,8 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         if (regions == null) {
             return Integer.BYTES;
         }
-        LeaseRegionTable next = new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
+        LeaseRegionTable next =
+                new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
         next.refresh(held);
         lease.map(next);
         own().replaced(out.later());

@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs calls on one server thread. A call begins while the batch that it came in is served, and most end there: one
- * after another, or all of the batch in turns ({@link SliceRunner}). One that takes longer waits in the {@link RunQueue} and
- * goes on in slices between rounds of the thread's message rings; a thread without any takes those of others.
+ * after another, or all of the batch in turns ({@link SliceRunner}). One that takes longer waits in the
+ * {@link RunQueue} and goes on in slices between rounds of the thread's message rings; a thread without any takes those
+ * of others.
  */
 final class ThreadCalls implements ServerWork {
 

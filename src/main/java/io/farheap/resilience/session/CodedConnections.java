@@ -53,7 +53,8 @@ public final class CodedConnections implements Fences {
     private CodedConnection add(RemoteServer server) {
         int index = server.index();
         if (index >= lines.length()) {
-            AtomicReferenceArray<CodedConnection> more = new AtomicReferenceArray<>(Math.max(index + 1, 2 * lines.length()));
+            AtomicReferenceArray<CodedConnection> more =
+                    new AtomicReferenceArray<>(Math.max(index + 1, 2 * lines.length()));
             for (int i = 0; i < lines.length(); i++) {
                 more.set(i, lines.get(i));
             }

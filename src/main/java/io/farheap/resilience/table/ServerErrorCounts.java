@@ -3,7 +3,9 @@ package io.farheap.resilience.table;
 import io.farheap.remote.RemoteServer;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a space's sessions have met at one server. Any thread counts; the keeper's {@code FailureDetector} alone judges. */
+/**
+ * What a space's sessions have met at one server. Any thread counts; the keeper's {@code FailureDetector} alone judges.
+ */
 public final class ServerErrorCounts {
 
     /** Failures of so long are of one time: each session meets it for itself. */

@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * Everything that one client holds. Thread-safe; {@link #renew} never waits for the other methods.
  *
  * <p>The lock guards what the lease holds. Closing something waits for the device, which may be busy with it for as
- * long as a client is stopped, so that is done without the lock, and again by {@link RetiredResources}: all resources may be
- * closed twice, and by two threads.
+ * long as a client is stopped, so that is done without the lock, and again by {@link RetiredResources}: all resources
+ * may be closed twice, and by two threads.
  */
 public final class ClientLease {
 

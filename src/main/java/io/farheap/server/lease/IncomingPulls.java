@@ -37,7 +37,8 @@ public final class IncomingPulls {
     private final SourceConnectionPool sources;
     private final RetiredResources retired;
 
-    public IncomingPulls(Context context, RegionPool pool, Budgets budgets, SourceConnectionPool sources, RetiredResources retired) {
+    public IncomingPulls(
+            Context context, RegionPool pool, Budgets budgets, SourceConnectionPool sources, RetiredResources retired) {
         this.context = context;
         this.pool = pool;
         this.budgets = budgets;
@@ -46,7 +47,8 @@ public final class IncomingPulls {
     }
 
     /** As {@link ControlPlane#preparePull}. */
-    public WatermarkEndpoint prepare(ClientLease lease, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+    public WatermarkEndpoint prepare(
+            ClientLease lease, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         return prepare(lease, regionId, sourceAddress, () -> open(lease, sourceAddress, regionId, token, pace));
     }
 

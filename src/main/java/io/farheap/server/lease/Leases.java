@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * The open leases, and the threads that end those that are not renewed. Thread-safe.
  *
  * <p>The reaper only looks: a lease ends on one of a few threads, as its client may be stopped in the middle of an
- * operation. Where the device is still busy after a first try, {@link RetiredResources} tries again, and the lease is known
- * until it is fenced, so that whoever asks for a fence learns that there is none yet. {@link RegionZeroer} then makes its
- * regions free.
+ * operation. Where the device is still busy after a first try, {@link RetiredResources} tries again, and the lease is
+ * known until it is fenced, so that whoever asks for a fence learns that there is none yet. {@link RegionZeroer} then
+ * makes its regions free.
  */
 public final class Leases {
 

@@ -30,7 +30,11 @@ public final class PreparedPull {
     private boolean left;
 
     private PreparedPull(
-            List<SourceLink> links, SourceConnectionPool sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+            List<SourceLink> links,
+            SourceConnectionPool sources,
+            RegionFill fill,
+            @Nullable CopyPace pace,
+            Budget.Loan loan) {
         this.links = links;
         this.sources = sources;
         this.fill = fill;
@@ -45,7 +49,11 @@ public final class PreparedPull {
      * @param loan which goes back when this end is closed
      */
     public static PreparedPull open(
-            List<SourceLink> links, SourceConnectionPool sources, RegionFill fill, @Nullable CopyPace pace, Budget.Loan loan) {
+            List<SourceLink> links,
+            SourceConnectionPool sources,
+            RegionFill fill,
+            @Nullable CopyPace pace,
+            Budget.Loan loan) {
         PullSource[] opened = new PullSource[links.size()];
         try {
             ParallelCalls.run(opened.length, i -> opened[i] = links.get(i).open(sources, fill.endpoint(i)));

@@ -42,7 +42,11 @@ public final class RegionExport {
      * @param completions of queue pairs that post nothing, so it stays empty
      */
     public RegionExport(
-            int regionId, MemorySegment region, Borrower client, CompletionQueue completions, RetiredResources retired) {
+            int regionId,
+            MemorySegment region,
+            Borrower client,
+            CompletionQueue completions,
+            RetiredResources retired) {
         this.regionId = regionId;
         this.region = region;
         this.client = client;

@@ -151,8 +151,8 @@ public record Checkpoint(
         }
         int format = from.getInt();
         if (format != FORMAT) {
-            throw new CheckpointUnavailableException("its format is of version " + format + ", and this release knows " + FORMAT
-                    + ": take the release that made it");
+            throw new CheckpointUnavailableException("its format is of version " + format + ", and this release knows "
+                    + FORMAT + ": take the release that made it");
         }
         if (from.getInt(bytes.length - 4) != crc(ByteBuffer.wrap(bytes, 0, bytes.length - 4))) {
             throw new DamagedCheckpointException("its checksum is wrong");

@@ -111,7 +111,8 @@ public final class CheckpointFiles {
 
     /**
      * @throws DamagedCheckpointException where it is not what was written
-     * @throws CheckpointUnavailableException where that is not known, as it cannot be read, or another release has made it
+     * @throws CheckpointUnavailableException where that is not known, as it cannot be read, or another release has made
+     *     it
      */
     public Checkpoint read(long number) throws DamagedCheckpointException, CheckpointUnavailableException {
         ByteBuffer bytes;

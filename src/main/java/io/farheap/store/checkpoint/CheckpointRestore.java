@@ -102,7 +102,8 @@ final class CheckpointRestore implements AutoCloseable {
     }
 
     /** @return where the next one begins */
-    private long place(int number, long at, long to, MemorySegment into) throws DamagedCheckpointException, CheckpointUnavailableException {
+    private long place(int number, long at, long to, MemorySegment into)
+            throws DamagedCheckpointException, CheckpointUnavailableException {
         if (number >= checkpoint.pieces().size()) {
             throw new DamagedCheckpointException("nothing has its log at " + at);
         }

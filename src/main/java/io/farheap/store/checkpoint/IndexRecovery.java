@@ -54,8 +54,10 @@ final class IndexRecovery {
 
     /**
      * @param index which has what was published below {@code from}
-     * @throws DamagedCheckpointException where the log is not as it was when the checkpoint was made; the index is of no use then
-     * @throws CheckpointUnavailableException where that is not known, as the device does not read it; the index is of no use either
+     * @throws DamagedCheckpointException where the log is not as it was when the checkpoint was made; the index is of
+     *     no use then
+     * @throws CheckpointUnavailableException where that is not known, as the device does not read it; the index is of
+     *     no use either
      */
     static void index(Checkpoint checkpoint, Device device, HashIndex index, LogGaps gaps, long from)
             throws DamagedCheckpointException, CheckpointUnavailableException {
@@ -73,8 +75,8 @@ final class IndexRecovery {
             DeviceMemory registered = resources.add(device.register(memory.segment()));
             DeviceHandle handle = resources.add(device.open());
             // Behind the memory, so closed before it.
-            IndexBuilder fill = resources.add(
-                    new IndexBuilder(index, checkpoint.layout(), gaps, reads, IndexBuilder.threads(index, extents.size())));
+            IndexBuilder fill = resources.add(new IndexBuilder(
+                    index, checkpoint.layout(), gaps, reads, IndexBuilder.threads(index, extents.size())));
             boolean[] read = new boolean[reads];
             int next = 0;
             int rounds = 0;

@@ -37,7 +37,8 @@ public record RecoveredState(HashIndex index, @Nullable Checkpoint checkpoint, L
      * @throws StoreException where it is not known whether one is whole; nothing has changed then, and an older one is
      *     not taken
      */
-    public static RecoveredState from(CheckpointFiles files, String name, Device device, long buckets, CheckpointValidator fitting) {
+    public static RecoveredState from(
+            CheckpointFiles files, String name, Device device, long buckets, CheckpointValidator fitting) {
         List<String> damaged = new ArrayList<>();
         StoreEvent event = StoreEvent.begun(name, "recovery");
         try {
@@ -70,7 +71,12 @@ public record RecoveredState(HashIndex index, @Nullable Checkpoint checkpoint, L
     }
 
     private static RecoveredState one(
-            CheckpointFiles files, long number, Device device, long buckets, CheckpointValidator fitting, List<String> damaged)
+            CheckpointFiles files,
+            long number,
+            Device device,
+            long buckets,
+            CheckpointValidator fitting,
+            List<String> damaged)
             throws DamagedCheckpointException, CheckpointUnavailableException {
         Checkpoint checkpoint = files.read(number);
         fitting.check(checkpoint);

@@ -12,8 +12,8 @@ package io.farheap.store.format;
  * 0 to 47    the address of the previous record in its chain, or 0
  * </pre>
  *
- * Behind it come the key and the value, of 8 bytes each ({@link RecordLayout#COMPACT}), or a word with lengths and a stamp
- * and then both.
+ * Behind it come the key and the value, of 8 bytes each ({@link RecordLayout#COMPACT}), or a word with lengths and a
+ * stamp and then both.
  */
 @SuppressWarnings("JavaLangClash")
 public final class StoreRecord {

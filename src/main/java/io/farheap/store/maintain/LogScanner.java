@@ -47,7 +47,12 @@ public final class LogScanner {
     private long pageThere = -1;
 
     private LogScanner(
-            StoreContext parts, RecordVisitor visitor, long tail, int epoch, SharedMemory memory, CloseStack resources) {
+            StoreContext parts,
+            RecordVisitor visitor,
+            long tail,
+            int epoch,
+            SharedMemory memory,
+            CloseStack resources) {
         this.parts = parts;
         this.log = parts.log();
         this.marks = log.marks;
@@ -117,7 +122,8 @@ public final class LogScanner {
     }
 
     private boolean live(long address, long header) {
-        return (header & (StoreRecord.INVALID | StoreRecord.DELETED)) == 0 && parts.gaps().counts(address, header);
+        return (header & (StoreRecord.INVALID | StoreRecord.DELETED)) == 0
+                && parts.gaps().counts(address, header);
     }
 
     /** @return where to go on: behind the page, or within where it has lost its memory; -1 for no more */
@@ -166,7 +172,9 @@ public final class LogScanner {
     private boolean tell(long record) {
         long key = record - base + layout.keyOffset();
         long value = records.valueAt(record) - base;
-        int keyBytes = layout == RecordLayout.COMPACT ? Long.BYTES : RecordLayout.keyBytes(NativeWords.get(record + RecordLayout.LENGTHS));
+        int keyBytes = layout == RecordLayout.COMPACT
+                ? Long.BYTES
+                : RecordLayout.keyBytes(NativeWords.get(record + RecordLayout.LENGTHS));
         return visitor.visit(memory, key, keyBytes, value, records.valueBytes(record));
     }
 

@@ -66,7 +66,8 @@ public final class Maintenance implements AutoCloseable {
     private long beganAt = triedAt;
 
     /** @param every null for never */
-    public Maintenance(String name, MaintenanceTarget work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
+    public Maintenance(
+            String name, MaintenanceTarget work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
         this.work = work;
         this.limit = limit;
         this.every = every;

@@ -160,7 +160,9 @@ public final class InMemoryOperations {
     }
 
     private int copyLive(long record, MemorySegment into, long offset, int room) {
-        return StoreRecord.deleted(NativeWords.getAcquire(record)) ? StoreStatus.NOT_FOUND : copy(record, into, offset, room);
+        return StoreRecord.deleted(NativeWords.getAcquire(record))
+                ? StoreStatus.NOT_FOUND
+                : copy(record, into, offset, room);
     }
 
     /** @param word of the key's entry, as it was {@link #found} in this epoch */
@@ -315,11 +317,15 @@ public final class InMemoryOperations {
 
     /** Where the value of a record is. */
     public long valueAt(long record) {
-        return layout == RecordLayout.COMPACT ? record + 16 : value(record, NativeWords.getOpaque(record + RecordLayout.LENGTHS));
+        return layout == RecordLayout.COMPACT
+                ? record + 16
+                : value(record, NativeWords.getOpaque(record + RecordLayout.LENGTHS));
     }
 
     public int valueBytes(long record) {
-        return layout == RecordLayout.COMPACT ? Long.BYTES : RecordLayout.valueBytes(NativeWords.getOpaque(record + RecordLayout.LENGTHS));
+        return layout == RecordLayout.COMPACT
+                ? Long.BYTES
+                : RecordLayout.valueBytes(NativeWords.getOpaque(record + RecordLayout.LENGTHS));
     }
 
     public void checkValue(int length) {
@@ -375,7 +381,8 @@ public final class InMemoryOperations {
                     return StoreStatus.NOT_FOUND;
                 }
                 if (address >= marks.readOnly() && version.changesInPlace(header) && !StoreRecord.sealed(header)) {
-                    if (NativeWords.compareAndSet(record, header, StoreRecord.ofVersion(header, version.own()) | StoreRecord.DELETED)) {
+                    if (NativeWords.compareAndSet(
+                            record, header, StoreRecord.ofVersion(header, version.own()) | StoreRecord.DELETED)) {
                         return StoreStatus.DONE;
                     }
                     continue;

@@ -104,7 +104,8 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         this.narrowBytes = (int) ((expected + 2 * alignment - 2) / alignment * alignment);
         long narrow = roundUp((long) narrowBytes * pending.places, SharedMemory.PAGE_BYTES);
         long wide = layout == RecordLayout.COMPACT ? 0 : WIDE * pageBytes;
-        long keyed = layout == RecordLayout.COMPACT ? 0 : roundUp((long) keyRoom * pending.places, SharedMemory.PAGE_BYTES);
+        long keyed =
+                layout == RecordLayout.COMPACT ? 0 : roundUp((long) keyRoom * pending.places, SharedMemory.PAGE_BYTES);
         this.memory = SharedMemory.allocate("farheap-store-reads", wide + narrow + keyed);
         this.base = memory.segment().address();
         this.keys = base + wide + narrow;
@@ -183,7 +184,8 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
                 pending.key[place] = key.word;
             } else {
                 long copy = keys + (long) place * keyRoom;
-                MemorySegment.copy(NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, RecordLayout.padded(key.bytes));
+                MemorySegment.copy(
+                        NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, RecordLayout.padded(key.bytes));
                 pending.key[place] = copy;
             }
         }

@@ -53,7 +53,9 @@ public final class LastTierCopy implements AutoCloseable {
             this.memory = resources.add(Arena.ofShared()).allocate(2 * PIECE_BYTES, OwnedMemory.PAGE_BYTES);
             for (Device device : others) {
                 sources.add(new Source(
-                        device, resources.add(device.register(memory)), new BlockingDeviceHandle(resources.add(device.open()))));
+                        device,
+                        resources.add(device.register(memory)),
+                        new BlockingDeviceHandle(resources.add(device.open()))));
             }
             this.ofLast = resources.add(last.register(memory));
             this.lastCall = new BlockingDeviceHandle(resources.add(last.open()));

@@ -168,7 +168,8 @@ class ManagedCacheTest {
         try (ManagerClient client = ManagerClient.connect(address)) {
             await(() -> {
                 Map<String, Integer> told = new HashMap<>();
-                for (RegionShare share : client.describe(cache.id()).allocation().shares()) {
+                for (RegionShare share :
+                        client.describe(cache.id()).allocation().shares()) {
                     told.put(share.address(), share.regions());
                 }
                 return told.equals(places);

@@ -181,7 +181,8 @@ class ManagedReshapeTest {
 
             assertEquals(6 * MIB, cache.capacity());
             assertEquals(List.of(cheap.address()), cache.servers());
-            assertEquals(List.of(new RegionShare(cheap.address(), 6)), told(cache).shares());
+            assertEquals(
+                    List.of(new RegionShare(cheap.address(), 6)), told(cache).shares());
             assertEquals(6 * MIB, told(cache).capacity());
             assertEquals(List.of(), told(cache).left());
             check(3 * MIB, session, buffer, 1);
@@ -256,7 +257,8 @@ class ManagedReshapeTest {
             assertEquals(FAST, cache.explanation().orElseThrow().slo());
             assertEquals(List.of(cores.address()), cache.servers());
             assertEquals(new AllocationCandidate(5, threads), told(cache).candidate());
-            assertEquals(List.of(new RegionShare(cores.address(), 5)), told(cache).shares());
+            assertEquals(
+                    List.of(new RegionShare(cores.address(), 5)), told(cache).shares());
             check(4 * MIB, session, buffer, 9);
 
             // As many cores for each byte: of the server's 4 there are for no more than it has.
@@ -272,7 +274,8 @@ class ManagedReshapeTest {
             assertEquals(new AllocationCandidate(5, 0), told(cache).candidate());
             assertEquals(2 * MIB, told(cache).capacity());
             assertEquals(
-                    2, told(cache).shares().stream().mapToInt(RegionShare::regions).sum());
+                    2,
+                    told(cache).shares().stream().mapToInt(RegionShare::regions).sum());
             for (int word = 0; word < WORDS / 2; word++) {
                 session.readBlocking(word * (4 * MIB / WORDS) & -8, buffer, 0, 8);
                 assertEquals(9 + word, buffer.segment().get(JAVA_LONG, 0));
@@ -326,7 +329,8 @@ class ManagedReshapeTest {
             check(4 * MIB, session, buffer, 4);
             await(() -> told(cache).reserved().isEmpty() && told(cache).left().isEmpty());
             assertEquals(new AllocationCandidate(5, 0), told(cache).candidate());
-            assertEquals(List.of(new RegionShare(bare.address(), 4)), told(cache).shares());
+            assertEquals(
+                    List.of(new RegionShare(bare.address(), 4)), told(cache).shares());
             assertEquals(List.of(bare.address()), cache.servers());
             await(() -> client.servers().stream()
                     .anyMatch(one -> one.address().equals(cores.address()) && one.freeRegions() == 10));
@@ -354,6 +358,8 @@ class ManagedReshapeTest {
     }
 
     private static List<RegionShare> sorted(List<RegionShare> shares) {
-        return shares.stream().sorted(Comparator.comparing(RegionShare::address)).toList();
+        return shares.stream()
+                .sorted(Comparator.comparing(RegionShare::address))
+                .toList();
     }
 }

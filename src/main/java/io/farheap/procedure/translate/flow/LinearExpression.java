@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param terms by local variable; none is 0
  * @param ints the sums that must be in an int's range
  */
-public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<LinearExpression> ints) implements Comparable<LinearExpression> {
+public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<LinearExpression> ints)
+        implements Comparable<LinearExpression> {
 
     private static final int MOST_TERMS = 8;
 
@@ -47,7 +48,9 @@ public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<
                 sum.put(slot, both);
             }
         });
-        return sum.size() > MOST_TERMS ? null : new LinearExpression(sum, constant + other.constant, both(ints, other.ints));
+        return sum.size() > MOST_TERMS
+                ? null
+                : new LinearExpression(sum, constant + other.constant, both(ints, other.ints));
     }
 
     private static Set<LinearExpression> both(Set<LinearExpression> first, Set<LinearExpression> second) {

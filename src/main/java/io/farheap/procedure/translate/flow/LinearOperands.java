@@ -12,12 +12,16 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Local variables and operands at one place in a turn of a loop, as {@link LinearExpression}, or null for what is not. */
+/**
+ * Local variables and operands at one place in a turn of a loop, as {@link LinearExpression}, or null for what is not.
+ */
 final class LinearOperands {
 
     /** @param compared the two longs of which it is the comparison */
     private record Value(
-            boolean wide, @Nullable LinearExpression number, @Nullable LinearComparison compared) {
+            boolean wide,
+            @Nullable LinearExpression number,
+            @Nullable LinearComparison compared) {
 
         Value(boolean wide, @Nullable LinearExpression number) {
             this(wide, number, null);
@@ -110,7 +114,8 @@ final class LinearOperands {
         };
     }
 
-    private static @Nullable LinearComparison ints(@Nullable LinearExpression first, @Nullable LinearExpression second) {
+    private static @Nullable LinearComparison ints(
+            @Nullable LinearExpression first, @Nullable LinearExpression second) {
         return first == null || second == null ? null : new LinearComparison(first.widened(), second.widened(), false);
     }
 
@@ -195,7 +200,9 @@ final class LinearOperands {
                 LinearExpression second = pop();
                 LinearExpression first = pop();
                 stack.add(new Value(
-                        false, null, first != null && second != null ? new LinearComparison(first, second, true) : null));
+                        false,
+                        null,
+                        first != null && second != null ? new LinearComparison(first, second, true) : null));
             }
             case NOP -> {}
             default -> {
@@ -209,7 +216,8 @@ final class LinearOperands {
         }
     }
 
-    private static @Nullable LinearExpression product(@Nullable LinearExpression first, @Nullable LinearExpression second) {
+    private static @Nullable LinearExpression product(
+            @Nullable LinearExpression first, @Nullable LinearExpression second) {
         if (first == null || second == null || !(first.isConstant() || second.isConstant())) {
             return null;
         }

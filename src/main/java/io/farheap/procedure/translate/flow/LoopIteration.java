@@ -112,7 +112,9 @@ final class LoopIteration {
             Type type = start.locals[slot];
             if ((type == Type.INT || type == Type.LONG) && !unknown.get(slot)) {
                 LinearExpression now = end.locals[slot];
-                LinearExpression step = now == null ? null : now.plus(LinearExpression.ofLocal(slot).times(-1));
+                LinearExpression step = now == null
+                        ? null
+                        : now.plus(LinearExpression.ofLocal(slot).times(-1));
                 if (step == null) {
                     wrong.set(slot);
                 } else if (!step.isConstant() || step.constant() != 0) {

@@ -131,7 +131,8 @@ public final class TypeFlow {
             case Op.Select _ -> state.pop(Type.INT);
             case Op.ApiCall on -> state.apply(on.method().effect);
             case Op.PureMethodCall pure -> state.apply(pure.method().effect());
-            case Op.UserMethodCall own -> state.apply(methods.apply(own.method()).effect());
+            case Op.UserMethodCall own ->
+                state.apply(methods.apply(own.method()).effect());
             case Op.Return returns -> {
                 if (returns.type() != result) {
                     throw new Operands.Mismatch("it does not fit the method's type");

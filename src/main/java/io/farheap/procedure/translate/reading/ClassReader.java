@@ -100,7 +100,8 @@ public final class ClassReader {
         }
         String parent = model.superclass().map(entry -> entry.asInternalName()).orElse("none");
         if (!parent.equals("java/lang/Object")) {
-            throw refusal.of("its superclass is " + RefusalMessages.printable(parent) + "; it must be java.lang.Object");
+            throw refusal.of(
+                    "its superclass is " + RefusalMessages.printable(parent) + "; it must be java.lang.Object");
         }
         if (!model.interfaces().isEmpty()) {
             throw refusal.of("it implements an interface; it must not");
@@ -113,8 +114,9 @@ public final class ClassReader {
                 && field.fieldTypeSymbol().isPrimitive()
                 && field.findAttribute(Attributes.constantValue()).isPresent();
         if (!constant) {
-            throw refusal.of("field " + RefusalMessages.printable(field.fieldName().stringValue())
-                    + ": fields are not in the subset, but for static final primitive constants");
+            throw refusal.of(
+                    "field " + RefusalMessages.printable(field.fieldName().stringValue())
+                            + ": fields are not in the subset, but for static final primitive constants");
         }
     }
 

@@ -20,8 +20,8 @@ import java.lang.constant.MethodTypeDesc;
 
 /**
  * Writes what calls of {@code Call} become. A load or store compares its address with the window and, where it is in
- * it, masks it and adds the region's address; where it is not, {@link CallFrame#move} moves the window, or the code leaves
- * and goes on with {@link TranslatedCode#step}, in which {@link CallFrame#locate} does that and all else.
+ * it, masks it and adds the region's address; where it is not, {@link CallFrame#move} moves the window, or the code
+ * leaves and goes on with {@link TranslatedCode#step}, in which {@link CallFrame#locate} does that and all else.
  */
 abstract class CallWeaver {
 
@@ -49,9 +49,12 @@ abstract class CallWeaver {
     static final int TURNS_SLOT = 18;
     static final int FIRST_SLOT = 19;
 
-    private static final ClassDesc WORDS = ProcedureMemory.class.describeConstable().orElseThrow();
-    private static final ClassDesc ATOMICS = ProcedureAtomics.class.describeConstable().orElseThrow();
-    private static final ClassDesc COPIES = ProcedureCopies.class.describeConstable().orElseThrow();
+    private static final ClassDesc WORDS =
+            ProcedureMemory.class.describeConstable().orElseThrow();
+    private static final ClassDesc ATOMICS =
+            ProcedureAtomics.class.describeConstable().orElseThrow();
+    private static final ClassDesc COPIES =
+            ProcedureCopies.class.describeConstable().orElseThrow();
 
     final CodeBuilder code;
     /** Whether this is {@link TranslatedCode#step}. */

@@ -207,7 +207,8 @@ final class MethodWeaver extends CallWeaver {
                         pure.method().name(),
                         pure.method().type());
             }
-            case Op.UserMethodCall own -> throw new IllegalStateException("line " + own.line() + ": a call was not inlined");
+            case Op.UserMethodCall own ->
+                throw new IllegalStateException("line " + own.line() + ": a call was not inlined");
             case Op.Return _ ->
                 code.aload(FRAME_SLOT)
                         .iload(FUEL_SLOT)

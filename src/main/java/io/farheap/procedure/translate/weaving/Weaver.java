@@ -38,9 +38,10 @@ public final class Weaver {
                     .withMethodBody("fast", RUN, 0, code -> new MethodWeaver(program, false, ahead, code).weave())
                     .withMethodBody("step", RUN, 0, code -> new MethodWeaver(program, true, false, code).weave());
             for (PrecheckedLoop loop : ahead ? program.ahead : List.<PrecheckedLoop>of()) {
-                type.withMethodBody(PrecheckedLoopWeaver.name(loop), PrecheckedLoopWeaver.METHOD, 0, code -> new MethodWeaver(
-                                program, false, false, code)
-                        .weaveTurns(loop));
+                type.withMethodBody(
+                        PrecheckedLoopWeaver.name(loop), PrecheckedLoopWeaver.METHOD, 0, code -> new MethodWeaver(
+                                        program, false, false, code)
+                                .weaveTurns(loop));
             }
         });
     }

@@ -34,7 +34,8 @@ class PaperFiguresTest {
     Path directory;
 
     private static MemoryKind baseline(String name) {
-        return MemoryKind.baseline(name, Resilience.failureRecovery(8, 2), Path.of(System.getProperty("java.io.tmpdir")));
+        return MemoryKind.baseline(
+                name, Resilience.failureRecovery(8, 2), Path.of(System.getProperty("java.io.tmpdir")));
     }
 
     /** One turn of one request. */
@@ -53,7 +54,12 @@ class PaperFiguresTest {
 
     private record Told(JsonObject row, List<String> lines) {}
 
-    private Told tell(MemoryKind kind, RequestKind access, String fault, Map<MemoryKind, RequestTally> same, @Nullable RequestTally without)
+    private Told tell(
+            MemoryKind kind,
+            RequestKind access,
+            String fault,
+            Map<MemoryKind, RequestTally> same,
+            @Nullable RequestTally without)
             throws Exception {
         Path json = directory.resolve("report.json");
         Reporting reporting = new Reporting();
@@ -110,7 +116,8 @@ class PaperFiguresTest {
         Told write = tell(overlaps, WRITE, FaultOptions.NONE, same, null);
         assertEquals(0.5, number(write, "ratio_p50_to_ec_cache_in_place_coding"), 0.01);
         assertEquals("figure 10", write.row().get("paper_figure").getAsString());
-        assertEquals(List.of(), tell(overlaps, READ, FaultOptions.NONE, same, null).lines());
+        assertEquals(
+                List.of(), tell(overlaps, READ, FaultOptions.NONE, same, null).lines());
     }
 
     @Test
@@ -125,10 +132,12 @@ class PaperFiguresTest {
     @Test
     void ofOtherRowsThePaperSaysNothing() throws Exception {
         Map<MemoryKind, RequestTally> same = Map.of(CODED, tally(1000), TWO_COPIES, tally(2000));
-        assertEquals(List.of(), tell(TWO_COPIES, READ, FaultOptions.NONE, same, null).lines());
+        assertEquals(
+                List.of(), tell(TWO_COPIES, READ, FaultOptions.NONE, same, null).lines());
         assertEquals(
                 List.of(),
-                tell(CODED, new RequestKind(false, 64), FaultOptions.NONE, same, null).lines());
+                tell(CODED, new RequestKind(false, 64), FaultOptions.NONE, same, null)
+                        .lines());
         Told burst = tell(CODED, READ, FaultOptions.BURST, same, null);
         assertEquals(List.of(), burst.lines());
         assertTrue(burst.row().keySet().isEmpty(), burst::toString);

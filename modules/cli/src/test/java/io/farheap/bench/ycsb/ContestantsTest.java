@@ -39,7 +39,10 @@ class ContestantsTest {
         List<KeyStream> streams = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
             streams.add(new KeyStream(
-                    workload == YcsbWorkload.D ? KeyDistribution.LATEST : KeyDistribution.ZIPFIAN, records, thread, threads));
+                    workload == YcsbWorkload.D ? KeyDistribution.LATEST : KeyDistribution.ZIPFIAN,
+                    records,
+                    thread,
+                    threads));
         }
         return streams;
     }

@@ -218,7 +218,8 @@ public final class Allocator {
 
         private @Nullable Offer tightest(List<NavigableSet<Offer>> servers) {
             Offer best = null;
-            Offer least = new Offer(Stock.FIRST_ID, servers.getFirst().first().kind(), NetworkLocation.UNKNOWN, missing, 0);
+            Offer least =
+                    new Offer(Stock.FIRST_ID, servers.getFirst().first().kind(), NetworkLocation.UNKNOWN, missing, 0);
             for (NavigableSet<Offer> same : servers) {
                 for (Offer offer : same.tailSet(least, true)) {
                     if (room(offer) >= missing) {

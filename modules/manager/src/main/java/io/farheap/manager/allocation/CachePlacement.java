@@ -12,7 +12,8 @@ import java.util.TreeMap;
  * @param regionBytes of each region
  * @param cost for an hour, in the menu's money, moves and what may be lost included
  */
-public record CachePlacement(AllocationCandidate candidate, long regionBytes, SortedMap<Long, Integer> regions, double cost) {
+public record CachePlacement(
+        AllocationCandidate candidate, long regionBytes, SortedMap<Long, Integer> regions, double cost) {
 
     public CachePlacement {
         regions = Collections.unmodifiableSortedMap(new TreeMap<>(regions));

@@ -34,7 +34,13 @@ public record Need(
 
     /** Of a cache without an objective. */
     public static Need of(long capacity) {
-        return new Need(capacity, Double.POSITIVE_INFINITY, NetworkLocation.UNKNOWN, List.of(AllocationCandidate.ANY), Set.of(), Set.of());
+        return new Need(
+                capacity,
+                Double.POSITIVE_INFINITY,
+                NetworkLocation.UNKNOWN,
+                List.of(AllocationCandidate.ANY),
+                Set.of(),
+                Set.of());
     }
 
     /** The same for another time. */

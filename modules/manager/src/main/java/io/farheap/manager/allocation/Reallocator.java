@@ -45,8 +45,9 @@ public final class Reallocator {
      * @throws NoRoomException saying how many bytes there are for what is new or cannot stay
      */
     public Reallocation find(Need need, Holding held, int missing, boolean saving) throws NoRoomException {
-        List<ConfigurationTrial> ways =
-                need.candidates().stream().map(one -> new ConfigurationTrial(need, one, held)).toList();
+        List<ConfigurationTrial> ways = need.candidates().stream()
+                .map(one -> new ConfigurationTrial(need, one, held))
+                .toList();
         List<Option> bases = new ArrayList<>();
         NoRoomException refused = null;
         for (ConfigurationTrial way : ways) {
@@ -67,7 +68,8 @@ public final class Reallocator {
             double move = (other.moved - base.moved)
                     * (held.regionBytes() / GIB)
                     * prices.menu().movePrice();
-            if (MoveSaving.pays(base.cost(), other.cost(), need.hours(), move) && Option.ORDER.compare(other, best) < 0) {
+            if (MoveSaving.pays(base.cost(), other.cost(), need.hours(), move)
+                    && Option.ORDER.compare(other, best) < 0) {
                 best = other;
             }
         }

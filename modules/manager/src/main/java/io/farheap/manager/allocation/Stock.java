@@ -84,7 +84,10 @@ public final class Stock {
             return List.of(EVERYWHERE, UNPLACED);
         }
         return Stream.of(
-                        EVERYWHERE, place.within(NetworkLocation.FARTHEST), place.within(NetworkLocation.CLUSTER), place.within(NetworkLocation.RACK))
+                        EVERYWHERE,
+                        place.within(NetworkLocation.FARTHEST),
+                        place.within(NetworkLocation.CLUSTER),
+                        place.within(NetworkLocation.RACK))
                 .filter(part -> !part.equals(NetworkLocation.NOWHERE))
                 .toList();
     }

@@ -114,7 +114,8 @@ public final class ClusterManager implements CacheManager {
     }
 
     /** @param callNanos for how long a call waits for room before it is to be repeated */
-    public ClusterManager(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
+    public ClusterManager(
+            StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
         this.store = store;
         this.options = options;
         this.nanos = nanos;
@@ -149,8 +150,8 @@ public final class ClusterManager implements CacheManager {
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
                 caches, servers, tenants, moves, roll, spares, reallocator, shopping, cheaper, nanos, millis);
-        this.thrift =
-                new CostRebalancer(caches, servers, moves, allocator, prices, options.earlyMoves(), options.cheaperMoves());
+        this.thrift = new CostRebalancer(
+                caches, servers, moves, allocator, prices, options.earlyMoves(), options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();
@@ -253,7 +254,11 @@ public final class ClusterManager implements CacheManager {
 
     @Override
     public Allocation moved(
-            long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares) {
+            long cacheId,
+            long generation,
+            long capacity,
+            @Nullable AllocationCandidate candidate,
+            List<RegionShare> shares) {
         return lock.settled(
                 () -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
     }

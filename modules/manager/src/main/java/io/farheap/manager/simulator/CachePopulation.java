@@ -301,7 +301,8 @@ final class CachePopulation {
             int count = Objects.requireNonNull(cache.regions.get(offer));
             CachePlacement targets = targets(cache, count, server, now);
             if (targets != null
-                    && targets.regions().keySet().stream().allMatch(to -> MemoryOffers.kind(to) == MemoryOffers.STRANDED)) {
+                    && targets.regions().keySet().stream()
+                            .allMatch(to -> MemoryOffers.kind(to) == MemoryOffers.STRANDED)) {
                 move(targets, server, now, Double.POSITIVE_INFINITY);
                 give(cache, offer, now, false);
                 take(cache, targets.regions(), now);
@@ -364,7 +365,8 @@ final class CachePopulation {
     /** Asks again for each cache that pays, and moves it where that saves more than it costs. */
     private void lookForCheaper(double now) {
         for (SimulatedCache cache : List.copyOf(caches.values())) {
-            boolean pays = cache.regions.keySet().stream().anyMatch(offer -> MemoryOffers.kind(offer) != MemoryOffers.STRANDED);
+            boolean pays = cache.regions.keySet().stream()
+                    .anyMatch(offer -> MemoryOffers.kind(offer) != MemoryOffers.STRANDED);
             if (pays && !cache.forEver && cache.homeless == 0) {
                 moveCheaper(cache, now);
             }
@@ -405,7 +407,8 @@ final class CachePopulation {
         return new CacheCounts(asked, refused, reclaims, moved, lost, movedEarly, movedCheaper);
     }
 
-    record CacheCounts(long asked, long refused, long reclaims, long moved, long lost, long movedEarly, long movedCheaper) {}
+    record CacheCounts(
+            long asked, long refused, long reclaims, long moved, long lost, long movedEarly, long movedCheaper) {}
 
     CostMeter meter() {
         return meter;

@@ -62,7 +62,15 @@ final class CostMeter {
         return Menu.of(
                 List.of(
                         new MachineType(
-                                "stranded", "", 0, SimulationParameters.SERVER_GIB * GIB, 0, 0, NOTICE_SECONDS, 0, LIFE_HOURS),
+                                "stranded",
+                                "",
+                                0,
+                                SimulationParameters.SERVER_GIB * GIB,
+                                0,
+                                0,
+                                NOTICE_SECONDS,
+                                0,
+                                LIFE_HOURS),
                         new MachineType(
                                 "vm",
                                 "",

@@ -51,13 +51,15 @@ final class MachineDemand {
     /** Cores that are asked for in a cluster, of those that it has. */
     static double load(double level) {
         return SimulationParameters.LEAST_LOAD
-                + Math.pow(level, SimulationParameters.LOAD_BEND) * (SimulationParameters.MOST_LOAD - SimulationParameters.LEAST_LOAD);
+                + Math.pow(level, SimulationParameters.LOAD_BEND)
+                        * (SimulationParameters.MOST_LOAD - SimulationParameters.LEAST_LOAD);
     }
 
     /** How much more often a core there comes with the least memory, and how much less often with the most. */
     static double lightness(double level) {
         return SimulationParameters.LEAST_LIGHT
-                + Math.pow(level, SimulationParameters.LIGHT_BEND) * (SimulationParameters.MOST_LIGHT - SimulationParameters.LEAST_LIGHT);
+                + Math.pow(level, SimulationParameters.LIGHT_BEND)
+                        * (SimulationParameters.MOST_LIGHT - SimulationParameters.LEAST_LIGHT);
     }
 
     private static int greatestCommonDivisor(int a, int b) {
@@ -73,11 +75,13 @@ final class MachineDemand {
     }
 
     private static double meanShort() {
-        return SimulationParameters.SHORT_MEDIAN * Math.exp(SimulationParameters.SHORT_SIGMA * SimulationParameters.SHORT_SIGMA / 2);
+        return SimulationParameters.SHORT_MEDIAN
+                * Math.exp(SimulationParameters.SHORT_SIGMA * SimulationParameters.SHORT_SIGMA / 2);
     }
 
     private static double meanLong() {
-        return SimulationParameters.LONG_MEDIAN * Math.exp(SimulationParameters.LONG_SIGMA * SimulationParameters.LONG_SIGMA / 2);
+        return SimulationParameters.LONG_MEDIAN
+                * Math.exp(SimulationParameters.LONG_SIGMA * SimulationParameters.LONG_SIGMA / 2);
     }
 
     static double meanLife() {
@@ -96,7 +100,10 @@ final class MachineDemand {
 
     /** Of the average rate; 1 on average over a day. */
     static double swing(double time) {
-        return 1 + (SimulationParameters.SWING - 1) / (SimulationParameters.SWING + 1) * Math.sin(2 * Math.PI * time / DAY);
+        return 1
+                + (SimulationParameters.SWING - 1)
+                        / (SimulationParameters.SWING + 1)
+                        * Math.sin(2 * Math.PI * time / DAY);
     }
 
     int cluster() {

@@ -8,7 +8,8 @@ import java.util.function.ToDoubleFunction;
  *
  * @param atLeast whether the paper's is a bound below, and not a quantile
  */
-record PaperQuantile(String what, String unit, double paper, boolean atLeast, ToDoubleFunction<DataCenterCensus> simulated) {
+record PaperQuantile(
+        String what, String unit, double paper, boolean atLeast, ToDoubleFunction<DataCenterCensus> simulated) {
 
     /** How far off a simulation may be to count as a likeness. */
     static final double TOLERANCE = 0.2;

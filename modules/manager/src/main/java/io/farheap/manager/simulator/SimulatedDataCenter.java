@@ -71,7 +71,8 @@ final class SimulatedDataCenter {
         for (int cluster = 0; cluster < rooms.length; cluster++) {
             int first = topology.clusterStart(cluster);
             int size = topology.clusterStart(cluster + 1) - first;
-            rooms[cluster] = new BestFit(first, size, SimulationParameters.SERVER_CORES, SimulationParameters.SERVER_GIB);
+            rooms[cluster] =
+                    new BestFit(first, size, SimulationParameters.SERVER_CORES, SimulationParameters.SERVER_GIB);
             clusterFreeCores[cluster] = size * SimulationParameters.SERVER_CORES;
             clusterFreeGib[cluster] = size * SimulationParameters.SERVER_GIB;
         }

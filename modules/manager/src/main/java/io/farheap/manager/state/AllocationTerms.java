@@ -38,6 +38,7 @@ public record AllocationTerms(
 
     /** With another configuration. */
     AllocationTerms of(CachePlan plan) {
-        return new AllocationTerms(place, plan.switches(), plan.serverThreads(), plan.threadRegions(), expiresAtMillis, tenant);
+        return new AllocationTerms(
+                place, plan.switches(), plan.serverThreads(), plan.threadRegions(), expiresAtMillis, tenant);
     }
 }

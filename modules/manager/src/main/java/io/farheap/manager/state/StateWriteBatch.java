@@ -33,7 +33,8 @@ final class StateWriteBatch {
                 case StateChange.RemoveServer remove -> values.put(NodePaths.server(remove.id()), null);
                 case StateChange.PutCache put ->
                     values.put(NodePaths.cache(put.cache().id()), RecordFormat.encode(put.cache()));
-                case StateChange.PutMenu put -> values.put(NodePaths.MENU, put.text().getBytes(StandardCharsets.UTF_8));
+                case StateChange.PutMenu put ->
+                    values.put(NodePaths.MENU, put.text().getBytes(StandardCharsets.UTF_8));
                 case StateChange.PutModel put ->
                     values.put(
                             NodePaths.model(put.model().key()),

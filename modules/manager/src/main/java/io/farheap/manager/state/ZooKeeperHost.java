@@ -1,7 +1,8 @@
 package io.farheap.manager.state;
 
 /** Where a manager's ZooKeeper is: in this process, or elsewhere. Thread-safe; its maker closes it. */
-public sealed interface ZooKeeperHost extends AutoCloseable permits EmbeddedZooKeeper, EnsembleMember, ExternalZooKeeper {
+public sealed interface ZooKeeperHost extends AutoCloseable
+        permits EmbeddedZooKeeper, EnsembleMember, ExternalZooKeeper {
 
     /** For {@link ZooKeeperStore}: host:port, or several, separated by commas. */
     String connection();

@@ -116,16 +116,24 @@ class AllocatorTest {
         Allocator allocator = of(MENU, offers);
         assertEquals(
                 Map.of(1L, 1),
-                allocator.place(need(1, INFINITE, new AllocationCandidate(1, 0))).regions());
+                allocator
+                        .place(need(1, INFINITE, new AllocationCandidate(1, 0)))
+                        .regions());
         assertEquals(
                 Map.of(1L, 1, 2L, 2),
-                allocator.place(need(3, INFINITE, new AllocationCandidate(3, 0))).regions());
+                allocator
+                        .place(need(3, INFINITE, new AllocationCandidate(3, 0)))
+                        .regions());
         assertEquals(
                 Map.of(1L, 1, 2L, 2, 3L, 4, 5L, 1),
-                allocator.place(need(8, INFINITE, new AllocationCandidate(5, 0))).regions());
+                allocator
+                        .place(need(8, INFINITE, new AllocationCandidate(5, 0)))
+                        .regions());
         assertEquals(
                 GIB,
-                assertThrows(NoRoomException.class, () -> allocator.place(need(2, INFINITE, new AllocationCandidate(1, 0))))
+                assertThrows(
+                                NoRoomException.class,
+                                () -> allocator.place(need(2, INFINITE, new AllocationCandidate(1, 0))))
                         .most());
     }
 
@@ -137,7 +145,8 @@ class AllocatorTest {
                 offer(3, "large", false, "d/b/q", 8, 1));
         Allocator allocator = of(MENU, offers);
         // Near enough it needs no threads, farther away two.
-        CachePlacement stranded = allocator.place(need(8, INFINITE, new AllocationCandidate(1, 0), new AllocationCandidate(5, 2)));
+        CachePlacement stranded =
+                allocator.place(need(8, INFINITE, new AllocationCandidate(1, 0), new AllocationCandidate(5, 2)));
         assertEquals(Map.of(1L, 8), stranded.regions());
         assertEquals(new AllocationCandidate(1, 0), stranded.candidate());
         // Where it needs two of 16 cores with 8 of 128 GiB, it pays for an eighth of that machine, and there is only

@@ -19,7 +19,8 @@ class NetworkLocationTest {
                 stock.put(new Offer(1, new Offer.Kind("t", false, 1), NetworkLocation.parse(server), 1, 1));
                 for (int switches : List.of(1, 2, 3, 4, 5, 6)) {
                     assertEquals(
-                            !stock.within(NetworkLocation.parse(client), switches).isEmpty(),
+                            !stock.within(NetworkLocation.parse(client), switches)
+                                    .isEmpty(),
                             NetworkLocation.parse(client).reaches(NetworkLocation.parse(server), switches),
                             "from '" + client + "' to '" + server + "' over " + switches);
                 }

@@ -66,7 +66,8 @@ class ReallocatorTest {
         offer(1, "small", 2);
         offer(2, "small", 5);
         offer(3, "likewise", 16);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 3, true);
+        Reallocation found =
+                reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 3, true);
         assertEquals(Set.of(), found.left(), "a fortieth is not worth a move");
         assertEquals(Map.of(1L, 2, 3L, 1), found.more().regions());
         assertEquals(6 * 0.04 + 0.039, found.cost(), 1e-9);
@@ -95,7 +96,8 @@ class ReallocatorTest {
         offer(1, "small", 0);
         offer(2, "large", 0);
         offer(3, "large", 20);
-        Reallocation found = reallocator.find(need(6, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 3, 2L, 3), 0), 1, true);
+        Reallocation found =
+                reallocator.find(need(6, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 3, 2L, 3), 0), 1, true);
         assertEquals(Set.of(1L), found.left());
         assertEquals(Map.of(3L, 4), found.more().regions());
     }
@@ -103,7 +105,8 @@ class ReallocatorTest {
     @Test
     void aServerThatIsSilentOrLeavesIsNotLeft() throws NoRoomException {
         offer(2, "large", 20);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 1, true);
+        Reallocation found =
+                reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 1, true);
         assertEquals(Set.of(), found.left());
         assertEquals(Map.of(2L, 1), found.more().regions());
     }
@@ -112,7 +115,8 @@ class ReallocatorTest {
     void whatIsToStayForEverLeavesSpotServersWhenItGrows() throws NoRoomException {
         offer(1, "small", true, "d/c/r", 4, 4);
         offer(2, "small", 9);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 1, true);
+        Reallocation found =
+                reallocator.find(need(4, FOR_EVER, AllocationCandidate.ANY), held(Map.of(1L, 4), 0), 1, true);
         assertEquals(Set.of(1L), found.left());
         assertEquals(Map.of(2L, 5), found.more().regions());
     }
@@ -128,14 +132,16 @@ class ReallocatorTest {
         assertEquals(Map.of(3L, 3), found.more().regions());
         assertThrows(
                 NoRoomException.class,
-                () -> reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2)), held(Map.of(1L, 4), 0.5), 11, true));
+                () -> reallocator.find(
+                        need(4, FOR_EVER, new AllocationCandidate(5, 2)), held(Map.of(1L, 4), 0.5), 11, true));
     }
 
     @Test
     void anotherObjectiveReconfiguresWhereServersCanServeIt() throws NoRoomException {
         offer(1, "small", false, "d/c/r", 0, 4);
         offer(2, "small", false, "d/c/r", 9, 4);
-        Reallocation found = reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 4)), held(Map.of(1L, 4), 0), 0, true);
+        Reallocation found =
+                reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 4)), held(Map.of(1L, 4), 0), 0, true);
         assertEquals(Set.of(), found.left());
         assertEquals(Map.of(), found.more().regions());
         assertEquals(new AllocationCandidate(5, 4), found.candidate());
@@ -151,19 +157,24 @@ class ReallocatorTest {
         assertEquals(Set.of(1L), cores.left());
         assertEquals(4, sum(cores.more().regions()));
         // Those that are there will do with the other.
-        Reallocation other =
-                reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2), new AllocationCandidate(5, 0)), bare, 0, false);
+        Reallocation other = reallocator.find(
+                need(4, FOR_EVER, new AllocationCandidate(5, 2), new AllocationCandidate(5, 0)), bare, 0, false);
         assertEquals(Set.of(), other.left());
         assertEquals(new AllocationCandidate(5, 0), other.candidate());
-        Reallocation near =
-                reallocator.find(need(4, FOR_EVER, new AllocationCandidate(3, 0)), held(Map.of(1L, 2, 3L, 2), 0), 0, false);
+        Reallocation near = reallocator.find(
+                need(4, FOR_EVER, new AllocationCandidate(3, 0)), held(Map.of(1L, 2, 3L, 2), 0), 0, false);
         assertEquals(Set.of(3L), near.left(), "it is too far");
         assertEquals(2, sum(near.more().regions()));
         NoRoomException refused = assertThrows(
-                NoRoomException.class, () -> reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 9)), bare, 0, false));
+                NoRoomException.class,
+                () -> reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 9)), bare, 0, false));
         assertEquals(
                 4,
-                reallocator.lacking(need(4, FOR_EVER, new AllocationCandidate(5, 9)), new AllocationCandidate(5, 9), bare, 0)
+                reallocator.lacking(
+                                need(4, FOR_EVER, new AllocationCandidate(5, 9)),
+                                new AllocationCandidate(5, 9),
+                                bare,
+                                0)
                         + refused.most() / GIB);
     }
 
@@ -172,7 +183,8 @@ class ReallocatorTest {
         offer(1, "small", false, "d/c/r", 8, 4);
         offer(2, "small", false, "d/c/r", 8, 4);
         // 4 regions with a thread each take all the cores of server 1.
-        Reallocation found = reallocator.find(need(6, FOR_EVER, new AllocationCandidate(5, 6)), held(Map.of(1L, 4), 0), 2, false);
+        Reallocation found =
+                reallocator.find(need(6, FOR_EVER, new AllocationCandidate(5, 6)), held(Map.of(1L, 4), 0), 2, false);
         assertEquals(Set.of(), found.left());
         assertEquals(Map.of(2L, 2), found.more().regions());
     }
@@ -198,7 +210,8 @@ class ReallocatorTest {
                 boolean spot = type.equals("small") && random.nextBoolean();
                 String place = random.nextInt(4) == 0 ? "e/c/r" : "d/c/r";
                 double cores = type.equals("bare") ? 0 : random.nextInt(9) / 2.0;
-                Offer offer = new Offer(id, new Kind(type, spot, GIB), NetworkLocation.parse(place), random.nextInt(12), cores);
+                Offer offer = new Offer(
+                        id, new Kind(type, spot, GIB), NetworkLocation.parse(place), random.nextInt(12), cores);
                 offers.put(id, offer);
                 some.put(offer);
             }

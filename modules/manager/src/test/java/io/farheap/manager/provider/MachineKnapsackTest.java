@@ -22,7 +22,10 @@ class MachineKnapsackTest {
     }
 
     private static List<String> types(Optional<Quote> quote) {
-        return quote.orElseThrow().machines().stream().map(MachineOffer::type).sorted().toList();
+        return quote.orElseThrow().machines().stream()
+                .map(MachineOffer::type)
+                .sorted()
+                .toList();
     }
 
     @Test
@@ -46,9 +49,10 @@ class MachineKnapsackTest {
 
     @Test
     void aBurdenIsPartOfThePrice() {
-        CapacityRequest wish = new CapacityRequest(4, MachineOffer::regions, lot -> lot.type().equals("a") ? 5 : 0);
-        Quote quote =
-                MachineKnapsack.of(List.of(lot("a", 1, 4, 1), lot("b", 3, 4, 1)), wish).orElseThrow();
+        CapacityRequest wish =
+                new CapacityRequest(4, MachineOffer::regions, lot -> lot.type().equals("a") ? 5 : 0);
+        Quote quote = MachineKnapsack.of(List.of(lot("a", 1, 4, 1), lot("b", 3, 4, 1)), wish)
+                .orElseThrow();
         assertEquals("b", quote.machines().getFirst().type());
         assertEquals(3, quote.cost());
     }
@@ -88,13 +92,16 @@ class MachineKnapsackTest {
                 lots.add(lot("t" + i, random.nextInt(20), 1 + random.nextInt(9), random.nextInt(6)));
             }
             int regions = 1 + random.nextInt(40);
-            Optional<Quote> found = MachineKnapsack.of(lots, new CapacityRequest(regions, MachineOffer::regions, _ -> 0));
+            Optional<Quote> found =
+                    MachineKnapsack.of(lots, new CapacityRequest(regions, MachineOffer::regions, _ -> 0));
             double least = leastCost(lots, 0, regions);
             assertEquals(least, found.map(Quote::cost).orElse(Double.POSITIVE_INFINITY), lots + " for " + regions);
             if (found.isPresent()) {
                 List<MachineOffer> machines = found.get().machines();
                 assertTrue(machines.stream().mapToInt(MachineOffer::regions).sum() >= regions);
-                assertEquals(least, machines.stream().mapToDouble(MachineOffer::price).sum());
+                assertEquals(
+                        least,
+                        machines.stream().mapToDouble(MachineOffer::price).sum());
                 for (MachineOffer lot : lots) {
                     assertTrue(machines.stream().filter(lot::equals).count() <= lot.available());
                 }

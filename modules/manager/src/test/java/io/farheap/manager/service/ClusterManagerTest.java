@@ -67,7 +67,8 @@ class ClusterManagerTest {
     }
 
     private Allocation allocate(long id, int regions) {
-        return cluster.allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, 0, "", List.of(AllocationCandidate.ANY)));
+        return cluster.allocate(
+                new CacheRequest(id, CLIENT, "cache", regions * MIB, 0, "", List.of(AllocationCandidate.ANY)));
     }
 
     private static ControlException refusal(Code code, Runnable call) {
@@ -609,7 +610,9 @@ class ClusterManagerTest {
     void anObjectiveHasNoMoreConfigurationsThanThatOfANewCache() {
         reports(1, 4);
         allocate(7, 1);
-        refusal(Code.INVALID_ARGUMENT, () -> cluster.reallocate(7, MIB, Collections.nCopies(3_001, AllocationCandidate.ANY)));
+        refusal(
+                Code.INVALID_ARGUMENT,
+                () -> cluster.reallocate(7, MIB, Collections.nCopies(3_001, AllocationCandidate.ANY)));
         cluster.reallocate(7, MIB, Collections.nCopies(3_000, AllocationCandidate.ANY));
     }
 
@@ -674,7 +677,10 @@ class ClusterManagerTest {
         refusal(
                 Code.INVALID_ARGUMENT,
                 () -> cluster.moved(
-                        7, growing.generation(), 6 * MIB, List.of(new RegionShare("host1:1", 4), new RegionShare("host2:1", 2))));
+                        7,
+                        growing.generation(),
+                        6 * MIB,
+                        List.of(new RegionShare("host1:1", 4), new RegionShare("host2:1", 2))));
     }
 
     @Test
@@ -689,8 +695,9 @@ class ClusterManagerTest {
         cluster.report(report(id, 4, 2, true, Map.of(7L, 2)));
         assertEquals(List.of(), alerts);
         RegionShare more = growing.reserved().getFirst();
-        List<RegionShare> shares =
-                more.address().equals(server) ? List.of(new RegionShare(server, 3)) : List.of(new RegionShare(server, 2), more);
+        List<RegionShare> shares = more.address().equals(server)
+                ? List.of(new RegionShare(server, 3))
+                : List.of(new RegionShare(server, 2), more);
         cluster.moved(7, growing.generation(), 3 * MIB, shares);
         cluster.report(report(id, 4, 1, true, Map.of(7L, 3)));
         assertEquals(1, alerts.size());
@@ -709,7 +716,8 @@ class ClusterManagerTest {
         assertEquals(List.of(new RegionShare("host2:1", 1)), allocate(7, 1).shares());
         // For an hour a spot server will do.
         CacheRequest hour = new CacheRequest(8, CLIENT, "hour", MIB, 3_600_000, "", List.of(AllocationCandidate.ANY));
-        assertEquals(List.of(new RegionShare("host3:1", 1)), cluster.allocate(hour).shares());
+        assertEquals(
+                List.of(new RegionShare("host3:1", 1)), cluster.allocate(hour).shares());
         cluster = start();
         cluster.report(typed(1, "dear", false));
         cluster.report(typed(2, "cheap", false));
@@ -743,7 +751,8 @@ class ClusterManagerTest {
         ServerReport report =
                 new ServerReport(1, "host1:1", "t", true, "d/c/r", 64 * MIB, 32, 32, 1_000, false, 0, Map.of());
         cluster.report(report);
-        CacheRequest tooMuch = new CacheRequest(7, CLIENT, "c", 14 * 64 * MIB, 60_000, "", List.of(AllocationCandidate.ANY));
+        CacheRequest tooMuch =
+                new CacheRequest(7, CLIENT, "c", 14 * 64 * MIB, 60_000, "", List.of(AllocationCandidate.ANY));
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(tooMuch));
         cluster.allocate(new CacheRequest(7, CLIENT, "c", 13 * 64 * MIB, 60_000, "", List.of(AllocationCandidate.ANY)));
     }
@@ -1070,7 +1079,8 @@ class ClusterManagerTest {
         allocate(7, 4);
         attend().renew(Set.of(7L));
         restarts(9, "host1:1", 4, false, Map.of(7L, 2));
-        cluster.moved(7, cluster.describe(7).allocation().generation(), 4 * MIB, List.of(new RegionShare("host1:1", 4)));
+        cluster.moved(
+                7, cluster.describe(7).allocation().generation(), 4 * MIB, List.of(new RegionShare("host1:1", 4)));
         assertEquals(Map.of(1L, 2, 9L, 2), store.caches.get(7L).regions());
     }
 
@@ -1091,8 +1101,8 @@ class ClusterManagerTest {
     void cachesAreListedInPages() {
         reports(1, 10);
         for (long id : List.of(-1L, 5L, 3L, Long.MIN_VALUE)) {
-            cluster.allocate(
-                    new CacheRequest(id, CLIENT, "cache" + id, MIB, id == 5 ? 60_000 : 0, "", List.of(AllocationCandidate.ANY)));
+            cluster.allocate(new CacheRequest(
+                    id, CLIENT, "cache" + id, MIB, id == 5 ? 60_000 : 0, "", List.of(AllocationCandidate.ANY)));
         }
         time += 1_000;
         List<CacheDescription> first = cluster.list(0, 3);

@@ -335,7 +335,8 @@ class ReallocationTest {
         TestProvider provider = provide(lot("dear", 4, 4));
         Allocation growing = patiently(List.of(), 6 * MIB);
         assertEquals(1, provider.machines.size(), "one region has room, two have not");
-        assertEquals(3, growing.reserved().stream().mapToInt(RegionShare::regions).sum());
+        assertEquals(
+                3, growing.reserved().stream().mapToInt(RegionShare::regions).sum());
         assertEquals(6 * MIB, store.caches.get(CACHE).wanted());
     }
 

@@ -11,16 +11,17 @@ class DataCenterCensusTest {
 
     private final DataCenterCensus census = new DataCenterCensus();
     private final Topology topology = Topology.of(64);
-    private final SimulatedDataCenter market = new SimulatedDataCenter(topology, new MachineDemand(topology, new Random(1)), new SimulatedDataCenter.Watcher() {
-        @Override
-        public void changed(int server, double now) {}
+    private final SimulatedDataCenter market = new SimulatedDataCenter(
+            topology, new MachineDemand(topology, new Random(1)), new SimulatedDataCenter.Watcher() {
+                @Override
+                public void changed(int server, double now) {}
 
-        @Override
-        public void stranded(int server, double now) {}
+                @Override
+                public void stranded(int server, double now) {}
 
-        @Override
-        public void released(int server, double since, double now) {}
-    });
+                @Override
+                public void released(int server, double since, double now) {}
+            });
 
     @Test
     void quantilesAreOverTime() {

@@ -85,7 +85,10 @@ class SimulationTest {
         }
         CachePopulation.CacheCounts after = farMemory.counts();
         assertEquals(held, after.moved() + after.lost() - before.moved() - before.lost());
-        assertEquals(0, farMemory.offers().free(MemoryOffers.offer(server, MemoryOffers.STRANDED)), "until the notice is over");
+        assertEquals(
+                0,
+                farMemory.offers().free(MemoryOffers.offer(server, MemoryOffers.STRANDED)),
+                "until the notice is over");
     }
 
     @Test

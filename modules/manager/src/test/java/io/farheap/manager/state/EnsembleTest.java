@@ -136,7 +136,8 @@ class EnsembleTest {
         try (ZooKeeperStore old = open(1);
                 ZooKeeperStore young = open(2)) {
             assertTrue(young.epoch() > old.epoch());
-            assertThrows(StaleEpochException.class, () -> old.write(List.of(new StateChange.PutServer(Samples.server(1)))));
+            assertThrows(
+                    StaleEpochException.class, () -> old.write(List.of(new StateChange.PutServer(Samples.server(1)))));
             young.write(List.of(new StateChange.PutServer(Samples.server(2))));
             assertEquals(List.of(Samples.server(2)), young.load().servers());
         }

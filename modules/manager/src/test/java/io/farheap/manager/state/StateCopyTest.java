@@ -123,8 +123,8 @@ class StateCopyTest {
         changes.add(new StateChange.PutTenant(new TenantRecord("acme", 5, 7)));
         changes.add(new StateChange.PutMenu("{\"types\": []}\n"));
         changes.add(new StateChange.PutModel(new ModelRecord("00fe", "")));
-        changes.add(new StateChange.PutLife(
-                new LifeRecord("a/ type", List.of(new LifeRecord.LifeSample(0.25, 1, 2), new LifeRecord.LifeSample(7, 0, 1)))));
+        changes.add(new StateChange.PutLife(new LifeRecord(
+                "a/ type", List.of(new LifeRecord.LifeSample(0.25, 1, 2), new LifeRecord.LifeSample(7, 0, 1)))));
         put(place, changes.toArray(StateChange[]::new));
         put(place, new StateChange.PutModel(new ModelRecord("00ff", "x".repeat(CacheManager.MAX_MODEL_BYTES))));
     }

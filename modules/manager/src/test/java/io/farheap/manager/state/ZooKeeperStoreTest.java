@@ -91,7 +91,8 @@ class ZooKeeperStoreTest {
             CacheRecord changed = Samples.cache(-2, 1);
             store.write(List.of(new StateChange.RemoveServer(2), put(changed), put(Samples.cache(3, 0))));
             assertState(store, Set.of(server), Set.of(changed, Samples.cache(3, 0)));
-            store.write(List.of(new StateChange.RemoveCache(3), new StateChange.RemoveCache(4), new StateChange.RemoveServer(4)));
+            store.write(List.of(
+                    new StateChange.RemoveCache(3), new StateChange.RemoveCache(4), new StateChange.RemoveServer(4)));
             assertState(store, Set.of(server), Set.of(changed));
         }
     }
@@ -103,7 +104,8 @@ class ZooKeeperStoreTest {
         assertEquals(CacheManager.MAX_MODEL_BYTES, large.text().getBytes(StandardCharsets.UTF_8).length);
         try (ZooKeeperStore store = open()) {
             assertEquals(List.of(), store.load().models());
-            store.write(List.of(new StateChange.PutModel(new ModelRecord("00ff", "earlier")), new StateChange.PutModel(other)));
+            store.write(List.of(
+                    new StateChange.PutModel(new ModelRecord("00ff", "earlier")), new StateChange.PutModel(other)));
             store.write(List.of(new StateChange.PutModel(large)));
         }
         try (ZooKeeperStore store = open()) {
@@ -119,7 +121,8 @@ class ZooKeeperStoreTest {
         TenantRecord other = new TenantRecord("o.t-h_er", 0, Long.MAX_VALUE);
         try (ZooKeeperStore store = open()) {
             assertEquals(List.of(), store.load().tenants());
-            store.write(List.of(new StateChange.PutTenant(new TenantRecord("acme", 1, 1)), new StateChange.PutTenant(other)));
+            store.write(List.of(
+                    new StateChange.PutTenant(new TenantRecord("acme", 1, 1)), new StateChange.PutTenant(other)));
             store.write(List.of(new StateChange.PutTenant(acme), new StateChange.RemoveTenant("nobody")));
         }
         try (ZooKeeperStore store = open()) {
@@ -132,7 +135,8 @@ class ZooKeeperStoreTest {
     @Test
     void aRepeatedWriteSucceeds() {
         try (ZooKeeperStore store = open()) {
-            List<StateChange> changes = List.of(put(Samples.server(1)), put(Samples.cache(1, 0)), new StateChange.RemoveCache(9));
+            List<StateChange> changes =
+                    List.of(put(Samples.server(1)), put(Samples.cache(1, 0)), new StateChange.RemoveCache(9));
             store.write(changes);
             store.write(changes);
             assertState(store, Set.of(Samples.server(1)), Set.of(Samples.cache(1, 0)));
@@ -242,7 +246,8 @@ class ZooKeeperStoreTest {
             store.write(List.of(put(Samples.cache(1, 2)), put(Samples.cache(2, 2)), new StateChange.RemoveServer(1)));
             Set<CacheRecord> left = Set.of(Samples.cache(1, 2), Samples.cache(2, 2), Samples.cache(3, 1));
             assertState(store, Set.of(), left);
-            store.write(List.of(new StateChange.RemoveCache(1), new StateChange.RemoveCache(1), new StateChange.RemoveServer(1)));
+            store.write(List.of(
+                    new StateChange.RemoveCache(1), new StateChange.RemoveCache(1), new StateChange.RemoveServer(1)));
             store.write(List.of(new StateChange.RemoveCache(3), put(Samples.server(1))));
             assertState(store, Set.of(Samples.server(1)), Set.of(Samples.cache(2, 2)));
         }

@@ -46,7 +46,8 @@ public final class ExpiredCacheReclaimer {
     private final Map<Long, Long> waiting = new TreeMap<>();
 
     /** @param forget told of each cache that is ended */
-    public ExpiredCacheReclaimer(Caches caches, Servers servers, Clients clients, ExpiryNotifier expiry, LongConsumer forget) {
+    public ExpiredCacheReclaimer(
+            Caches caches, Servers servers, Clients clients, ExpiryNotifier expiry, LongConsumer forget) {
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;

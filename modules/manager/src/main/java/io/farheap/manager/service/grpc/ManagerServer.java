@@ -17,8 +17,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves a {@link ClusterManager} over gRPC, and has it do what is due. Thread-safe. It does not own the cluster's store: its
- * maker closes that, after this.
+ * Serves a {@link ClusterManager} over gRPC, and has it do what is due. Thread-safe. It does not own the cluster's
+ * store: its maker closes that, after this.
  */
 public final class ManagerServer implements AutoCloseable {
 

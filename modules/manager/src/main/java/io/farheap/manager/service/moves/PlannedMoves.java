@@ -284,7 +284,8 @@ public final class PlannedMoves {
      * @return what it will cost there, or null where there is no room
      */
     @Nullable
-    CachePlacement plan(CacheRecord cache, Servers.KnownServer server, Reason reason, Set<Long> others, long now, long millis) {
+    CachePlacement plan(
+            CacheRecord cache, Servers.KnownServer server, Reason reason, Set<Long> others, long now, long millis) {
         int regions = Objects.requireNonNull(cache.regions().get(server.record.id()));
         // What was reserved for it before is its own to take.
         CacheRecord bare = cache.placed(cache.capacity(), cache.regions());

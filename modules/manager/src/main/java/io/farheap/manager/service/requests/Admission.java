@@ -86,7 +86,8 @@ public final class Admission {
                     placement.regions(),
                     Collections.emptySortedMap());
         } catch (NoRoomException e) {
-            throw new ControlException(Code.OUT_OF_MEMORY, NoRoomMessage.of(allocator, need, e) + servers.sayHeldBack(), e);
+            throw new ControlException(
+                    Code.OUT_OF_MEMORY, NoRoomMessage.of(allocator, need, e) + servers.sayHeldBack(), e);
         }
     }
 

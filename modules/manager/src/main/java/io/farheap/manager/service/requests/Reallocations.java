@@ -253,7 +253,11 @@ public final class Reallocations {
 
     /** As {@code CacheManager.moved}. */
     public CacheRecord moved(
-            long cacheId, long generation, long capacity, @Nullable AllocationCandidate candidate, List<RegionShare> shares) {
+            long cacheId,
+            long generation,
+            long capacity,
+            @Nullable AllocationCandidate candidate,
+            List<RegionShare> shares) {
         CacheRecord cache = caches.require(cacheId);
         SortedMap<Long, Integer> regions = regions(cache, shares);
         requireSensible(cache, capacity, regions);

@@ -24,7 +24,8 @@ public final class Removals {
     private final PlannedMoves moves;
     private final ExpiredCacheReclaimer endings;
 
-    public Removals(Caches caches, Servers servers, Clients clients, PlannedMoves moves, ExpiredCacheReclaimer endings) {
+    public Removals(
+            Caches caches, Servers servers, Clients clients, PlannedMoves moves, ExpiredCacheReclaimer endings) {
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;

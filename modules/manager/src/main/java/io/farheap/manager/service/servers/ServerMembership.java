@@ -39,7 +39,8 @@ public final class ServerMembership {
      * @param stopped whether a server is one that the manager has ended itself
      * @param millis the time of day
      */
-    public ServerMembership(Servers servers, Journal journal, Prices prices, LongPredicate stopped, LongSupplier millis) {
+    public ServerMembership(
+            Servers servers, Journal journal, Prices prices, LongPredicate stopped, LongSupplier millis) {
         this.servers = servers;
         this.journal = journal;
         this.prices = prices;
@@ -54,7 +55,8 @@ public final class ServerMembership {
         for (LifeRecord life : lives) {
             prices.life(life.type())
                     .load(life.seen().stream()
-                            .map(one -> new SurvivalEstimator.SurvivalObservation(one.hours(), one.ended(), one.longer()))
+                            .map(one ->
+                                    new SurvivalEstimator.SurvivalObservation(one.hours(), one.ended(), one.longer()))
                             .toList());
         }
     }

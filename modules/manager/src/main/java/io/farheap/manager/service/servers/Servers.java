@@ -188,7 +188,8 @@ public final class Servers {
                 long current = at.isEmpty() ? id : at.getFirst().record.id();
                 shares.put(
                         address,
-                        new RegionShare(address, before.regions() + count, SignedGrant.unsigned(grant(cache, current))));
+                        new RegionShare(
+                                address, before.regions() + count, SignedGrant.unsigned(grant(cache, current))));
             }
         });
         return List.copyOf(shares.values());

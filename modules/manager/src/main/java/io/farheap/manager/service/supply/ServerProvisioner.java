@@ -55,7 +55,8 @@ public final class ServerProvisioner {
     private final long waitNanos;
     private final Map<Long, Recruit> recruits = new HashMap<>();
 
-    public ServerProvisioner(Fleet fleet, MachineSelector shopping, Condition changed, LongSupplier nanos, long waitNanos) {
+    public ServerProvisioner(
+            Fleet fleet, MachineSelector shopping, Condition changed, LongSupplier nanos, long waitNanos) {
         this.fleet = fleet;
         this.shopping = shopping;
         this.changed = changed;

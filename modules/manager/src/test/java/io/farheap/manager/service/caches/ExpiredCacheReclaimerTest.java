@@ -76,8 +76,8 @@ class ExpiredCacheReclaimerTest {
     }
 
     private Allocation allocate(long id, int regions, int seconds) {
-        return cluster.allocate(
-                new CacheRequest(id, CLIENT, "cache", regions * MIB, seconds * 1000L, "", List.of(AllocationCandidate.ANY)));
+        return cluster.allocate(new CacheRequest(
+                id, CLIENT, "cache", regions * MIB, seconds * 1000L, "", List.of(AllocationCandidate.ANY)));
     }
 
     /** A cache, which has taken what it was given. */

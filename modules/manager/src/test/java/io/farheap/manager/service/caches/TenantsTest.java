@@ -55,7 +55,8 @@ class TenantsTest {
     }
 
     private Allocation allocate(long id, String tenant, long bytes) {
-        return cluster.allocate(new CacheRequest(id, 99, "cache", bytes, 0, "", List.of(AllocationCandidate.ANY), tenant));
+        return cluster.allocate(
+                new CacheRequest(id, 99, "cache", bytes, 0, "", List.of(AllocationCandidate.ANY), tenant));
     }
 
     private static String refusal(Code code, Runnable call) {

@@ -55,8 +55,8 @@ class KeyFileTest {
         var keys = KeyFile.read(directory);
         GrantSigner signer = new GrantSigner(keys, 9, new GrantClock(() -> 0, () -> 1_000));
         RegionShare share = new RegionShare("host:1", 2, SignedGrant.unsigned(GRANT.given(0, 0)));
-        Allocation signed = signer.sign(
-                new Allocation(7, 1, 2, 1, new AllocationCandidate(1, 0), List.of(share), List.of(new RegionShare("b:1", 1))));
+        Allocation signed = signer.sign(new Allocation(
+                7, 1, 2, 1, new AllocationCandidate(1, 0), List.of(share), List.of(new RegionShare("b:1", 1))));
         SignedGrant grant = signed.shares().getFirst().grant();
         ManagerKey known = signer.managerKey();
         assertTrue(grant.isSignedBy(known.key()));

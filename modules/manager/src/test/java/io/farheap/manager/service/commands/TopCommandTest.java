@@ -37,7 +37,8 @@ class TopCommandTest {
     @TempDir
     private Path directory;
 
-    private final ClusterManager cluster = new ClusterManager(new MemoryStore(), ManagerOptions.DEFAULT, () -> 1, () -> 1_000);
+    private final ClusterManager cluster =
+            new ClusterManager(new MemoryStore(), ManagerOptions.DEFAULT, () -> 1, () -> 1_000);
     private final StringWriter out = new StringWriter();
     private ManagerServer server;
 
@@ -76,7 +77,8 @@ class TopCommandTest {
     }
 
     private void allocate(long id, long lifetimeMillis) {
-        cluster.allocate(new CacheRequest(id, 99, "orders", MIB, lifetimeMillis, "", List.of(new AllocationCandidate(3, 0))));
+        cluster.allocate(
+                new CacheRequest(id, 99, "orders", MIB, lifetimeMillis, "", List.of(new AllocationCandidate(3, 0))));
     }
 
     private int run(Object command, String... arguments) {

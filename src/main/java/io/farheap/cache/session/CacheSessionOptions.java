@@ -10,14 +10,14 @@ import io.farheap.verbs.DeviceLimits;
  * @param requests of a session between issue and callback
  * @param doorbellBatch work requests posted as one list; 1 posts each at once
  */
-public record SessionOptions(String name, int requests, int doorbellBatch) {
+public record CacheSessionOptions(String name, int requests, int doorbellBatch) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;
     private static final int MIN_COMPLETION_ENTRIES = 1024;
     private static final int RESERVED_ENTRIES = 256;
 
-    public SessionOptions {
+    public CacheSessionOptions {
         if (requests < 2 || requests > MAX_REQUESTS || Integer.bitCount(requests) != 1) {
             throw new IllegalArgumentException(
                     requests + " requests; it must be a power of two from 2 to " + MAX_REQUESTS);
