@@ -1,6 +1,5 @@
 package io.farheap.bench.raw;
 
-import io.farheap.bench.RawRegionsReport;
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
 import io.farheap.bench.report.BenchOutput;

@@ -1,7 +1,5 @@
-package io.farheap.bench;
+package io.farheap.bench.raw;
 
-import io.farheap.bench.raw.RawContest;
-import io.farheap.bench.raw.RawOperation;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheSession;

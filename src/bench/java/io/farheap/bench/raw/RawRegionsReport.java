@@ -1,8 +1,7 @@
-package io.farheap.bench;
+package io.farheap.bench.raw;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
-import io.farheap.bench.raw.RawOperation;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
