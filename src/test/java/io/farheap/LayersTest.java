@@ -83,7 +83,7 @@ class LayersTest {
      * before it alone.
      */
     private static final Map<String, List<String>> ROOMS = Map.ofEntries(
-            entry("control", List.of("text", "face", "plane", "lease", "server", "grpc")),
+            entry("control", List.of("text", "face", "plane", "lease", "threads", "grpc")),
             entry("migration", List.of("face", "region")),
             entry("thread", List.of("idle", "face")),
             entry("manager", List.of("face", "grpc", "client")),
@@ -118,7 +118,7 @@ class LayersTest {
                             "managed",
                             "handover",
                             "move",
-                            "configuration",
+                            "paths",
                             "coded",
                             "face")),
             entry("tier", List.of("device", "handle", "file", "tiered", "face")),

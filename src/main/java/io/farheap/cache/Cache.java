@@ -1,16 +1,16 @@
 package io.farheap.cache;
 
 import io.farheap.cache.calls.CallTally;
-import io.farheap.cache.configuration.Reconfiguration;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.CallCounts;
 import io.farheap.cache.contract.SloReport;
 import io.farheap.cache.contract.Status;
-import io.farheap.cache.managed.Management;
+import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.move.CacheResizer;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.paths.Reconfiguration;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
@@ -321,8 +321,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         management().extend(likely);
     }
 
-    final Management management() {
-        Management management = options.management();
+    final ManagedCacheClient management() {
+        ManagedCacheClient management = options.management();
         if (management == null) {
             throw new IllegalStateException(
                     "the cache has servers by address, and so no manager that knows it by an id");

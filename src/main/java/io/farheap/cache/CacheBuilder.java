@@ -2,8 +2,8 @@ package io.farheap.cache;
 
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.managed.ManagedModels;
-import io.farheap.cache.managed.Management;
 import io.farheap.cache.objective.Tuning;
 import io.farheap.cache.objective.Tunings;
 import io.farheap.cache.session.CacheSessionOptions;
@@ -330,7 +330,7 @@ public final class CacheBuilder {
                     "a listener of health without resilience; give the cache some, or no listener");
         }
         List<Tuning> tunings = tunings();
-        Management management = managers.isEmpty() ? null : manage(tunings);
+        ManagedCacheClient management = managers.isEmpty() ? null : manage(tunings);
         try {
             return new RegionCache(options(tuning(tunings, management), management));
         } catch (Throwable e) {
@@ -366,25 +366,25 @@ public final class CacheBuilder {
         return models.isEmpty() && !managers.isEmpty() ? ManagedModels.ask(managers, device, workload) : models;
     }
 
-    private static @Nullable Tuning tuning(List<Tuning> tunings, @Nullable Management management) {
+    private static @Nullable Tuning tuning(List<Tuning> tunings, @Nullable ManagedCacheClient management) {
         if (tunings.isEmpty()) {
             return null;
         }
         return management == null ? tunings.getFirst() : Tunings.chosen(tunings, management.candidate());
     }
 
-    private Management manage(List<Tuning> tunings) {
+    private ManagedCacheClient manage(List<Tuning> tunings) {
         List<AllocationCandidate> candidates =
                 tunings.isEmpty() ? List.of(AllocationCandidate.ANY) : Tunings.candidates(tunings);
-        return Management.allocate(
+        return ManagedCacheClient.allocate(
                 managers, tenant, name, capacity, lifetime, place, candidates, migration, managementListener());
     }
 
     /** Of what is set now: another cache of this builder may have other listeners. */
-    private Management.Listener managementListener() {
+    private ManagedCacheClient.Listener managementListener() {
         ReclaimListener reclaims = reclaimListener;
         Consumer<Duration> expiry = expiring;
-        return new Management.Listener() {
+        return new ManagedCacheClient.Listener() {
             @Override
             public void reclaiming(Reclaim alert) {
                 if (reclaims != null) {
@@ -408,7 +408,7 @@ public final class CacheBuilder {
         };
     }
 
-    private CacheOptions options(@Nullable Tuning tuning, @Nullable Management management) {
+    private CacheOptions options(@Nullable Tuning tuning, @Nullable ManagedCacheClient management) {
         boolean timed = tuning != null && latencyTracking == LatencyTracking.NONE;
         return new CacheOptions(
                 capacity,

@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.cache.contract.CacheConfiguration;
-import io.farheap.cache.managed.Management;
+import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.objective.Tuning;
 import io.farheap.cache.session.CacheSessionOptions;
 import io.farheap.latency.LatencyTracking;
@@ -42,7 +42,7 @@ record CacheOptions(
         @Nullable LostServerListener lostListener,
         MigrationOptions migration,
         @Nullable Tuning tuning,
-        @Nullable Management management,
+        @Nullable ManagedCacheClient management,
         @Nullable Consumer<Health> healthListener) {
 
     CacheOptions {

@@ -1,14 +1,14 @@
 package io.farheap.cache;
 
-import io.farheap.cache.calls.CallingCache;
+import io.farheap.cache.calls.CallHost;
 import io.farheap.cache.coded.CodedServers;
 import io.farheap.cache.coded.SlabMoves;
-import io.farheap.cache.configuration.DataPaths;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.move.MoveNotifier;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.paths.DataPaths;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
 import io.farheap.control.ControlException;
@@ -17,7 +17,7 @@ import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.migration.region.Capacity;
+import io.farheap.migration.region.AddressLimit;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 final class CodedCache extends Cache {
 
     private final CodedCacheHost inside = new CodedCacheHost();
-    private final Capacity capacity;
+    private final AddressLimit capacity;
     private final RemoteMemory memory;
     /** Null for a thread that is told of a lost server before they are there. */
     private final CodedServers servers;
@@ -53,7 +53,7 @@ final class CodedCache extends Cache {
 
     CodedCache(CacheOptions options, Resilience resilience) {
         super(options);
-        capacity = new Capacity(options.capacity());
+        capacity = new AddressLimit(options.capacity());
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open(options.device(), options.name(), this::lost));
             if (options.tuning() != null) {
@@ -271,7 +271,7 @@ final class CodedCache extends Cache {
     private final class CodedCacheHost implements BlockingRequests.Owner, DataPaths.DataPathHost {
 
         @Override
-        public CallingCache calls() {
+        public CallHost calls() {
             procedures();
             throw new IllegalStateException("a coded cache has no procedures");
         }

@@ -1,14 +1,11 @@
 package io.farheap.cache;
 
 import io.farheap.cache.calls.CacheProcedures;
+import io.farheap.cache.calls.CallHost;
 import io.farheap.cache.calls.CallLinks;
-import io.farheap.cache.calls.CallingCache;
-import io.farheap.cache.configuration.CachePaths;
-import io.farheap.cache.configuration.DataPaths;
-import io.farheap.cache.configuration.SessionOpener;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CallCounts;
-import io.farheap.cache.managed.Management;
+import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.move.CacheMoves;
 import io.farheap.cache.move.CacheReshaper;
 import io.farheap.cache.move.CacheResizer;
@@ -18,6 +15,9 @@ import io.farheap.cache.move.Relocation;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.RequestBuffer;
+import io.farheap.cache.paths.CachePaths;
+import io.farheap.cache.paths.DataPaths;
+import io.farheap.cache.paths.SessionOpener;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
 import io.farheap.connection.Connection;
@@ -304,7 +304,7 @@ final class RegionCache extends Cache {
     private void lost(RemoteServer server, ControlException cause) {
         LostServerListener listener = options.lostListener();
         if (listener != null && !deleted()) {
-            Management management = options.management();
+            ManagedCacheClient management = options.management();
             String ended = management == null ? null : management.endedWhy();
             listener.serverLost(
                     server.address(),
@@ -319,10 +319,10 @@ final class RegionCache extends Cache {
                     DataPaths.DataPathHost,
                     CacheReshaper.ReshapeHost,
                     Relocation.RelocationHost,
-                    CallingCache {
+                    CallHost {
 
         @Override
-        public CallingCache calls() {
+        public CallHost calls() {
             return this;
         }
 

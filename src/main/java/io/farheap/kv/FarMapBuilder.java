@@ -11,7 +11,7 @@ import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
-import io.farheap.kv.keeper.MapTime;
+import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
@@ -265,7 +265,7 @@ public final class FarMapBuilder {
                 new SpaceMemory(descriptor.shape(), descriptor.keyHash(), RegionDirectory.of(descriptor), spaces::get);
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
-        MapTime time = new MapTime(System::nanoTime);
+        SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         return new FarMap(
                 remote,
                 servers,

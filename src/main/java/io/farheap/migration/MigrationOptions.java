@@ -6,10 +6,10 @@ package io.farheap.migration;
  * @param pause what writes wait for
  * @param unpausedReads whether reads go on from the old copy; where not, they wait where writes do
  * @param chunkBytes what is copied at a time, a power of two; reads and writes switch to the new copy chunk by chunk
- *     where {@code pause} is {@link Pause#CHUNK}
+ *     where {@code pause} is {@link PauseScope#CHUNK}
  * @param windowBytes how far ahead of the copy writes are held then, at most: it is as little as keeps the copier busy
  */
-public record MigrationOptions(Pause pause, boolean unpausedReads, int chunkBytes, long windowBytes) {
+public record MigrationOptions(PauseScope pause, boolean unpausedReads, int chunkBytes, long windowBytes) {
 
     private static final int MIN_CHUNK_BYTES = 512;
     private static final int MAX_CHUNK_BYTES = 1 << 30;
@@ -17,7 +17,7 @@ public record MigrationOptions(Pause pause, boolean unpausedReads, int chunkByte
     private static final long DEFAULT_WINDOW_BYTES = 8 << 20;
 
     public static final MigrationOptions DEFAULT =
-            new MigrationOptions(Pause.CHUNK, true, DEFAULT_CHUNK_BYTES, DEFAULT_WINDOW_BYTES);
+            new MigrationOptions(PauseScope.CHUNK, true, DEFAULT_CHUNK_BYTES, DEFAULT_WINDOW_BYTES);
 
     public MigrationOptions {
         if (chunkBytes < MIN_CHUNK_BYTES || chunkBytes > MAX_CHUNK_BYTES || Integer.bitCount(chunkBytes) != 1) {
@@ -30,7 +30,7 @@ public record MigrationOptions(Pause pause, boolean unpausedReads, int chunkByte
         }
     }
 
-    public MigrationOptions pause(Pause pause) {
+    public MigrationOptions pause(PauseScope pause) {
         return new MigrationOptions(pause, unpausedReads, chunkBytes, windowBytes);
     }
 

@@ -273,7 +273,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     abstract void forgetServers();
 
     /** What there is to each server. */
-    abstract QueueLinks<?> links();
+    abstract QueueLinkChanges<?> links();
 
     /** Posts no more to a server, and lets what is under way to it come back. Inside the gate. */
     abstract void detach(int server);

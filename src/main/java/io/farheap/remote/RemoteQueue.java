@@ -36,7 +36,7 @@ public final class RemoteQueue extends OwnedQueue {
 
     private final CompletionQueue completionQueue;
     private final QueueOptions options;
-    private final QueueLinks<ServerConnection> links;
+    private final QueueLinkChanges<ServerConnection> links;
     private final ConnectionNumbers numbers = new ConnectionNumbers();
 
     private final int maxBytes;
@@ -68,7 +68,7 @@ public final class RemoteQueue extends OwnedQueue {
         super(device, onClose, channel);
         this.completionQueue = completionQueue;
         this.options = options;
-        this.links = new QueueLinks<>(new ConnectionLinks(), gate, device.events(), channel, calls);
+        this.links = new QueueLinkChanges<>(new ConnectionLinks(), gate, device.events(), channel, calls);
         int operations = options.operations();
         this.ended =
                 new QueueCompletions(completionQueue, operations, operations + RESERVED_ENTRIES, connections, () -> {});
@@ -416,7 +416,7 @@ public final class RemoteQueue extends OwnedQueue {
     }
 
     @Override
-    QueueLinks<?> links() {
+    QueueLinkChanges<?> links() {
         return links;
     }
 

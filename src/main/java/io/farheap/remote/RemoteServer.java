@@ -62,7 +62,7 @@ public final class RemoteServer implements AutoCloseable {
     private final ServerDescription description;
     private final Lease lease;
     private final LeaseCalls calls;
-    private final ServerEnds ends;
+    private final ServerFences ends;
     private final LeaseKeeper keeper;
     private final RegionWarmer warmer;
     /** Regions and allocations that the server has not taken back yet. */
@@ -86,7 +86,7 @@ public final class RemoteServer implements AutoCloseable {
         this.description = description;
         this.lease = lease;
         this.calls = new LeaseCalls(address, lease);
-        this.ends = new ServerEnds(control, calls, closesLater);
+        this.ends = new ServerFences(control, calls, closesLater);
         this.debts = new PendingReleases(control, lease.id(), this::owing);
         this.keeper = control.keep(lease, new LeaseListener() {
             @Override
@@ -333,7 +333,7 @@ public final class RemoteServer implements AutoCloseable {
     }
 
     /** How the ends of its connections are destroyed. */
-    public ServerEnds ends() {
+    public ServerFences ends() {
         return ends;
     }
 

@@ -35,7 +35,7 @@ public final class RpcQueue extends OwnedQueue {
 
     private final RpcOptions options;
     private final RingShape shape;
-    private final QueueLinks<ServerRing> links;
+    private final QueueLinkChanges<ServerRing> links;
     private final Runnable waker = this::wake;
     /** Tests have more, so that a lost wake-up shows. */
     long patienceNanos = PATIENCE_NANOS;
@@ -54,7 +54,7 @@ public final class RpcQueue extends OwnedQueue {
         super(device, onClose, channel);
         this.options = options;
         this.shape = options.shape();
-        this.links = new QueueLinks<>(new RingLinks(), gate, device.events(), channel, calls);
+        this.links = new QueueLinkChanges<>(new RingLinks(), gate, device.events(), channel, calls);
     }
 
     private final class RingLinks implements ServerLinks.Owner<ServerRing> {
@@ -268,7 +268,7 @@ public final class RpcQueue extends OwnedQueue {
     }
 
     @Override
-    QueueLinks<?> links() {
+    QueueLinkChanges<?> links() {
         return links;
     }
 

@@ -4,11 +4,11 @@ import io.farheap.connection.Connection;
 import io.farheap.lifetime.Closeables;
 
 /** A connection together with its end on the server. */
-public final class ServerConnection extends ServerEnd {
+public final class ServerConnection extends ServerAttachment {
 
     private final Connection connection;
 
-    ServerConnection(ServerEnds ends, Connection connection, long connectionId) {
+    ServerConnection(ServerFences ends, Connection connection, long connectionId) {
         super(ends, connectionId);
         this.connection = connection;
     }

@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <E> an end together with the server's
  */
-public final class ServerLinks<E extends ServerEnd> implements AutoCloseable {
+public final class ServerLinks<E extends ServerAttachment> implements AutoCloseable {
 
     /** Uses the ends. */
-    public interface Owner<E extends ServerEnd> {
+    public interface Owner<E extends ServerAttachment> {
 
         /**
          * Makes an end, without the gate; takes as long as the server takes to answer.

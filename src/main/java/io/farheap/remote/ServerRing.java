@@ -4,12 +4,12 @@ import io.farheap.rpc.BatchConnection;
 import java.util.concurrent.CompletableFuture;
 
 /** A pair of message rings together with its end on the server. */
-public final class ServerRing extends ServerEnd {
+public final class ServerRing extends ServerAttachment {
 
     private final BatchConnection connection;
     private volatile CompletableFuture<Void> closed = CompletableFuture.completedFuture(null);
 
-    ServerRing(ServerEnds ends, BatchConnection connection, long connectionId) {
+    ServerRing(ServerFences ends, BatchConnection connection, long connectionId) {
         super(ends, connectionId);
         this.connection = connection;
     }

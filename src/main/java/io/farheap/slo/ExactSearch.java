@@ -69,7 +69,7 @@ public final class ExactSearch implements Search {
         @Nullable
         Configuration cheapest(int server) {
             for (int client = Math.max(1, server); client <= space.clientCores(); client++) {
-                Plane plane = model.plane(server, client);
+                ThreadSlice plane = model.plane(server, client);
                 if (possible(plane)) {
                     Configuration found = first(plane);
                     if (found != null) {
@@ -80,7 +80,7 @@ public final class ExactSearch implements Search {
             return null;
         }
 
-        private boolean possible(Plane plane) {
+        private boolean possible(ThreadSlice plane) {
             for (int metric : bounded) {
                 double best = plane.best(metric) * (Metric.isLatency(metric) ? 1 - ROUNDING : 1 + ROUNDING);
                 if (!Metric.meets(metric, best, limits[metric])) {
@@ -90,7 +90,7 @@ public final class ExactSearch implements Search {
             return true;
         }
 
-        private @Nullable Configuration first(Plane plane) {
+        private @Nullable Configuration first(ThreadSlice plane) {
             int bestBatch = Integer.MAX_VALUE;
             int bestDepth = 0;
             for (int depth = space.minDepth(); depth <= space.maxDepth() && bestBatch > 1; depth++) {
@@ -171,7 +171,7 @@ public final class ExactSearch implements Search {
             double fraction = batches.fraction(batch, row);
             double value = fraction == 0
                     ? rows[metric][row]
-                    : Plane.between(rows[metric][row], rows[metric][row + 1], fraction);
+                    : ThreadSlice.between(rows[metric][row], rows[metric][row + 1], fraction);
             return Metric.meets(metric, value, limits[metric]);
         }
     }

@@ -13,7 +13,7 @@ public final class PerformanceModel {
 
     private final ModelSubject subject;
     private final MeasuredGrid grid;
-    private final Plane[] planes;
+    private final ThreadSlice[] planes;
     private final int[] firstPlane;
 
     PerformanceModel(ModelSubject subject, MeasuredGrid grid) {
@@ -21,13 +21,13 @@ public final class PerformanceModel {
         this.grid = grid;
         int cores = grid.space().clientCores();
         int serverCores = grid.space().serverCores();
-        planes = new Plane[cores + cores * (cores + 1) / 2];
+        planes = new ThreadSlice[cores + cores * (cores + 1) / 2];
         firstPlane = new int[serverCores + 1];
         int next = 0;
         for (int server = 0; server <= serverCores; server++) {
             firstPlane[server] = next;
             for (int client = Math.max(1, server); client <= cores; client++) {
-                planes[next++] = new Plane(grid, server, client);
+                planes[next++] = new ThreadSlice(grid, server, client);
             }
         }
     }
@@ -45,7 +45,7 @@ public final class PerformanceModel {
         if (!space().contains(configuration)) {
             return Optional.empty();
         }
-        Plane plane = plane(configuration.serverThreads(), configuration.clientThreads());
+        ThreadSlice plane = plane(configuration.serverThreads(), configuration.clientThreads());
         double[] figures = new double[Metric.COUNT];
         for (int metric = 0; metric < Metric.COUNT; metric++) {
             figures[metric] = plane.at(metric, configuration.batchSize(), configuration.queueDepth());
@@ -63,7 +63,7 @@ public final class PerformanceModel {
         return grid.depths();
     }
 
-    Plane plane(int server, int client) {
+    ThreadSlice plane(int server, int client) {
         return planes[firstPlane[server] + client - Math.max(1, server)];
     }
 

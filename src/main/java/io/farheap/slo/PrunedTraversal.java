@@ -39,7 +39,7 @@ public final class PrunedTraversal implements Search {
         private final Slo slo;
         private final int[] path = new int[LEVELS.length];
         /** Null above the level of client threads. */
-        private @Nullable Plane plane;
+        private @Nullable ThreadSlice plane;
 
         private long examined;
 
@@ -79,7 +79,7 @@ public final class PrunedTraversal implements Search {
             return result;
         }
 
-        private Status leaf(Plane plane) {
+        private Status leaf(ThreadSlice plane) {
             examined++;
             double readLatency = plane.at(Metric.READ_LATENCY, path[2], path[3]);
             if (Double.isNaN(readLatency)) {

@@ -3,7 +3,7 @@ package io.farheap.soak;
 import io.farheap.cache.Cache;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -120,7 +120,7 @@ final class Migrator implements Runnable {
 
     private MigrationOptions options() {
         int chunk = 4096 << random.nextInt(6);
-        Pause pause = Pause.values()[random.nextInt(Pause.values().length)];
+        PauseScope pause = PauseScope.values()[random.nextInt(PauseScope.values().length)];
         return new MigrationOptions(pause, random.nextInt(4) != 0, chunk, (long) chunk << random.nextInt(4));
     }
 }

@@ -13,7 +13,7 @@ import io.farheap.cache.onesided.PartPoster;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
@@ -208,7 +208,7 @@ class AfterAThrowTest {
             String to = cluster.address(cache.serverOf(0).equals(cluster.address(0)) ? 1 : 0);
             cluster.pulls().shut();
             CompletableFuture<Void> moved = CompletableFuture.runAsync(
-                    () -> cache.migrate(List.of(0), to, MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+                    () -> cache.migrate(List.of(0), to, MigrationOptions.DEFAULT.pause(PauseScope.CACHE)));
             cluster.pulls().awaitPull();
             List<Integer> statuses = new ArrayList<>();
             for (int i = 0; i < 3; i++) {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
@@ -55,7 +55,7 @@ class CallHistoryTest {
     }
 
     private static MigrationOptions options(SplittableRandom random) {
-        Pause pause = Pause.values()[Math.min(random.nextInt(6), Pause.CHUNK.ordinal())];
+        PauseScope pause = PauseScope.values()[Math.min(random.nextInt(6), PauseScope.CHUNK.ordinal())];
         int chunk = 512 << random.nextInt(6);
         return new MigrationOptions(pause, random.nextInt(4) != 0, chunk, chunk * (1L + random.nextInt(8)));
     }

@@ -9,7 +9,7 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.TestDevice;
@@ -98,7 +98,7 @@ class CallOrderTest {
         assertEquals(CallStatus.DONE, caller.call(load, REGION, REGION).status());
         cluster.pulls().shut();
         CompletableFuture<Void> migration = CompletableFuture.runAsync(
-                () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+                () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(PauseScope.CACHE)));
         cluster.pulls().awaitPull();
         boolean[] written = new boolean[1];
         caller.buffer.segment().set(JAVA_LONG, DATA, 42);

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.farheap.cache.route.Links;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.session.DataPath;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.remote.ServerLinks;
@@ -31,7 +31,7 @@ class ClosingTest {
                         .create()) {
             CacheSession session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
-            Links rings = Fields.get(session.core(), "dataPath", DataPath.class).links();
+            MigrationLinks rings = Fields.get(session.core(), "dataPath", DataPath.class).links();
             Map<?, ?> links = Fields.get(Fields.get(rings, "links", ServerLinks.class), "links", Map.class);
             assertEquals(2, links.size());
             BatchConnection first =

@@ -19,7 +19,7 @@ import io.farheap.cache.session.BlockingRequests;
 import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.remote.QueueConnections;
 import io.farheap.remote.RemoteServer;
 import io.farheap.rpc.BatchConnection;
@@ -228,7 +228,7 @@ class FailureTest {
         try (FutureCacheSession futures = cache.openFutureSession()) {
             cluster.pulls().shut();
             CompletableFuture<Void> migration = CompletableFuture.runAsync(
-                    () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+                    () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(PauseScope.CACHE)));
             cluster.pulls().awaitPull();
             List<CompletableFuture<Void>> writes = new ArrayList<>();
             for (long value = 1; value <= 1_000; value++) {
@@ -252,7 +252,7 @@ class FailureTest {
     void requestsForManyRecordsAreTakenWholeOrNotAtAllWhileWritesAreHeld() throws Exception {
         cluster.pulls().shut();
         CompletableFuture<Void> migration = CompletableFuture.runAsync(
-                () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+                () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(PauseScope.CACHE)));
         cluster.pulls().awaitPull();
         long[] addresses = {0, 8, Cluster.REGION_BYTES, Cluster.REGION_BYTES + 8};
         int[] ended = {0};

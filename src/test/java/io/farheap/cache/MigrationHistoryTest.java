@@ -7,7 +7,7 @@ import io.farheap.cache.batch.PathChoice;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -56,7 +56,7 @@ class MigrationHistoryTest {
     }
 
     private static MigrationOptions options(SplittableRandom random) {
-        Pause pause = Pause.values()[Math.min(random.nextInt(6), Pause.CHUNK.ordinal())];
+        PauseScope pause = PauseScope.values()[Math.min(random.nextInt(6), PauseScope.CHUNK.ordinal())];
         int chunk = 512 << random.nextInt(6);
         return new MigrationOptions(pause, random.nextInt(4) != 0, chunk, chunk * (1L + random.nextInt(8)));
     }

@@ -10,7 +10,7 @@ import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
-import io.farheap.kv.keeper.MapTime;
+import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.remote.RemoteMemory;
@@ -79,7 +79,7 @@ public final class TestSpace implements AutoCloseable {
                 space,
                 clock,
                 policy,
-                new MapKeeper(mapServers, spaces, space, new MapTime(System::nanoTime)));
+                new MapKeeper(mapServers, spaces, space, new SynchronizedMapClock(System::nanoTime)));
     }
 
     /** One more, that the map does not lie on. @return its address */

@@ -1,11 +1,11 @@
 package io.farheap.bench.kv;
 
-import io.farheap.kv.policy.Controller;
 import io.farheap.kv.policy.FrequencyCounterCache;
 import io.farheap.kv.policy.HistoryIds;
-import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.policy.Replacement;
 import io.farheap.kv.policy.Replacements;
+import io.farheap.kv.policy.SharedWeights;
 import java.util.ArrayDeque;
 import java.util.SplittableRandom;
 
@@ -43,8 +43,8 @@ public final class TracePlayer {
     private final int extensionWords;
 
     private final Client[] clients;
-    private final Controller controller;
-    private final Metadata metadata = new Metadata();
+    private final SharedWeights controller;
+    private final ObjectMetadata metadata = new ObjectMetadata();
     private final SplittableRandom random;
     private long counter;
     private int live;

@@ -2,7 +2,7 @@ package io.farheap.bench.move;
 
 import io.farheap.command.Sizes;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ public final class MoveOptions {
             paramLabel = "P",
             defaultValue = "cache,region,chunk",
             description = "what writes wait for: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})")
-    private List<Pause> pauses;
+    private List<PauseScope> pauses;
 
     @Option(
             names = "--unpaused-reads",
@@ -120,7 +120,7 @@ public final class MoveOptions {
     /** All combinations. */
     List<MoveCase> moving() {
         List<MoveCase> cases = new ArrayList<>();
-        for (Pause pause : pauses) {
+        for (PauseScope pause : pauses) {
             for (boolean unpaused : unpausedReads) {
                 for (int move : moves) {
                     cases.add(new MoveCase(move, how().pause(pause).unpausedReads(unpaused)));

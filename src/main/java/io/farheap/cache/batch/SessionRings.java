@@ -1,7 +1,7 @@
 package io.farheap.cache.batch;
 
 import io.farheap.cache.contract.CacheConfiguration;
-import io.farheap.cache.route.Links;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.SessionLinks;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -24,7 +24,7 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     private long drainMark;
 
     public SessionRings(
-            Links direct,
+            MigrationLinks direct,
             OwnerGate gate,
             SessionBatches batches,
             Context context,

@@ -80,7 +80,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
     private final Arena arena = Arena.ofShared();
 
     private final RegionTable table;
-    private final CallingCache cache;
+    private final CallHost cache;
     private final AccessIssuer requests;
     private final LocalCallListener ended;
     private final byte[] state;
@@ -90,7 +90,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
     private @Nullable RequestBuffer buffer;
     private int active;
 
-    LocalCalls(CallingCache cache, AccessIssuer requests, int most, LocalCallListener ended) {
+    LocalCalls(CallHost cache, AccessIssuer requests, int most, LocalCallListener ended) {
         this.table = cache.table();
         this.cache = cache;
         this.requests = requests;

@@ -66,7 +66,7 @@ public final class SessionCalls implements AutoCloseable {
     private final CallTally.Counter counts;
     private int ended;
 
-    public SessionCalls(CallingCache cache, LocalCalls.AccessIssuer requests, OwnerGate gate, Runnable wake) {
+    public SessionCalls(CallHost cache, LocalCalls.AccessIssuer requests, OwnerGate gate, Runnable wake) {
         this.table = cache.table();
         this.procedures = cache.procedures();
         try {

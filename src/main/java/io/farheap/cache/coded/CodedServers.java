@@ -2,7 +2,7 @@ package io.farheap.cache.coded;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.move.CacheServers;
-import io.farheap.cache.route.Links;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.session.DataPath;
 import io.farheap.control.ControlException;
 import io.farheap.latency.OperationLatency;
@@ -131,7 +131,7 @@ public final class CodedServers implements AutoCloseable {
         try (CloseStack stack = new CloseStack()) {
             CodedSession coded = stack.add(space.openSession(requests, connected));
             CodedPath path = new CodedPath(coded, recorder, requests);
-            DataPath made = new DataPath(path, Links.NONE, null, path::close, ignored -> {});
+            DataPath made = new DataPath(path, MigrationLinks.NONE, null, path::close, ignored -> {});
             stack.keep();
             return made;
         }

@@ -6,7 +6,7 @@ import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closeables;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.migration.region.ReadyMove;
 import io.farheap.migration.region.RegionEntry;
@@ -114,7 +114,7 @@ public final class CacheMoves {
 
     /** @throws CacheException where a region stays, after which those before it have moved */
     MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
-        return moveAll(regions, MovePlan.to(destination, how, how.pause() == Pause.CACHE), _ -> {});
+        return moveAll(regions, MovePlan.to(destination, how, how.pause() == PauseScope.CACHE), _ -> {});
     }
 
     /**
@@ -144,7 +144,7 @@ public final class CacheMoves {
         List<Integer> regions = some.stream().distinct().toList();
         MigrationResult total = MigrationResult.NONE;
         long started = System.nanoTime();
-        boolean pause = way.how().pause() == Pause.CACHE;
+        boolean pause = way.how().pause() == PauseScope.CACHE;
         if (pause) {
             migration.pause(!way.how().unpausedReads());
         }

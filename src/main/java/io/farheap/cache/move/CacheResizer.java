@@ -2,8 +2,8 @@ package io.farheap.cache.move;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.managed.ManagedCache;
+import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.managed.ManagedReshape;
-import io.farheap.cache.managed.Management;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closeables;
@@ -46,7 +46,7 @@ public final class CacheResizer {
     private final CacheMoves moves;
     private final List<RemoteServer> servers;
     private final Iterable<BlockingRequests> sessions;
-    private final @Nullable Management management;
+    private final @Nullable ManagedCacheClient management;
     /** How far the cache may have been written to, where it was larger once; never less. */
     private long written;
 
@@ -56,7 +56,7 @@ public final class CacheResizer {
             CacheMoves moves,
             List<RemoteServer> servers,
             Iterable<BlockingRequests> sessions,
-            @Nullable Management management) {
+            @Nullable ManagedCacheClient management) {
         this.cache = cache;
         this.table = table;
         this.moves = moves;

@@ -1,7 +1,7 @@
 package io.farheap.cache.move;
 
 import io.farheap.cache.contract.CacheException;
-import io.farheap.cache.managed.Management;
+import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
 import io.farheap.control.ControlException;
@@ -24,7 +24,7 @@ public final class CacheServers {
     private static final System.Logger LOG = System.getLogger(CacheServers.class.getName());
 
     private final String name;
-    private final @Nullable Management management;
+    private final @Nullable ManagedCacheClient management;
     private final OpenDevice device;
     private final List<BlockingRequests> sessions;
     private final Lock alone;
@@ -42,7 +42,7 @@ public final class CacheServers {
      */
     public CacheServers(
             String name,
-            @Nullable Management management,
+            @Nullable ManagedCacheClient management,
             OpenDevice device,
             List<BlockingRequests> sessions,
             Lock alone,

@@ -3,7 +3,7 @@ package io.farheap.cache.move;
 import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.managed.ManagedCache;
-import io.farheap.cache.managed.Management;
+import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.control.ControlException;
 import io.farheap.migration.MigrationOptions;
@@ -36,7 +36,7 @@ public final class Relocation {
     private final CacheProcedures procedures;
     private final List<BlockingRequests> sessions;
     /** Null where the cache has no manager. */
-    private final @Nullable Management management;
+    private final @Nullable ManagedCacheClient management;
     /** One migration, or change of servers or of how requests travel, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
 
@@ -49,7 +49,7 @@ public final class Relocation {
             CacheMoves moves,
             CacheProcedures procedures,
             List<BlockingRequests> sessions,
-            @Nullable Management management) {
+            @Nullable ManagedCacheClient management) {
         this.cache = cache;
         this.servers = servers;
         this.table = table;
@@ -187,7 +187,7 @@ public final class Relocation {
     }
 
     /** On the first of the cache's other servers that the manager says has room for all. */
-    private void reserveElsewhere(Management manager, String address) {
+    private void reserveElsewhere(ManagedCacheClient manager, String address) {
         cache.checkOpen();
         RemoteServer source = servers.get(address);
         int regions = moves.regionsOf(source);

@@ -1,7 +1,7 @@
 package io.farheap.cache.onesided;
 
 import io.farheap.cache.contract.CacheConfiguration;
-import io.farheap.cache.route.Links;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.Routes;
 import io.farheap.cache.route.SessionLinks;
 import io.farheap.connection.Connection;
@@ -37,7 +37,7 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
             RegisteredMemory scratch,
             CacheConfiguration configuration,
             int doorbellBatch) {
-        super(Links.NONE, gate);
+        super(MigrationLinks.NONE, gate);
         this.queue = queue;
         this.routes = routes;
         this.completions = completions;

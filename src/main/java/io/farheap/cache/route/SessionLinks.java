@@ -3,7 +3,7 @@ package io.farheap.cache.route;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ServerEnd;
+import io.farheap.remote.ServerAttachment;
 import io.farheap.remote.ServerLinks;
 import io.farheap.thread.OwnerGate;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param <E> an end together with the server's
  */
-public abstract class SessionLinks<E extends ServerEnd> implements Links, ServerLinks.Owner<E> {
+public abstract class SessionLinks<E extends ServerAttachment> implements MigrationLinks, ServerLinks.Owner<E> {
 
     /** What is known of what was posted to a server. */
     public enum Drain {
@@ -29,7 +29,7 @@ public abstract class SessionLinks<E extends ServerEnd> implements Links, Server
         UNKNOWN
     }
 
-    private final Links beside;
+    private final MigrationLinks beside;
     public final OwnerGate gate;
     private final ServerLinks<E> links;
     /**
@@ -42,9 +42,9 @@ public abstract class SessionLinks<E extends ServerEnd> implements Links, Server
 
     /**
      * @param beside the other links of the session, of which it is the owner and which come first; or
-     *     {@link Links#NONE}
+     *     {@link MigrationLinks#NONE}
      */
-    public SessionLinks(Links beside, OwnerGate gate) {
+    public SessionLinks(MigrationLinks beside, OwnerGate gate) {
         this.beside = beside;
         this.gate = gate;
         this.links = new ServerLinks<>(this, gate);

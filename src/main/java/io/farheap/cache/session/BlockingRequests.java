@@ -9,7 +9,7 @@ import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.latency.OperationLatency;
-import io.farheap.migration.region.Capacity;
+import io.farheap.migration.region.AddressLimit;
 import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class BlockingRequests extends SessionRequests implements Completion, CallCompletion {
 
     /** The cache, as its sessions know it, with what ends them. */
-    public interface Owner extends SessionCache {
+    public interface Owner extends SessionHost {
 
         /** Throws where the calling thread is in a callback of one of the cache's sessions. */
         void refuseInCallback();
@@ -50,7 +50,7 @@ public final class BlockingRequests extends SessionRequests implements Completio
 
     private int resultBytes;
 
-    public BlockingRequests(Owner cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+    public BlockingRequests(Owner cache, AddressLimit capacity, @Nullable OperationLatency latency, boolean worker) {
         super(cache, capacity, latency, worker);
         this.cache = cache;
     }

@@ -7,7 +7,7 @@ import io.farheap.cache.onesided.BounceBuffers;
 import io.farheap.cache.onesided.SessionConnections;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.order.RequestPath;
-import io.farheap.cache.route.Links;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.Routes;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record DataPath(
         RequestPath requests,
-        Links links,
+        MigrationLinks links,
         @Nullable CompletionChannel channel,
         Runnable onClose,
         Consumer<CompletableFuture<Void>> closed)
@@ -67,11 +67,11 @@ public record DataPath(
             QueuePoster poster = new QueuePoster(connections, completions);
             SessionEngine engine = new SessionEngine(
                     routes, poster, completions, device.maxMessageBytes(), bounce, latency, options.requests());
-            Links oneSided = new SessionConnections(
+            MigrationLinks oneSided = new SessionConnections(
                     gate, poster, routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
             Runnable free = () -> Closeables.all(completions, bounce);
             RequestPath requests = engine;
-            Links links = oneSided;
+            MigrationLinks links = oneSided;
             if (how.batched()) {
                 SessionBatches batches = new SessionBatches(engine, poster, routes, latency, options.requests());
                 requests = batches;

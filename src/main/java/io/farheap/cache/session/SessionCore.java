@@ -8,10 +8,10 @@ import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.cache.order.RequestSource;
-import io.farheap.cache.route.Links;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closeables;
-import io.farheap.migration.region.Capacity;
+import io.farheap.migration.region.AddressLimit;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  */
 public class SessionCore extends SessionThread {
 
-    private final SessionCache cache;
-    private final Capacity capacity;
+    private final SessionHost cache;
+    private final AddressLimit capacity;
     private final @Nullable OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
     /** {@link #wake}, made once: who goes to sleep allocates nothing. */
@@ -49,7 +49,7 @@ public class SessionCore extends SessionThread {
     /** The same, while the session is open and has no calls, which might be in a request's way; else null. */
     private @Nullable RequestPath clear;
 
-    private Links links;
+    private MigrationLinks links;
 
     private final SessionParticipant participant = new SessionParticipant(() -> links, this::wake, this::mayResume);
     private final SessionEvents events;
@@ -72,7 +72,7 @@ public class SessionCore extends SessionThread {
      * @param capacity bytes up to which it may read and write, now
      */
     @SuppressWarnings("NullAway.Init")
-    SessionCore(SessionCache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+    SessionCore(SessionHost cache, AddressLimit capacity, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
         this.capacity = capacity;
         this.latency = latency;
@@ -400,7 +400,7 @@ public class SessionCore extends SessionThread {
 
     /** What it has of a server whose lease is lost is lost, from whatever thread. */
     public void lose(RemoteServer server) {
-        Links[] current = new Links[1];
+        MigrationLinks[] current = new MigrationLinks[1];
         gate.claimed(() -> {
             current[0] = links;
             calls.lose(server);

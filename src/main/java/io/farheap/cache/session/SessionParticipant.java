@@ -1,6 +1,6 @@
 package io.farheap.cache.session;
 
-import io.farheap.cache.route.Links;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 /** A session, as a migration sees it: on the migration's thread, while the session's goes on or sleeps. */
 final class SessionParticipant implements MigrationParticipant {
 
-    private final Supplier<Links> links;
+    private final Supplier<MigrationLinks> links;
     private final Runnable wake;
     private final Runnable mayResume;
 
@@ -18,7 +18,7 @@ final class SessionParticipant implements MigrationParticipant {
      * @param wake makes its thread poll, if it sleeps
      * @param mayResume lets requests that it holds go on
      */
-    SessionParticipant(Supplier<Links> links, Runnable wake, Runnable mayResume) {
+    SessionParticipant(Supplier<MigrationLinks> links, Runnable wake, Runnable mayResume) {
         this.links = links;
         this.wake = wake;
         this.mayResume = mayResume;
@@ -32,7 +32,7 @@ final class SessionParticipant implements MigrationParticipant {
 
     @Override
     public boolean drain(RemoteRegion region) {
-        Links now = links.get();
+        MigrationLinks now = links.get();
         if (now.isDrained(region)) {
             return true;
         }

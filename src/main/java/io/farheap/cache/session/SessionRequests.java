@@ -7,7 +7,7 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.latency.OperationLatency;
-import io.farheap.migration.region.Capacity;
+import io.farheap.migration.region.AddressLimit;
 import io.farheap.thread.OwnerGate;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** A session's way in: checks what is asked for, and issues it inside the gate. The owner alone. */
 public class SessionRequests extends SessionCore {
 
-    SessionRequests(SessionCache cache, Capacity capacity, @Nullable OperationLatency latency, boolean worker) {
+    SessionRequests(SessionHost cache, AddressLimit capacity, @Nullable OperationLatency latency, boolean worker) {
         super(cache, capacity, latency, worker);
     }
 

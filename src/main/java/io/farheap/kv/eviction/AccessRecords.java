@@ -1,6 +1,6 @@
 package io.farheap.kv.eviction;
 
-import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.ObjectMetadata;
 
 /** What a session's requests tell of objects, and how it reaches the table. One thread. */
 public interface AccessRecords {
@@ -28,7 +28,7 @@ public interface AccessRecords {
      *
      * @return what its slot is to say, until the next call
      */
-    Metadata inserted(long bucket, long hash);
+    ObjectMetadata inserted(long bucket, long hash);
 
     /** The number of the next history entry is at least this, modulo 2^48. */
     void historyIsAt(long number);

@@ -12,7 +12,7 @@ import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.policy.FrequencyCounterCache;
 import io.farheap.kv.policy.HistoryIds;
-import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.policy.Replacement;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
@@ -52,7 +52,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     private final FrequencyCounterCache frequencies;
     private final MapSessionCounts counts;
     private final int extensionWords;
-    private final Metadata metadata = new Metadata();
+    private final ObjectMetadata metadata = new ObjectMetadata();
     /** Those of a bucket's live slots, a bit each. */
     private final long[] fingerprints = new long[FINGERPRINTS / Long.SIZE];
 
@@ -208,7 +208,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     }
 
     @Override
-    public Metadata inserted(long bucket, long hash) {
+    public ObjectMetadata inserted(long bucket, long hash) {
         int slot = Bucket.findHistory(bucket, hash);
         boolean returned = slot != Bucket.NONE
                 && !HistoryIds.expired(

@@ -140,7 +140,7 @@ public final class BlockFormat {
                 BatchFormat.mix(BatchFormat.start(), incarnation, memory.get(JAVA_LONG, at + LENGTHS)),
                 memory.get(JAVA_LONG, at + VERSION),
                 memory.get(JAVA_LONG, at + HASH));
-        return Checksum.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, words);
+        return BlockChecksum.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, words);
     }
 
     /** Where the extension begins. */

@@ -49,7 +49,7 @@ public final class MapKeeper implements AutoCloseable {
     private final List<ServerHeartbeat> beats = new CopyOnWriteArrayList<>();
 
     private final SpaceMemory space;
-    private final MapTime time;
+    private final SynchronizedMapClock time;
     private final CloseStack resources = new CloseStack();
     private final TableReader table;
     private final Thread thread =
@@ -76,7 +76,7 @@ public final class MapKeeper implements AutoCloseable {
      * @param joins servers that have joined too, and lets go of those that leave
      * @throws MapException where a server has no such service
      */
-    public MapKeeper(MapServers joins, List<RemoteSpace> spaces, SpaceMemory space, MapTime time) {
+    public MapKeeper(MapServers joins, List<RemoteSpace> spaces, SpaceMemory space, SynchronizedMapClock time) {
         this.servers = joins;
         this.space = space;
         this.time = time;

@@ -33,7 +33,7 @@ final class ServerHeartbeat {
     private record Fact(long process, int server) {}
 
     private final MapServiceClient line;
-    private final MapTime time;
+    private final SynchronizedMapClock time;
     private final List<ServerHeartbeat> all;
     private final SpaceMemory space;
     private final BlockCollector collecting;
@@ -66,7 +66,7 @@ final class ServerHeartbeat {
             MapServiceClient line,
             List<ServerHeartbeat> all,
             SpaceMemory space,
-            MapTime time,
+            SynchronizedMapClock time,
             BlockCollector collecting,
             RequestEpochs eras,
             GrowthTracker growing,

@@ -6,7 +6,7 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 
@@ -289,7 +289,7 @@ abstract class SetSteps extends BlockSteps {
     private void describe(int place) {
         reclaimCrowdedOut(place);
         operations.word[place] = operations.block[place];
-        Metadata metadata = records.inserted(operations.bucket(place), operations.hash[place]);
+        ObjectMetadata metadata = records.inserted(operations.bucket(place), operations.hash[place]);
         posts.fillMetadata(place, expirySeconds[place], metadata);
         writeMetadata(place);
     }

@@ -14,15 +14,15 @@ abstract class AgingPolicy implements EvictionPolicy {
     private double age;
 
     /** What an object is worth without its age. */
-    abstract double worth(Metadata object);
+    abstract double worth(ObjectMetadata object);
 
     @Override
-    public final double priority(Metadata object) {
+    public final double priority(ObjectMetadata object) {
         return object.extensionNumber(0) + worth(object);
     }
 
     @Override
-    public final void update(Metadata object) {
+    public final void update(ObjectMetadata object) {
         age = Math.max(age, object.extensionNumber(0));
         object.extensionNumber(0, age);
     }

@@ -118,7 +118,7 @@ final class BalancedReplacement implements Replacement {
         return 0;
     }
 
-    private static int kind(Metadata object) {
+    private static int kind(ObjectMetadata object) {
         return object.frequency() <= 1 ? ONCE : AGAIN;
     }
 
@@ -138,7 +138,7 @@ final class BalancedReplacement implements Replacement {
     }
 
     @Override
-    public int accessed(Metadata object) {
+    public int accessed(ObjectMetadata object) {
         boolean fresh = object.now() - object.lastAccess() < FRESH * kindAge(kind(object));
         if (object.frequency() <= 1) {
             boolean oneUse = object.now() - object.insertTime() < ONE_USE * age();
@@ -151,7 +151,7 @@ final class BalancedReplacement implements Replacement {
     }
 
     @Override
-    public void inserted(Metadata object, boolean returned) {
+    public void inserted(ObjectMetadata object, boolean returned) {
         object.insertTime(object.now()).lastAccess(object.now());
         object.frequency(returned ? Math.clamp(object.frequency() + 1, 2L, MOST_COUNTED) : 1);
     }
@@ -173,7 +173,7 @@ final class BalancedReplacement implements Replacement {
     }
 
     @Override
-    public void offer(int slot, Metadata object) {
+    public void offer(int slot, ObjectMetadata object) {
         if (offered == MOST_OBJECTS) {
             return;
         }

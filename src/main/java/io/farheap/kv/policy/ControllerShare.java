@@ -1,7 +1,7 @@
 package io.farheap.kv.policy;
 
 /** {@link BalancedReplacement}'s share, as all sessions learn it together. Any thread may call. */
-final class ControllerShare implements Controller {
+final class ControllerShare implements SharedWeights {
 
     private final RegretBatch received = new RegretBatch(BalancedReplacement.EXPERTS);
     private double share;

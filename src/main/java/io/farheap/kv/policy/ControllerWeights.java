@@ -4,7 +4,7 @@ package io.farheap.kv.policy;
  * The weights that all clients of a map learn together, at a server (Ditto, section 4.3.2). A client sends a
  * {@link RegretBatch} and gets the weights that come of it, a double for each expert. Any thread may call.
  */
-public final class ControllerWeights implements Controller {
+public final class ControllerWeights implements SharedWeights {
 
     private final ExpertWeights weights;
     private final RegretBatch received;

@@ -10,21 +10,21 @@ import java.util.Set;
 public interface EvictionPolicy {
 
     /** The lower, the sooner the object goes. Changes nothing. */
-    double priority(Metadata object);
+    double priority(ObjectMetadata object);
 
     /** What {@link #priority} and {@link #update} read. */
     Set<AccessInformation> needs();
 
-    /** How many words of {@link Metadata#extension} the policy keeps with each object. */
+    /** How many words of {@link ObjectMetadata#extension} the policy keeps with each object. */
     default int extensionWords() {
         return 0;
     }
 
     /**
-     * An access to an object, its insertion first: changes its extension. All but {@link Metadata#now} is of before the
+     * An access to an object, its insertion first: changes its extension. All but {@link ObjectMetadata#now} is of before the
      * access; at an insertion the frequency and the extension are 0.
      */
-    default void update(Metadata object) {}
+    default void update(ObjectMetadata object) {}
 
     /**
      * An object that this policy named goes. Policies that age objects learn from it how far they are.

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 final class ExpertReplacement implements Replacement {
 
     private final Set<AccessInformation> needs;
-    private final Sample sample;
+    private final VictimChoice sample;
     private final LearnedWeights weights;
     private final SplittableRandom random;
     private final int writes;
@@ -20,7 +20,7 @@ final class ExpertReplacement implements Replacement {
 
     /** @param objects that the map is to hold, which is also the length of its history */
     ExpertReplacement(List<EvictionPolicy> policies, long objects, long seed) {
-        sample = new Sample(policies);
+        sample = new VictimChoice(policies);
         weights = new LearnedWeights(policies.size(), objects);
         random = new SplittableRandom(seed);
         needs = policies.stream().flatMap(policy -> policy.needs().stream()).collect(Collectors.toUnmodifiableSet());
@@ -40,13 +40,13 @@ final class ExpertReplacement implements Replacement {
     }
 
     @Override
-    public int accessed(Metadata object) {
+    public int accessed(ObjectMetadata object) {
         sample.update(object);
         return writes;
     }
 
     @Override
-    public void inserted(Metadata object, boolean returned) {
+    public void inserted(ObjectMetadata object, boolean returned) {
         object.insertTime(object.now()).lastAccess(object.now()).frequency(0);
         for (int word = 0; word < sample.extensionWords(); word++) {
             object.extension(word, 0);
@@ -62,7 +62,7 @@ final class ExpertReplacement implements Replacement {
     }
 
     @Override
-    public void offer(int slot, Metadata object) {
+    public void offer(int slot, ObjectMetadata object) {
         sample.offer(slot, object);
     }
 

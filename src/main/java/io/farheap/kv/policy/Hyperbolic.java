@@ -6,7 +6,7 @@ import java.util.Set;
 final class Hyperbolic implements EvictionPolicy {
 
     @Override
-    public double priority(Metadata object) {
+    public double priority(ObjectMetadata object) {
         double ticks = Math.max(1, object.now() - object.insertTime());
         return object.frequency() / (ticks * object.size());
     }

@@ -9,7 +9,7 @@ import java.util.Set;
 final class Lfu implements EvictionPolicy {
 
     @Override
-    public double priority(Metadata object) {
+    public double priority(ObjectMetadata object) {
         return object.frequency();
     }
 

@@ -6,7 +6,7 @@ import java.util.Set;
 final class Lfuda extends AgingPolicy {
 
     @Override
-    double worth(Metadata object) {
+    double worth(ObjectMetadata object) {
         return object.frequency();
     }
 

@@ -16,14 +16,14 @@ final class Lirs implements EvictionPolicy {
     private static final double NEVER = 1L << 52;
 
     @Override
-    public double priority(Metadata object) {
+    public double priority(ObjectMetadata object) {
         long distance = object.extension(0);
         double recency = object.now() - object.lastAccess();
         return distance == 0 ? -NEVER - recency : -Math.max((double) distance, recency);
     }
 
     @Override
-    public void update(Metadata object) {
+    public void update(ObjectMetadata object) {
         if (object.frequency() > 0) {
             object.extension(0, Math.max(1, object.now() - object.lastAccess()));
         }

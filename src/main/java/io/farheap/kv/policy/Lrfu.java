@@ -19,12 +19,12 @@ final class Lrfu implements EvictionPolicy {
     }
 
     @Override
-    public double priority(Metadata object) {
+    public double priority(ObjectMetadata object) {
         return object.extensionNumber(0);
     }
 
     @Override
-    public void update(Metadata object) {
+    public void update(ObjectMetadata object) {
         double now = object.now() / halfLife;
         double sum = object.frequency() > 0 ? Math.exp((object.extensionNumber(0) - now) * LN_2) : 0;
         object.extensionNumber(0, now + Math.log1p(sum) / LN_2);

@@ -6,7 +6,7 @@ import java.util.Set;
 final class Lru implements EvictionPolicy {
 
     @Override
-    public double priority(Metadata object) {
+    public double priority(ObjectMetadata object) {
         return object.lastAccess();
     }
 

@@ -11,7 +11,7 @@ import java.util.Set;
  */
 final class LruK implements EvictionPolicy {
 
-    static final int MOST = Metadata.EXTENSION_WORDS;
+    static final int MOST = ObjectMetadata.EXTENSION_WORDS;
 
     private final int accesses;
 
@@ -21,13 +21,13 @@ final class LruK implements EvictionPolicy {
     }
 
     @Override
-    public double priority(Metadata object) {
+    public double priority(ObjectMetadata object) {
         long time = object.extension(accesses - 1);
         return time == 0 ? object.insertTime() : time;
     }
 
     @Override
-    public void update(Metadata object) {
+    public void update(ObjectMetadata object) {
         for (int word = accesses - 1; word > 0; word--) {
             object.extension(word, object.extension(word - 1));
         }

@@ -23,7 +23,7 @@ public interface Replacement {
     /** What has to be read of a slot or its object before {@link #accessed} and {@link #offer}. */
     Set<AccessInformation> needs();
 
-    /** Words of {@link Metadata#extension} that are kept with each object. */
+    /** Words of {@link ObjectMetadata#extension} that are kept with each object. */
     int extensionWords();
 
     /**
@@ -31,15 +31,15 @@ public interface Replacement {
      *
      * @return what is to be written, of the bits above
      */
-    int accessed(Metadata object);
+    int accessed(ObjectMetadata object);
 
     /**
      * A new object: sets its times, its frequency and its extension.
      *
-     * @param object with {@link Metadata#now}; where it returns, with the frequency that its history entry has
+     * @param object with {@link ObjectMetadata#now}; where it returns, with the frequency that its history entry has
      * @param returned whether a history entry was found that has not expired
      */
-    void inserted(Metadata object, boolean returned);
+    void inserted(ObjectMetadata object, boolean returned);
 
     /**
      * The greatest age of the objects of a bucket that was read on the way. A session that evicts nothing learns from
@@ -56,7 +56,7 @@ public interface Replacement {
      * @param slot what {@link #choose} is to call it, 0 or more
      * @param object not kept
      */
-    void offer(int slot, Metadata object);
+    void offer(int slot, ObjectMetadata object);
 
     /**
      * Adds a history entry to the sample. An expired one counts for nothing.
@@ -84,7 +84,7 @@ public interface Replacement {
      */
     boolean missed(long counter, long entry, long experts);
 
-    /** Words of 8 bytes of a message to the {@link Controller}, and of its answer. */
+    /** Words of 8 bytes of a message to the {@link SharedWeights}, and of its answer. */
     int words();
 
     /**

@@ -31,7 +31,7 @@ public final class Replacements {
     }
 
     /** For the server that keeps what the sessions of a map have learned; otherwise as {@link #named}. */
-    public static Controller controller(String name) {
+    public static SharedWeights controller(String name) {
         return name.equals(ADAPTIVE)
                 ? new ControllerShare()
                 : new ControllerWeights(experts(name).size());

@@ -5,8 +5,8 @@ import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.TextWords;
-import io.farheap.kv.policy.Controller;
 import io.farheap.kv.policy.Replacements;
+import io.farheap.kv.policy.SharedWeights;
 import io.farheap.server.contract.ServedSpace;
 import java.util.HashMap;
 import java.util.Map;
@@ -29,8 +29,8 @@ final class MapState {
     private final MapDescriptor map;
     private final BlockStore blocks;
     private final MapMembers members;
-    private final Sweep sweep;
-    private final Controller controller;
+    private final LostBlockSweep sweep;
+    private final SharedWeights controller;
     private final long[] learned;
     private final LongSupplier nanoTime;
     private final long zeroNanos;
@@ -74,7 +74,7 @@ final class MapState {
         layout = RegionDirectory.of(map);
         blocks = new BlockStore(map, nanoTime);
         members = new MapMembers(map.server(), map.servers());
-        sweep = new Sweep(blocks, members);
+        sweep = new LostBlockSweep(blocks, members);
         controller = Replacements.controller(map.policy());
         learned = new long[controller.words()];
     }

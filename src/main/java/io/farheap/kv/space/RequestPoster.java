@@ -7,7 +7,7 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
-import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
@@ -28,7 +28,7 @@ public final class RequestPoster {
 
     private static final int NONE = -1;
     /** Of each. */
-    public static final int HINT_BYTES = Metadata.EXTENSION_WORDS * Long.BYTES;
+    public static final int HINT_BYTES = ObjectMetadata.EXTENSION_WORDS * Long.BYTES;
 
     /** Tags of hints; those of requests are their places. */
     static final long HINT_TAG = 1L << 32;
@@ -310,7 +310,7 @@ public final class RequestPoster {
     }
 
     /** Says what {@link #writeMetadata} writes. */
-    public void fillMetadata(int place, long expirySeconds, Metadata object) {
+    public void fillMetadata(int place, long expirySeconds, ObjectMetadata object) {
         long hash = operations.hash[place];
         long at = operations.metadata(place) - Slot.HASH;
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, hash);
@@ -364,7 +364,7 @@ public final class RequestPoster {
     }
 
     /** Writes the extension of the block that a word names, and nobody waits for it. */
-    public void hintWriteExtension(long word, Metadata object, int words) {
+    public void hintWriteExtension(long word, ObjectMetadata object, int words) {
         int hint = takeHint();
         if (hint == NONE) {
             return;

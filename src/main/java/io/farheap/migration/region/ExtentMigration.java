@@ -3,7 +3,7 @@ package io.farheap.migration.region;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.posix.TimerSlack;
 import io.farheap.remote.PacedPull;
 import io.farheap.remote.RemoteRegion;
@@ -51,7 +51,7 @@ final class ExtentMigration {
         this.pull = pull;
         this.participants = participants;
         this.window =
-                options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
+                options.pause() != PauseScope.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
         this.pacer = new PollPacer(window != null);
     }
 

@@ -33,7 +33,7 @@ public final class RegionTable {
 
     private RegionEntry[] entries;
 
-    private final Capacity capacity;
+    private final AddressLimit capacity;
     private final long regionBytes;
     private final int shift;
 
@@ -43,7 +43,7 @@ public final class RegionTable {
      */
     public RegionTable(RemoteRegion[] regions, long capacity, long regionBytes) {
         this.entries = entries(Arrays.asList(regions));
-        this.capacity = new Capacity(capacity);
+        this.capacity = new AddressLimit(capacity);
         this.regionBytes = regionBytes;
         this.shift = Long.numberOfTrailingZeros(regionBytes);
     }
@@ -62,7 +62,7 @@ public final class RegionTable {
     }
 
     /** The {@link #capacity()}, for whoever reads it again and again. */
-    public Capacity bound() {
+    public AddressLimit bound() {
         return capacity;
     }
 

@@ -23,7 +23,7 @@ final class LeaseProcedures {
             new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
     private final LongAdder nanos = new LongAdder();
-    private final Upload upload = new Upload();
+    private final Uploads upload = new Uploads();
     private volatile LeaseRegionTable map = LeaseRegionTable.EMPTY;
     private volatile boolean ended;
     /** Guarded by this. */
@@ -67,7 +67,7 @@ final class LeaseProcedures {
         }
     }
 
-    Upload upload() {
+    Uploads upload() {
         return upload;
     }
 

@@ -11,7 +11,7 @@ import io.farheap.procedure.translate.reading.UserMethod;
 import io.farheap.procedure.translate.running.CodeShape;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import io.farheap.procedure.translate.running.Translation;
-import io.farheap.procedure.translate.weaving.Program;
+import io.farheap.procedure.translate.weaving.LinkedProcedure;
 import io.farheap.procedure.translate.weaving.Weaver;
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +62,7 @@ public final class Translator {
         @Nullable
         Operands[] reached = TypeFlow.of(
                 refusal, flat.ops(), run.parameters(), flat.locals(), run.result(), procedure.methods()::get);
-        Program program = new Program(refusal, flat, reached);
+        LinkedProcedure program = new LinkedProcedure(refusal, flat, reached);
         byte[] written = write(program, refusal, limits);
         CodeShape shape = program.shape();
         return new Translation(
@@ -74,7 +74,7 @@ public final class Translator {
                 TranslatedCode.load(written, shape));
     }
 
-    private static byte[] write(Program program, RefusalMessages refusal, Limits limits) {
+    private static byte[] write(LinkedProcedure program, RefusalMessages refusal, Limits limits) {
         if (!program.ahead.isEmpty()) {
             try {
                 byte[] written = Weaver.write(program, true);

@@ -3,7 +3,7 @@ package io.farheap.resilience.keeper;
 import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-import io.farheap.resilience.table.Fences;
+import io.farheap.resilience.table.FenceStatus;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;
 import io.farheap.thread.ThreadJoiner;
@@ -57,20 +57,20 @@ public final class SlabKeeper implements AutoCloseable {
         /** Nothing is done in their place before. */
         long nextFence = since + 2 * FENCE_NANOS;
         /** Ends of sessions' connections to its server, in their place, which are done or under way. */
-        private final Map<Fences, CompletableFuture<Void>> ends = new HashMap<>();
+        private final Map<FenceStatus, CompletableFuture<Void>> ends = new HashMap<>();
 
         RetiredSlab(RemoteRegion region) {
             this.region = region;
         }
 
         /** Nothing that a session posted can write it, nor will. */
-        boolean isFenced(Fences session) {
+        boolean isFenced(FenceStatus session) {
             CompletableFuture<Void> end = ends.get(session);
             return end != null && end.state() == Future.State.SUCCESS;
         }
 
         /** Ends what a session has under way to its server, unless that is being done. */
-        void fence(Fences session) {
+        void fence(FenceStatus session) {
             region.usable(false);
             CompletableFuture<Void> before = ends.get(session);
             if (before == null || before.isDone() && !isFenced(session)) {
@@ -414,7 +414,7 @@ public final class SlabKeeper implements AutoCloseable {
             return;
         }
         slab.nextFence = now + FENCE_NANOS;
-        for (Fences lines : space.sessions) {
+        for (FenceStatus lines : space.sessions) {
             if (lines.isUsing(slab.region) || lines.mayWrite(slab.region.server())) {
                 // Where the server does not answer it is tried again.
                 slab.fence(lines);

@@ -4,7 +4,7 @@ import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-import io.farheap.resilience.table.Fences;
+import io.farheap.resilience.table.FenceStatus;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;
 import java.util.concurrent.CompletableFuture;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A session's connections: which fail, are fenced, and are made again in the background, while the session goes on with
  * other servers. The session's thread, but for {@link #mayWrite}.
  */
-public final class CodedConnections implements Fences {
+public final class CodedConnections implements FenceStatus {
 
     /** Tags of reconnects; parts have positive ones. */
     private static final long RECONNECT = Long.MIN_VALUE;

@@ -21,7 +21,7 @@ public final class PageOps implements CompletionHandler {
     private final SpaceState space;
     private final CodedSessionContext parts;
     private final CodedRequests requests;
-    private final SplitReader gather;
+    private final SplitGatherer gather;
     private final PageReads reads;
     private final PageWrites writes;
     private final PageOpOrder order = new PageOpOrder(CAPACITY);
@@ -41,7 +41,7 @@ public final class PageOps implements CompletionHandler {
         this.space = space;
         this.parts = parts;
         this.requests = requests;
-        this.gather = new SplitReader(parts);
+        this.gather = new SplitGatherer(parts);
         this.reads = new PageReads(parts, gather);
         this.writes = new PageWrites(parts, gather, this::calledEarly);
         for (int i = CAPACITY - 1; i >= 0; i--) {

@@ -16,9 +16,9 @@ final class PageReads {
     private static final int OPTIMISTIC = 4;
 
     private final CodedSessionContext parts;
-    private final SplitReader gather;
+    private final SplitGatherer gather;
 
-    PageReads(CodedSessionContext parts, SplitReader gather) {
+    PageReads(CodedSessionContext parts, SplitGatherer gather) {
         this.parts = parts;
         this.gather = gather;
     }
@@ -55,9 +55,9 @@ final class PageReads {
     /** What becomes of it after its splits were looked at; as {@link #begin}. */
     int after(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request, int found) {
         return switch (found) {
-            case SplitReader.READY -> ready(op, slot, request);
-            case SplitReader.STARVED -> again(op);
-            case SplitReader.LOST -> end(op, CodedStatus.LOST);
+            case SplitGatherer.READY -> ready(op, slot, request);
+            case SplitGatherer.STARVED -> again(op);
+            case SplitGatherer.LOST -> end(op, CodedStatus.LOST);
             default -> NOT_YET;
         };
     }
@@ -72,10 +72,10 @@ final class PageReads {
             }
         }
         switch (gather.agree(op, slot)) {
-            case SplitReader.WAITS -> {
+            case SplitGatherer.WAITS -> {
                 return NOT_YET;
             }
-            case SplitReader.CORRUPT -> {
+            case SplitGatherer.CORRUPT -> {
                 return end(op, CodedStatus.CORRUPT);
             }
             default -> {}

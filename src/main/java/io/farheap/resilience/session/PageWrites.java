@@ -15,7 +15,7 @@ final class PageWrites {
     private static final int NOT_YET = PageReads.NOT_YET;
 
     private final CodedSessionContext parts;
-    private final SplitReader gather;
+    private final SplitGatherer gather;
     private final Resilience resilience;
     private final int dataMask;
     private final int parityMask;
@@ -28,7 +28,7 @@ final class PageWrites {
         void called(PageOp op);
     }
 
-    PageWrites(CodedSessionContext parts, SplitReader gather, EarlyEnd earlyEnd) {
+    PageWrites(CodedSessionContext parts, SplitGatherer gather, EarlyEnd earlyEnd) {
         this.parts = parts;
         this.gather = gather;
         this.resilience = parts.resilience;
@@ -70,15 +70,15 @@ final class PageWrites {
     /** As {@link PageReads#after}. */
     int gathered(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request, int found) {
         switch (found) {
-            case SplitReader.READY -> {
+            case SplitGatherer.READY -> {
                 return change(op, slot, request);
             }
-            case SplitReader.STARVED -> {
+            case SplitGatherer.STARVED -> {
                 op.state = PageOp.STARVED;
                 parts.leave(op);
                 return NOT_YET;
             }
-            case SplitReader.LOST -> {
+            case SplitGatherer.LOST -> {
                 return end(op, CodedStatus.LOST);
             }
             default -> {
@@ -113,10 +113,10 @@ final class PageWrites {
 
     private int change(PageOp op, PageBuffer gatheredIn, CodedRequests.CodedRequest request) {
         switch (gather.agree(op, gatheredIn)) {
-            case SplitReader.WAITS -> {
+            case SplitGatherer.WAITS -> {
                 return NOT_YET;
             }
-            case SplitReader.CORRUPT -> {
+            case SplitGatherer.CORRUPT -> {
                 return end(op, CodedStatus.CORRUPT);
             }
             default -> {}

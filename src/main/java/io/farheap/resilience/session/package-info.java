@@ -2,7 +2,7 @@
  * How one session reads and writes pages (Hydra, section 4.1): which splits are asked, how long it waits for them, when
  * a stripe word is taken, and what becomes of a late or failed split. One thread, no garbage; it stands on the table.
  * Begin with {@link io.farheap.resilience.session.PageOps}, then {@link io.farheap.resilience.session.PageReads},
- * {@link io.farheap.resilience.session.PageWrites} and {@link io.farheap.resilience.session.SplitReader}.
+ * {@link io.farheap.resilience.session.PageWrites} and {@link io.farheap.resilience.session.SplitGatherer}.
  */
 @NullMarked
 package io.farheap.resilience.session;

@@ -27,7 +27,7 @@ public final class SpaceState {
     private final long slabBytes;
     public final Map<RemoteServer, ServerErrorCounts> records = new ConcurrentHashMap<>();
     /** What each open session has to the servers. */
-    public final List<Fences> sessions = new CopyOnWriteArrayList<>();
+    public final List<FenceStatus> sessions = new CopyOnWriteArrayList<>();
     /** Servers that have been retired: nothing of the space is there any more. */
     public final Set<RemoteServer> left = ConcurrentHashMap.newKeySet();
 

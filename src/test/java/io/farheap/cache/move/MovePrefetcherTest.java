@@ -14,7 +14,7 @@ import io.farheap.cache.SoftverbsFaults;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -36,7 +36,7 @@ class MovePrefetcherTest {
     private static final MigrationOptions SLOWLY =
             MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
     /** Of moves to a server, those have others made ready ahead for which all of the cache waits. */
-    private static final MigrationOptions HASTY = MigrationOptions.DEFAULT.pause(Pause.CACHE);
+    private static final MigrationOptions HASTY = MigrationOptions.DEFAULT.pause(PauseScope.CACHE);
 
     private Cluster cluster;
     private Cache cache;

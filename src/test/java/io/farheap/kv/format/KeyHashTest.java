@@ -74,7 +74,7 @@ class KeyHashTest {
     }
 
     private static long checksum(byte[] key) {
-        return Checksum.of(MemorySegment.ofArray(key), 0, key.length, 0);
+        return BlockChecksum.of(MemorySegment.ofArray(key), 0, key.length, 0);
     }
 
     @Test

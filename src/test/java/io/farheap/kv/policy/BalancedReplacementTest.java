@@ -14,10 +14,10 @@ class BalancedReplacementTest {
     private static final long AGAIN = 1L << BalancedReplacement.AGAIN;
 
     private final Replacement replacement = new BalancedReplacement(OBJECTS);
-    private final Metadata metadata = new Metadata();
+    private final ObjectMetadata metadata = new ObjectMetadata();
     private final long[] words = new long[replacement.words()];
 
-    private Metadata object(long inserted, long accessed, long frequency, long now) {
+    private ObjectMetadata object(long inserted, long accessed, long frequency, long now) {
         return metadata.insertTime(inserted)
                 .lastAccess(accessed)
                 .frequency(frequency)
@@ -145,7 +145,7 @@ class BalancedReplacementTest {
 
     @Test
     void sessionsLearnFromEachOther() {
-        Controller controller = Replacements.controller(Replacements.ADAPTIVE);
+        SharedWeights controller = Replacements.controller(Replacements.ADAPTIVE);
         int regrets = 0;
         while (!replacement.due()) {
             replacement.missed(1, 0, ONCE);
@@ -161,7 +161,7 @@ class BalancedReplacementTest {
         assertTrue(other.weight(0) > 0);
     }
 
-    private void exchange(Replacement session, Controller controller) {
+    private void exchange(Replacement session, SharedWeights controller) {
         session.send(words);
         controller.answer(words);
         session.answered(words);
@@ -175,7 +175,7 @@ class BalancedReplacementTest {
             assertThrows(IllegalArgumentException.class, () -> replacement.answered(words));
             assertEquals(0, replacement.weight(0));
         }
-        Controller controller = Replacements.controller(Replacements.ADAPTIVE);
+        SharedWeights controller = Replacements.controller(Replacements.ADAPTIVE);
         assertThrows(
                 IllegalArgumentException.class,
                 () -> controller.answer(new long[] {1, Double.doubleToRawLongBits(2), 0}));

@@ -78,13 +78,13 @@ class PoliciesTest {
         long[] odd = {0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE, Double.doubleToLongBits(Double.NaN)};
         for (long a : odd) {
             for (long b : odd) {
-                Metadata object = new Metadata()
+                ObjectMetadata object = new ObjectMetadata()
                         .insertTime(a)
                         .lastAccess(b)
                         .frequency(b)
                         .size(a)
                         .now(1_000_000);
-                for (int word = 0; word < Metadata.EXTENSION_WORDS; word++) {
+                for (int word = 0; word < ObjectMetadata.EXTENSION_WORDS; word++) {
                     object.extension(word, word % 2 == 0 ? a : b);
                 }
                 assertFalse(Double.isNaN(policy.priority(object)), name);
@@ -100,7 +100,7 @@ class PoliciesTest {
     void needsAnExtensionExactlyIfItKeepsOne(String name) {
         EvictionPolicy policy = Policies.named(name);
         assertEquals(policy.extensionWords() > 0, policy.needs().contains(AccessInformation.EXTENSION));
-        assertTrue(policy.extensionWords() <= Metadata.EXTENSION_WORDS);
+        assertTrue(policy.extensionWords() <= ObjectMetadata.EXTENSION_WORDS);
     }
 
     @Test
@@ -108,11 +108,11 @@ class PoliciesTest {
         EvictionPolicy evicting = Policies.named("lfuda");
         EvictionPolicy other = Policies.named("lfuda");
         evicting.evicted(109);
-        Metadata shared = new Metadata().frequency(1);
+        ObjectMetadata shared = new ObjectMetadata().frequency(1);
         evicting.update(shared);
         assertEquals(109, shared.extensionNumber(0));
         other.update(shared);
-        Metadata fresh = new Metadata();
+        ObjectMetadata fresh = new ObjectMetadata();
         other.update(fresh);
         assertEquals(109, fresh.extensionNumber(0), "the other session heard of the age through the object");
     }

@@ -22,7 +22,7 @@ class PolicyAllocationTest {
     private static final int MOST_ROUNDS = 100;
     private static final int OBJECTS = 64;
 
-    private final Metadata[] objects = new Metadata[OBJECTS];
+    private final ObjectMetadata[] objects = new ObjectMetadata[OBJECTS];
     private final SplittableRandom random = new SplittableRandom(8);
     private final FrequencyCounterCache counters = new FrequencyCounterCache(
             OBJECTS / 2 * FrequencyCounterCache.ENTRY_BYTES, 10, 100, (key, slot, accesses) -> this.sent += accesses);
@@ -34,10 +34,10 @@ class PolicyAllocationTest {
     @ValueSource(strings = {"adaptive", "paper", "lirs,gdsf,lru-k", "lrfu,mru,fifo,size", "hyperbolic,gds,lfuda"})
     void operationsAllocateNothing(String policy) {
         for (int i = 0; i < OBJECTS; i++) {
-            objects[i] = new Metadata();
+            objects[i] = new ObjectMetadata();
         }
         Replacement replacement = Replacements.named(policy, OBJECTS, 3);
-        Controller controller = Replacements.controller(policy);
+        SharedWeights controller = Replacements.controller(policy);
         long[] words = new long[replacement.words()];
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         // A compilation may deoptimise, and then allocate, now and then; what each operation allocates it allocates in
@@ -55,11 +55,11 @@ class PolicyAllocationTest {
         assertTrue(sent > 0 && exchanges > 0, sent + " counts sent, " + exchanges + " exchanges");
     }
 
-    private void operate(Replacement replacement, Controller controller, long[] words) {
+    private void operate(Replacement replacement, SharedWeights controller, long[] words) {
         for (int i = 0; i < OPERATIONS; i++) {
             now++;
             int accessed = random.nextInt(OBJECTS);
-            Metadata object = objects[accessed].now(now);
+            ObjectMetadata object = objects[accessed].now(now);
             replacement.accessed(object);
             object.frequency(object.frequency() + 1).lastAccess(now);
             counters.add(accessed, accessed, now);

@@ -10,14 +10,14 @@ final class SampledCache {
     private static final int SAMPLE = 256;
 
     private final int objects;
-    private final Metadata[] slots;
+    private final ObjectMetadata[] slots;
     private final int[] keys;
     private final long[] numbers;
     private final long[] experts;
     private final boolean[] live;
     private final Map<Integer, Integer> places = new HashMap<>();
     private final Replacement[] clients;
-    private final Controller controller;
+    private final SharedWeights controller;
     private final long[] words;
     private final SplittableRandom random;
     /** Where the number of the first history entry stands. */
@@ -31,13 +31,13 @@ final class SampledCache {
     SampledCache(String policy, int objects, int clients, long seed) {
         this.objects = objects;
         random = new SplittableRandom(seed);
-        slots = new Metadata[2 * objects];
+        slots = new ObjectMetadata[2 * objects];
         keys = new int[slots.length];
         numbers = new long[slots.length];
         experts = new long[slots.length];
         live = new boolean[slots.length];
         for (int i = 0; i < slots.length; i++) {
-            slots[i] = new Metadata();
+            slots[i] = new ObjectMetadata();
         }
         this.clients = new Replacement[clients];
         for (int i = 0; i < clients; i++) {
@@ -81,7 +81,7 @@ final class SampledCache {
         return false;
     }
 
-    private void hit(Replacement client, Metadata object) {
+    private void hit(Replacement client, ObjectMetadata object) {
         int todo = client.accessed(object);
         if ((todo & Replacement.WRITE_TIME) != 0) {
             object.lastAccess(now);

@@ -9,29 +9,29 @@ import java.util.SplittableRandom;
 final class WholeSampleCache {
 
     private final EvictionPolicy policy;
-    private final Sample sample;
+    private final VictimChoice sample;
     private final ExpertWeights weights = new ExpertWeights(1);
     private final SplittableRandom random = new SplittableRandom(1);
     private final int capacity;
-    private final Map<Integer, Metadata> objects = new LinkedHashMap<>();
+    private final Map<Integer, ObjectMetadata> objects = new LinkedHashMap<>();
     private long now;
 
     WholeSampleCache(EvictionPolicy policy, int capacity) {
         this.policy = policy;
         this.capacity = capacity;
-        sample = new Sample(List.of(policy));
+        sample = new VictimChoice(List.of(policy));
     }
 
     /** @return whether it was a hit */
     boolean request(int key, int size, double cost) {
         now++;
-        Metadata object = objects.get(key);
+        ObjectMetadata object = objects.get(key);
         boolean hit = object != null;
         if (object == null) {
             if (objects.size() == capacity) {
                 evict();
             }
-            object = new Metadata().insertTime(now).lastAccess(now).size(size).cost(cost);
+            object = new ObjectMetadata().insertTime(now).lastAccess(now).size(size).cost(cost);
             objects.put(key, object);
         }
         policy.update(object.now(now));

@@ -13,7 +13,7 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
+import io.farheap.migration.PauseScope;
 import io.farheap.testing.TestDevice;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -139,7 +139,7 @@ class KilledServerTest {
             CompletableFuture<Void> kill = CompletableFuture.runAsync(third::kill);
             for (int region = 0; region < cache.regions(); region++) {
                 try {
-                    cache.migrate(List.of(region), third.address(), MigrationOptions.DEFAULT.pause(Pause.REGION));
+                    cache.migrate(List.of(region), third.address(), MigrationOptions.DEFAULT.pause(PauseScope.REGION));
                 } catch (CacheException e) {
                     assertFalse(cache.serverOf(region).equals(third.address()));
                     session.writeBlocking(region * REGION_BYTES, buffer, 0, 4096);

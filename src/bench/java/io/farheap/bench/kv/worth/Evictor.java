@@ -1,7 +1,7 @@
 package io.farheap.bench.kv.worth;
 
 import io.farheap.kv.policy.HistoryIds;
-import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.policy.Replacement;
 import java.util.SplittableRandom;
 
@@ -27,7 +27,7 @@ final class Evictor {
     private final RegretLearner learning;
     private final SeparateHistory history;
     private final SplittableRandom random;
-    private final Metadata metadata = new Metadata();
+    private final ObjectMetadata metadata = new ObjectMetadata();
     private final int[] slots = new int[OBJECTS];
     private int objects;
     private int step;
@@ -194,7 +194,7 @@ final class Evictor {
     }
 
     /** What a slot or a block's beginning says of its object. */
-    static Metadata fill(RegionClient wire, Metadata metadata, int at, long now) {
+    static ObjectMetadata fill(RegionClient wire, ObjectMetadata metadata, int at, long now) {
         return metadata.frequency(wire.get(at + FarTableLayout.FREQUENCY) & 0xFFFFFFFFL)
                 .insertTime(wire.get(at + FarTableLayout.INSERTED))
                 .lastAccess(wire.get(at + FarTableLayout.ACCESSED))

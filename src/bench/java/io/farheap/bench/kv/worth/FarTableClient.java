@@ -1,7 +1,7 @@
 package io.farheap.bench.kv.worth;
 
 import io.farheap.kv.policy.FrequencyCounterCache;
-import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.policy.Replacement;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.remote.VerbCounts;
@@ -38,7 +38,7 @@ public final class FarTableClient implements AutoCloseable {
     private final RegretLearner learning;
     private final Replacement replacement;
     private final FrequencyCounterCache counters;
-    private final Metadata metadata = new Metadata();
+    private final ObjectMetadata metadata = new ObjectMetadata();
     private final SplittableRandom random;
     /** Words of blocks that this client may use; it changes their incarnation. */
     private final long[] free = new long[MOST_FREE];

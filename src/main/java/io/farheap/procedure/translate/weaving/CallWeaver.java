@@ -66,7 +66,7 @@ abstract class CallWeaver {
     }
 
     /** Keeps what a point keeps, and returns. */
-    abstract void leave(Program.Point point);
+    abstract void leave(LinkedProcedure.Point point);
 
     /** Returns by a method of the frame. */
     abstract void end(String how, int line);
@@ -149,7 +149,7 @@ abstract class CallWeaver {
     }
 
     /** What goes to the cache. On the stack: the point's operands, the frame, and the method's arguments. */
-    void access(CallMethod method, Program.Point point) {
+    void access(CallMethod method, LinkedProcedure.Point point) {
         switch (method.kind) {
             case GET -> load(method, point);
             case PUT -> store(method, point);
@@ -157,7 +157,7 @@ abstract class CallWeaver {
         }
     }
 
-    private void load(CallMethod method, Program.Point point) {
+    private void load(CallMethod method, LinkedProcedure.Point point) {
         place(method, CallContext.READ, () -> leave(point));
         ClassDesc found =
                 switch (method.bytes) {
@@ -169,7 +169,7 @@ abstract class CallWeaver {
         code.invokestatic(WORDS, method.name, MethodTypeDesc.of(found, CD_long));
     }
 
-    private void store(CallMethod method, Program.Point point) {
+    private void store(CallMethod method, LinkedProcedure.Point point) {
         boolean wide = method.bytes == 8;
         if (wide) {
             code.lstore(VALUE_SLOT);
@@ -238,7 +238,7 @@ abstract class CallWeaver {
     }
 
     /** By a method that answers below 0 where the code is to leave. */
-    private void helped(CallMethod method, Program.Point point) {
+    private void helped(CallMethod method, LinkedProcedure.Point point) {
         switch (method) {
             case COMPARE_AND_SET ->
                 code.invokestatic(ATOMICS, method.name, MethodTypeDesc.of(CD_int, FRAME, CD_long, CD_long, CD_long));

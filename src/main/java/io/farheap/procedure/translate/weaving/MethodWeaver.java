@@ -38,7 +38,7 @@ final class MethodWeaver extends CallWeaver {
     private static final MethodTypeDesc LEAVE =
             MethodTypeDesc.of(ConstantDescs.CD_int, FRAME, ConstantDescs.CD_int, ConstantDescs.CD_int);
 
-    private final Program program;
+    private final LinkedProcedure program;
     private final Label[] labels;
     /** Where each point is resumed, by number. */
     private final Label[] resumed;
@@ -53,7 +53,7 @@ final class MethodWeaver extends CallWeaver {
     /** The instruction that is being written. */
     private int at;
 
-    MethodWeaver(Program program, boolean stepping, boolean ahead, CodeBuilder code) {
+    MethodWeaver(LinkedProcedure program, boolean stepping, boolean ahead, CodeBuilder code) {
         super(code, stepping);
         this.program = program;
         this.ahead = ahead && !program.ahead.isEmpty();
@@ -112,7 +112,7 @@ final class MethodWeaver extends CallWeaver {
     private void dispatch() {
         Label start = code.newLabel();
         List<SwitchCase> cases = new ArrayList<>();
-        for (Program.Point point : program.points) {
+        for (LinkedProcedure.Point point : program.points) {
             if (stepping || point.fast()) {
                 Label restore = code.newLabel();
                 cases.add(SwitchCase.of(point.number(), restore));
@@ -142,7 +142,7 @@ final class MethodWeaver extends CallWeaver {
         int first = program.flow.first(block);
         int last = program.flow.last(block);
         code.labelBinding(labels[first]);
-        Program.Point head = program.head(first);
+        LinkedProcedure.Point head = program.head(first);
         if (head != null) {
             head(head, first);
         }
@@ -158,7 +158,7 @@ final class MethodWeaver extends CallWeaver {
         }
     }
 
-    private void head(Program.Point point, int first) {
+    private void head(LinkedProcedure.Point point, int first) {
         Label leave = code.newLabel();
         PrecheckedLoop checked = ahead ? program.ahead(first) : null;
         if (checked != null) {
@@ -274,7 +274,7 @@ final class MethodWeaver extends CallWeaver {
 
     private void call(int index, Op.ApiCall on) {
         if (on.method().accesses()) {
-            Program.Point point = program.access(index);
+            LinkedProcedure.Point point = program.access(index);
             if (turns == null) {
                 code.labelBinding(resumed[point.number()]);
             }
@@ -286,7 +286,7 @@ final class MethodWeaver extends CallWeaver {
 
     /** With the operands of the point on the stack, and no more. */
     @Override
-    void leave(Program.Point point) {
+    void leave(LinkedProcedure.Point point) {
         int slot = keepLocals(point.kept(), point.slots(), point.types());
         for (int i = point.operands().size() - 1; i >= 0; i--) {
             Type type = point.operands().get(i);
@@ -332,7 +332,7 @@ final class MethodWeaver extends CallWeaver {
                         SLOTS, "keep", MethodTypeDesc.of(ConstantDescs.CD_void, kept, FRAME, ConstantDescs.CD_int));
     }
 
-    private void restore(Program.Point point) {
+    private void restore(LinkedProcedure.Point point) {
         int slot = 0;
         for (Type type : point.operands()) {
             slot = fetch(type, slot);

@@ -62,7 +62,7 @@ final class PrecheckedLoopWeaver {
             ConstantDescs.CD_int);
 
     private final MethodWeaver weaver;
-    private final Program program;
+    private final LinkedProcedure program;
     private final PrecheckedLoop loop;
     private final CodeBuilder code;
     /** By block. */
@@ -72,7 +72,7 @@ final class PrecheckedLoopWeaver {
     private final List<Runnable> exits = new ArrayList<>();
     private int block;
 
-    PrecheckedLoopWeaver(MethodWeaver weaver, Program program, PrecheckedLoop loop, CodeBuilder code) {
+    PrecheckedLoopWeaver(MethodWeaver weaver, LinkedProcedure program, PrecheckedLoop loop, CodeBuilder code) {
         this.weaver = weaver;
         this.program = program;
         this.loop = loop;
@@ -94,7 +94,7 @@ final class PrecheckedLoopWeaver {
      *
      * @param usual behind the comparisons at the head
      */
-    void attempt(Program.Point head, Label usual) {
+    void attempt(LinkedProcedure.Point head, Label usual) {
         long most = Objects.requireNonNull(program.flow.loop(loop.head())).fuel();
         code.iload(FUEL_SLOT)
                 .loadConstant((int) Math.min(most, Integer.MAX_VALUE))
@@ -163,7 +163,7 @@ final class PrecheckedLoopWeaver {
         for (int i = 0; i < PADDING; i++) {
             code.nop();
         }
-        Program.Point head = Objects.requireNonNull(program.head(program.flow.first(loop.head())));
+        LinkedProcedure.Point head = Objects.requireNonNull(program.head(program.flow.first(loop.head())));
         code.iload(INT_SLOT).istore(TURNS_SLOT).iconst_0().istore(TURN_SLOT);
         weaver.loadWindow();
         weaver.loadMask();
@@ -174,7 +174,7 @@ final class PrecheckedLoopWeaver {
         weave();
     }
 
-    private void limit(LoopConditions.LoopBound room, Program.Point head) {
+    private void limit(LoopConditions.LoopBound room, LinkedProcedure.Point head) {
         number(room.first(), head);
         if (room.range() == LoopConditions.Range.WINDOW) {
             code.lload(WINDOW_SLOT);
@@ -191,7 +191,7 @@ final class PrecheckedLoopWeaver {
         code.iload(TURNS_SLOT).invokestatic(FRAME, "turns", TURNS).istore(TURNS_SLOT);
     }
 
-    private void limit(LoopConditions.Stride stride, Program.Point head) {
+    private void limit(LoopConditions.Stride stride, LinkedProcedure.Point head) {
         number(stride.first(), head);
         code.lload(WINDOW_SLOT)
                 .lsub()
@@ -213,7 +213,7 @@ final class PrecheckedLoopWeaver {
     }
 
     /** Where turns begin, natively; how far they may go, less 1; and where the first access is from there. */
-    private void stride(int index, Program.Point head) {
+    private void stride(int index, LinkedProcedure.Point head) {
         LoopConditions.Stride stride = loop.strides().get(index);
         int start = slot(index);
         int mask = start + 2;
@@ -277,7 +277,7 @@ final class PrecheckedLoopWeaver {
         }
     }
 
-    private void number(LinearExpression sum, Program.Point head) {
+    private void number(LinearExpression sum, LinkedProcedure.Point head) {
         code.loadConstant(sum.constant());
         sum.terms().forEach((slot, factor) -> {
             Type type = head.type(slot);

@@ -27,7 +27,7 @@ public final class Weaver {
      * @param ahead whether loops are checked ahead where they can be
      * @throws IllegalArgumentException where a method is above 65,535 bytes
      */
-    public static byte[] write(Program program, boolean ahead) {
+    public static byte[] write(LinkedProcedure program, boolean ahead) {
         return ClassFile.of().build(CallWeaver.PROCEDURE, type -> {
             type.withSuperclass(PARENT)
                     .withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER)

@@ -1,0 +1,136 @@
+package io.farheap.cache.paths;
+
+import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.handover.ClientThread;
+import io.farheap.cache.handover.HandoverConsumer;
+import io.farheap.cache.handover.HandoverPath;
+import io.farheap.cache.handover.HandoverRing;
+import io.farheap.cache.route.MigrationLinks;
+import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.CacheSessionOptions;
+import io.farheap.cache.session.DataPath;
+import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.Closeables;
+import io.farheap.thread.Cores;
+import io.farheap.thread.ThreadAffinity;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Sessions are opened
+ * and closed at the same time.
+ */
+public final class DataPaths implements AutoCloseable {
+
+    /** The cache, as what makes its data paths knows it. */
+    public interface DataPathHost {
+
+        /** A path for a session whose thread processes its requests. It has yet to be connected. */
+        DataPath ownPath(BlockingRequests session, @Nullable OperationLatency latency, CacheConfiguration how);
+
+        /** As {@link HandoverPath.HoldPredicate}. */
+        boolean holds(boolean write, long address, long length);
+
+        /** The session of a client thread, connected to all servers. */
+        BlockingRequests openWorkerSession(DataPaths paths);
+
+        /** Fences what a client thread's session has lost, and connects it anew. */
+        void reconnect(BlockingRequests worker);
+
+        void close(BlockingRequests session);
+    }
+
+    private final DataPathHost cache;
+    private final CacheSessionOptions options;
+    private final CacheConfiguration configuration;
+    private final List<ClientThread> threads = new ArrayList<>();
+    private final List<BlockingRequests> workers = new ArrayList<>();
+
+    /**
+     * Starts client threads and connects their sessions to all servers.
+     *
+     * @param device name of it, near which the threads run
+     */
+    public DataPaths(DataPathHost cache, String device, CacheSessionOptions options, CacheConfiguration configuration) {
+        this.cache = cache;
+        this.options = options;
+        this.configuration = configuration;
+        try {
+            List<Integer> cores = configuration.pinned() ? Cores.near(device) : List.of();
+            for (int i = 0; i < configuration.clientThreads(); i++) {
+                workers.add(cache.openWorkerSession(this));
+                int core = cores.size() > configuration.clientThreads() ? cores.get(i) : ThreadAffinity.ANY;
+                threads.add(new ClientThread(workers.get(i), options.name() + "-cli-" + i, configuration.idle(), core));
+            }
+        } catch (Throwable e) {
+            Closeables.after(e, this);
+            throw e;
+        }
+    }
+
+    CacheConfiguration configuration() {
+        return configuration;
+    }
+
+    /**
+     * Before a session is opened: what earlier ones lost may not come to pass after what it does, and it is to reach
+     * all servers. Takes as long as these take to answer.
+     */
+    void reconnect() {
+        workers.forEach(cache::reconnect);
+    }
+
+    /** For a session of the application's. It has yet to be connected. */
+    public DataPath open(BlockingRequests session, @Nullable OperationLatency latency) {
+        if (threads.isEmpty()) {
+            return own(session, latency);
+        }
+        List<ClientThread> alive =
+                threads.stream().filter(thread -> !thread.dead()).toList();
+        if (alive.isEmpty()) {
+            throw new CacheException("all client threads of the cache have ended, with the errors that they logged;"
+                    + " reconfigure the cache to start others");
+        }
+        HandoverRing handOver = new HandoverRing(options.requests());
+        HandoverConsumer taken = new HandoverConsumer(handOver, session::wake);
+        ClientThread thread = leastLoaded(alive, taken);
+        HandoverPath handed = new HandoverPath(handOver, thread, cache::holds, latency);
+        // The thread has the channel and the links.
+        return new DataPath(handed, MigrationLinks.NONE, null, () -> thread.remove(taken), ignored -> {});
+    }
+
+    /** One at a time: sessions that are opened at once are not to have the same. */
+    private synchronized ClientThread leastLoaded(List<ClientThread> alive, HandoverConsumer requests) {
+        int node = Cores.currentNode();
+        ClientThread thread = alive.stream()
+                .min(Comparator.comparingInt(ClientThread::load)
+                        .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node))
+                .orElseThrow();
+        thread.add(requests);
+        return thread;
+    }
+
+    /** For a session whose thread processes its requests. */
+    public DataPath own(BlockingRequests session, @Nullable OperationLatency latency) {
+        return cache.ownPath(session, latency, configuration);
+    }
+
+    public void stop() {
+        threads.forEach(ClientThread::stop);
+    }
+
+    /** Ends the client threads and their sessions. */
+    @Override
+    public void close() {
+        Closeables.all(this::stop, this::closeWorkers);
+    }
+
+    private void closeWorkers() {
+        Closeables.all(workers.stream()
+                .<AutoCloseable>map(worker -> () -> cache.close(worker))
+                .toList());
+    }
+}

@@ -1,0 +1,164 @@
+package io.farheap.cache.paths;
+
+import io.farheap.cache.contract.CacheException;
+import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.DataPath;
+import io.farheap.lifetime.Closeables;
+import io.farheap.thread.StallAwareTimeout;
+import io.farheap.thread.Uninterruptibles;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * A change of how a cache's requests travel: of all its sessions, or of none. First each is given another data path,
+ * beside its own, which takes as long as connecting does; then all take no requests until theirs have ended; then all
+ * change at once. One thread, but where it says otherwise.
+ */
+public final class Reconfiguration implements AutoCloseable {
+
+    public static final int QUIET_SECONDS = 10;
+    private static final long LOOK_NANOS = 20_000;
+
+    private final DataPaths previous;
+    private final DataPaths next;
+    private final Consumer<DataPath> connector;
+    /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
+    private final Map<BlockingRequests, DataPath> spare = new LinkedHashMap<>();
+
+    /** Those that are about to be prepared, for which the change waits. Guarded by this. */
+    private final Set<BlockingRequests> expected = new HashSet<>();
+
+    private boolean performed;
+
+    /** @param connector connects a data path to all servers, or closes it and throws */
+    Reconfiguration(DataPaths previous, DataPaths next, Consumer<DataPath> connector) {
+        this.previous = previous;
+        this.next = next;
+        this.connector = connector;
+    }
+
+    /** A session is about to be {@linkplain #prepare prepared}, or closed. Any thread. */
+    synchronized void expect(BlockingRequests session) {
+        expected.add(session);
+    }
+
+    /**
+     * Gives a session that is {@linkplain #expect expected} a data path for later, and lets it take no requests from
+     * now on. Any thread, also while others are awaited; takes as long as servers take to answer.
+     */
+    void prepare(BlockingRequests session) {
+        next.reconnect();
+        DataPath path = next.open(session, session.latency());
+        connector.accept(path);
+        if (!keep(session, path)) {
+            path.close();
+        }
+    }
+
+    /** @return false where it is not wanted any more: the session is closed, or the change has been given up */
+    private synchronized boolean keep(BlockingRequests session, DataPath path) {
+        boolean wanted = expected.remove(session);
+        if (wanted) {
+            spare.put(session, path);
+            session.quiesce();
+        }
+        return wanted;
+    }
+
+    /** A session has been closed. Any thread. */
+    void forget(BlockingRequests session) {
+        DataPath path;
+        synchronized (this) {
+            expected.remove(session);
+            path = spare.remove(session);
+        }
+        Closeables.all(path);
+    }
+
+    /** Whether all that are expected have been prepared. Any thread. */
+    synchronized boolean isPrepared() {
+        return expected.isEmpty();
+    }
+
+    private synchronized List<BlockingRequests> prepared() {
+        return List.copyOf(spare.keySet());
+    }
+
+    /**
+     * Returns when no session has requests pending.
+     *
+     * @param going throws where it is to be given up
+     * @throws CacheException where that takes too long
+     */
+    void awaitQuiet(Runnable going) {
+        StallAwareTimeout patience = new StallAwareTimeout(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
+        while (!isPrepared()) {
+            going.run();
+            if (patience.over()) {
+                throw new CacheException("sessions have been on their way to memory servers that do not answer for "
+                        + QUIET_SECONDS + " s, so the configuration stays; reconfigure again when they are open");
+            }
+            Uninterruptibles.parkNanos(this, LOOK_NANOS);
+        }
+        // Those that are opened meanwhile have nothing pending.
+        for (BlockingRequests session : prepared()) {
+            while (!session.quiet()) {
+                going.run();
+                if (patience.over()) {
+                    throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
+                            + " s, so the configuration stays; poll or close it, and reconfigure again: "
+                            + session.describe());
+                }
+                Uninterruptibles.parkNanos(this, LOOK_NANOS);
+            }
+        }
+    }
+
+    /**
+     * Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}. Where one cannot be
+     * changed, those that were go back.
+     *
+     * @return what makes the data paths of new ones
+     */
+    synchronized DataPaths perform() {
+        List<BlockingRequests> changed = new ArrayList<>();
+        try {
+            for (BlockingRequests session : prepared()) {
+                exchange(session, changed);
+            }
+        } catch (Throwable e) {
+            List<AutoCloseable> back = new ArrayList<>();
+            changed.forEach(session -> back.add(() -> exchange(session, new ArrayList<>())));
+            Closeables.after(e, () -> Closeables.all(back));
+            throw e;
+        }
+        performed = true;
+        return next;
+    }
+
+    private void exchange(BlockingRequests session, List<BlockingRequests> changed) {
+        session.replace(Objects.requireNonNull(spare.get(session)), previous -> {
+            changed.add(session);
+            spare.put(session, previous);
+        });
+    }
+
+    /** What was lost on the old ways is fenced before anything goes the new way. */
+    @Override
+    public synchronized void close() {
+        try {
+            Closeables.all(() -> Closeables.all(spare.values()), performed ? previous : next);
+        } finally {
+            spare.keySet().forEach(session -> session.goOn());
+            spare.clear();
+            expected.clear();
+        }
+    }
+}

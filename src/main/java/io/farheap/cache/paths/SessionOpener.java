@@ -1,0 +1,144 @@
+package io.farheap.cache.paths;
+
+import io.farheap.cache.move.CacheServers;
+import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.DataPath;
+import io.farheap.latency.OperationLatency;
+import io.farheap.migration.region.AddressLimit;
+import io.farheap.migration.region.RegionTable;
+import io.farheap.remote.OpenDevice;
+import io.farheap.remote.RemoteServer;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens the sessions of a cache whose regions have one place each. A session is connected first, which takes as long as
+ * servers take to answer, and listed then: a server that is stopped holds up the opening of that session, and neither
+ * another nor a change of the cache. Any thread.
+ */
+public final class SessionOpener {
+
+    private final BlockingRequests.Owner cache;
+    private final OpenDevice device;
+    private final RegionTable table;
+    private final List<BlockingRequests> sessions;
+    private final CacheServers servers;
+    private final Lock listing;
+    private final Runnable checkOpen;
+
+    /**
+     * @param sessions of the cache
+     * @param listing shared by who lists a session, for a moment
+     * @param checkOpen throws where the cache is deleted
+     */
+    public SessionOpener(
+            BlockingRequests.Owner cache,
+            OpenDevice device,
+            RegionTable table,
+            List<BlockingRequests> sessions,
+            CacheServers servers,
+            Lock listing,
+            Runnable checkOpen) {
+        this.cache = cache;
+        this.device = device;
+        this.table = table;
+        this.sessions = sessions;
+        this.servers = servers;
+        this.listing = listing;
+        this.checkOpen = checkOpen;
+    }
+
+    /** One of the application's. */
+    public BlockingRequests open(CachePaths paths, @Nullable OperationLatency recorder) {
+        BlockingRequests session = new BlockingRequests(cache, table.bound(), recorder, false);
+        if (!device.hold()) {
+            throw new IllegalStateException("the cache is deleted");
+        }
+        // The cache may be closed meanwhile.
+        try (OpenDevice _ = device) {
+            while (!tryToList(session, paths, paths.now(), recorder)) {
+                checkOpen.run();
+            }
+        }
+        return session;
+    }
+
+    /** @return false where the configuration, or which servers there are, has changed meanwhile */
+    private boolean tryToList(
+            BlockingRequests session, CachePaths paths, DataPaths through, @Nullable OperationLatency recorder) {
+        DataPath path;
+        List<RemoteServer> before = List.copyOf(servers.all());
+        List<RemoteServer> known;
+        try {
+            through.reconnect();
+            path = through.open(session, recorder);
+            known = servers.connect(path);
+        } catch (RuntimeException e) {
+            // A server that is being left ends what connects to it.
+            if (paths.now() == through && servers.all().equals(before)) {
+                throw e;
+            }
+            return false;
+        }
+        Reconfiguration change = null;
+        boolean listed = false;
+        listing.lock();
+        try {
+            checkOpen.run();
+            listed = paths.now() == through && servers.all().equals(known);
+            if (listed) {
+                session.use(path);
+                sessions.add(session);
+                change = paths.join(session);
+            }
+        } finally {
+            listing.unlock();
+            if (!listed) {
+                path.close();
+            }
+        }
+        if (listed) {
+            complete(session, change);
+        }
+        return listed;
+    }
+
+    private void complete(BlockingRequests session, @Nullable Reconfiguration change) {
+        try {
+            servers.loseLost(List.of(session));
+            if (change != null) {
+                change.prepare(session);
+            }
+        } catch (Throwable e) {
+            cache.close(session);
+            throw e;
+        }
+    }
+
+    /**
+     * One of the cache's own, which may use all of the last region, also what no other session may. Its caller keeps
+     * servers from coming and going, and the configuration from changing.
+     */
+    public BlockingRequests openInternal(CachePaths paths) {
+        DataPaths through = paths.now();
+        through.reconnect();
+        BlockingRequests session =
+                new BlockingRequests(cache, new AddressLimit(table.size() * table.regionBytes()), null, true);
+        return begin(session, through.open(session, null));
+    }
+
+    /** A client thread's; as {@link #openInternal}. */
+    public BlockingRequests openWorker(DataPaths owner) {
+        BlockingRequests session = new BlockingRequests(cache, table.bound(), null, true);
+        return begin(session, owner.own(session, null));
+    }
+
+    private BlockingRequests begin(BlockingRequests session, DataPath path) {
+        servers.connect(path);
+        session.use(path);
+        sessions.add(session);
+        servers.loseLost(List.of(session));
+        return session;
+    }
+}

@@ -1,5 +1,0 @@
-/** The threads of a server on which calls of the control plane are answered. */
-@NullMarked
-package io.farheap.control.server;
-
-import org.jspecify.annotations.NullMarked;
