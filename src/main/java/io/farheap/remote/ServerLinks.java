@@ -47,7 +47,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
          */
         E open(RemoteServer server);
 
-        /** Uses an end from now on. With the gate claimed. */
+        /** Uses an end from now on; where this throws, it is left at once, and closed. With the gate claimed. */
         void use(RemoteServer server, E made);
 
         /** Uses an end no more, if it does; what is in flight on it is lost. With the gate claimed. */
@@ -123,24 +123,34 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         }
         E made = owner.open(server);
         boolean used;
-        gate.claim();
         try {
-            used = !shut && wanted.getAsBoolean();
-            if (used) {
-                link.end = made;
-                owner.use(server, made);
-                // Either this sees the loss, or whoever fails what is lost sees the end.
-                if (server.lost() != null) {
-                    owner.fail(server);
-                }
-            }
-        } finally {
-            gate.unclaim();
+            used = gate.asked(() -> !shut && wanted.getAsBoolean() && use(link, server, made));
+        } catch (Throwable e) {
+            // Nobody else knows of it.
+            Closeables.after(e, () -> close(made));
+            throw e;
         }
         if (!used) {
             close(made);
         }
         return used;
+    }
+
+    /** With the gate claimed. Where this throws, the end is not used. */
+    private boolean use(Link<E> link, RemoteServer server, E made) {
+        link.end = made;
+        try {
+            owner.use(server, made);
+            // Either this sees the loss, or whoever fails what is lost sees the end.
+            if (server.lost() != null) {
+                owner.fail(server);
+            }
+        } catch (Throwable e) {
+            link.end = null;
+            Closeables.after(e, () -> owner.leave(server, made));
+            throw e;
+        }
+        return true;
     }
 
     /** Leaves a server: ends what there is to it, without an answer of the server's if none comes. */

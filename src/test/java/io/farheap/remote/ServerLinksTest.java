@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,6 +44,7 @@ class ServerLinksTest {
         private boolean broken;
         private boolean taken = true;
         private int left;
+        private int ended;
 
         @Override
         public ServerRing open(RemoteServer to) {
@@ -69,6 +71,11 @@ class ServerLinksTest {
         @Override
         public boolean hasTaken(ServerRing end) {
             return taken;
+        }
+
+        @Override
+        public void ended(ServerRing end) {
+            ended++;
         }
     }
 
@@ -102,9 +109,27 @@ class ServerLinksTest {
         owner.broken = true;
         assertThrows(IllegalStateException.class, () -> links.connect(server));
         awaitEntered();
+        owner.broken = false;
+        assertTrue(links.connect(server));
+        owner.broken = true;
         assertThrows(IllegalStateException.class, () -> links.forget(server));
         awaitEntered();
         owner.broken = false;
+    }
+
+    @Test
+    void whatCouldNotBeUsedIsLeftAndClosed() {
+        owner.broken = true;
+        assertThrows(IllegalStateException.class, () -> links.connect(server));
+        owner.broken = false;
+        assertEquals(1, owner.left);
+        assertEquals(1, owner.ended);
+        BooleanSupplier wanted = () -> {
+            throw new IllegalStateException("injected");
+        };
+        assertThrows(IllegalStateException.class, () -> links.connect(server, wanted));
+        assertEquals(1, owner.left);
+        assertEquals(2, owner.ended);
     }
 
     @Test

@@ -213,6 +213,15 @@ public final class CallLink {
         }
     }
 
+    /** Uses a ring no more, if it does. Nothing has been sent over it. */
+    void leave(ServerRing end) {
+        if (ring == end) {
+            lane = null;
+            connection = null;
+            ring = null;
+        }
+    }
+
     /** Nothing is sent by it, or connected for it, any more. */
     void leave() {
         left = true;

@@ -86,9 +86,14 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         find(server).use(made);
     }
 
-    /** The link has stopped using it. */
+    /** The link has stopped using it, but where it has just begun to, and that went wrong. */
     @Override
-    public void leave(RemoteServer server, ServerRing end) {}
+    public void leave(RemoteServer server, ServerRing end) {
+        CallLink link = find(server);
+        if (link != null) {
+            link.leave(end);
+        }
+    }
 
     /** Begins to connect to a server that has none yet. */
     CallLink add(RemoteServer server) {
