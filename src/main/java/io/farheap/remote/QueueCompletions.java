@@ -355,7 +355,11 @@ public final class QueueCompletions implements AutoCloseable {
             long id = completions.id(next);
             Connection connection = connections.of(id);
             if (id == connection.flushId()) {
-                connection.complete(id, completions.status(next));
+                int status = completions.status(next);
+                connection.complete(id, status);
+                if (status != WcStatus.SUCCESS) {
+                    refuse();
+                }
                 noteDrained();
             } else {
                 stash(id, completions.status(next));

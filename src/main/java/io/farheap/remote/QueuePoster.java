@@ -47,6 +47,7 @@ public final class QueuePoster {
             return;
         }
         connections.leave(server);
+        completions.change();
         connection.abandonList();
         fail(connection);
         completions.stashFailed(connection, timeoutNanos);
@@ -62,8 +63,12 @@ public final class QueuePoster {
     }
 
     private void fail(Connection connection) {
-        connection.fail();
-        completions.refuse();
+        try {
+            connection.fail();
+        } finally {
+            // It has failed also where the device does not take that.
+            completions.refuse();
+        }
     }
 
     /** Whether a connection could take another operation. */
