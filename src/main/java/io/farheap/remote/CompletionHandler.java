@@ -5,8 +5,8 @@ package io.farheap.remote;
 public interface CompletionHandler {
 
     /**
-     * May post operations to the queue that is polled, and may not poll or wait. An exception comes out of the poll;
-     * what else has ended comes with the next.
+     * May post operations to the queue that is polled, and may not poll, close, disconnect or reconnect it, or wait. An
+     * exception comes out of the poll; what else has ended comes with the next.
      *
      * @param tag as it was posted with
      * @param outcome one of {@link Outcome}

@@ -88,7 +88,8 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
 
     private void refuseInHandler() {
         if (polling) {
-            throw new IllegalStateException("a handler polls or closes its queue; post there, and return");
+            throw new IllegalStateException(
+                    "a handler polls, closes, disconnects or reconnects its queue; post there, and return");
         }
     }
 
@@ -147,8 +148,10 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
      *
      * @param tag comes back as {@link Outcome#DONE} when nothing that was sent can take effect any more, or as
      *     {@link Outcome#UNREACHABLE}. A call that its handler has put off is the handler's affair
+     * @throws IllegalStateException in a handler of the queue's poll; nothing is disconnected then
      */
     public final void disconnect(RemoteServer server, long tag) {
+        refuseInHandler();
         enter();
         try {
             detach(server.index());
@@ -163,8 +166,10 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
      *
      * @param tag comes back as {@link Outcome#DONE} when the queue can be used with that server again, or as
      *     {@link Outcome#UNREACHABLE}
+     * @throws IllegalStateException in a handler of the queue's poll; nothing is disconnected then
      */
     public final void reconnect(RemoteServer server, long tag) {
+        refuseInHandler();
         enter();
         try {
             detach(server.index());

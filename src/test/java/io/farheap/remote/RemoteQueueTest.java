@@ -109,6 +109,28 @@ class RemoteQueueTest {
         tags.await(queue, 1);
     }
 
+    /** Either would take the completions that the poll is in the midst of. */
+    @Test
+    void aHandlerThatDisconnectsOrReconnectsIsRefusedAndAllTagsComeBackOnce() {
+        for (long tag = 0; tag < 8; tag++) {
+            ok(queue.read(regions.get((int) tag % 2), 0, buffer, 8 * tag, 8, tag));
+        }
+        List<Long> handed = new ArrayList<>();
+        while (handed.size() < 8) {
+            queue.poll((tag, outcome) -> {
+                handed.add(tag);
+                assertThrows(IllegalStateException.class, () -> queue.disconnect(attached.get(0), 100));
+                assertThrows(IllegalStateException.class, () -> queue.reconnect(attached.get(1), 101));
+            });
+        }
+        assertEquals(8, handed.stream().distinct().count());
+        assertEquals(0, queue.inFlight());
+        assertTrue(queue.connected(attached.get(0)));
+        assertTrue(queue.connected(attached.get(1)));
+        queue.reconnect(attached.get(0), 9);
+        assertEquals(List.of(Tags.done(9)), tags.await(queue, 1));
+    }
+
     @Test
     void oneListHasOperationsOfAllKindsToSeveralServers() {
         queue.beginList();
