@@ -165,7 +165,8 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
      * Connects to a server anew; an earlier connection is {@linkplain #disconnect disconnected} first. The owner.
      *
      * @param tag comes back as {@link Outcome#DONE} when the queue can be used with that server again, or as
-     *     {@link Outcome#UNREACHABLE}
+     *     {@link Outcome#UNREACHABLE}. What is posted may go over the new connection before its tag has come back, so
+     *     that it may have failed by then: {@code connected} says so
      * @throws IllegalStateException in a handler of the queue's poll; nothing is disconnected then
      */
     public final void reconnect(RemoteServer server, long tag) {

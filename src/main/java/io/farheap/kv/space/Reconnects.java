@@ -321,6 +321,11 @@ public final class Reconnects {
 
     /** A reconnection has ended. */
     public void ended(long tag, int outcome) {
-        lines.get((int) (tag - TAG)).ended(outcome == Outcome.DONE, System.nanoTime());
+        ConnectionState line = lines.get((int) (tag - TAG));
+        boolean connected = outcome == Outcome.DONE;
+        line.ended(connected, System.nanoTime());
+        // The queue uses a connection before this tells of it. Where it has failed since, a look at it may have found
+        // the line down, and done nothing: it is looked at again. A failure that is polled later is told by broke.
+        failed |= connected && !queue.connected(line.server);
     }
 }

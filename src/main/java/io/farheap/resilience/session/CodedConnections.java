@@ -151,13 +151,15 @@ public final class CodedConnections implements FenceStatus {
     public void reconnected(long tag, int outcome, long clock) {
         CodedConnection line = lines.getPlain((int) (tag & ~RECONNECT));
         line.repairing = false;
-        if (outcome == Outcome.DONE) {
+        line.unreachable = outcome != Outcome.DONE;
+        // The queue uses a connection before this tells of it. Where it has failed since, and that has been polled,
+        // broke found the line unconnected and did nothing: it is made anew, and not fenced before that. Where that has
+        // not been polled, the queue takes it for connected, and so does this: broke comes with what has failed.
+        if (outcome == Outcome.DONE && queue.connected(line.server)) {
             // The earlier connection was fenced first.
             line.unfenced = false;
             line.connected = true;
-            line.unreachable = false;
         } else {
-            line.unreachable = true;
             line.retryAt = clock + line.backoff;
             line.backoff = Math.min(2 * line.backoff, MOST_BACKOFF_NANOS);
             space.lost(line.server);
