@@ -86,9 +86,9 @@ public final class QueueCompletions implements AutoCloseable {
         return inFlight + count <= limit;
     }
 
-    /** Whether no completion is to come, and none is stashed. */
+    /** Whether no completion is to come, and none waits to be taken, be it a late one. */
     boolean isIdle() {
-        return inFlight == 0 && !draining && stash.count() == 0;
+        return inFlight == 0 && !draining && stash.count() == 0 && at == polled;
     }
 
     /** Whether a drain is under way: then completions come that are no operation's. */
