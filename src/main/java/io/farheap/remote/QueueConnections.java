@@ -66,9 +66,11 @@ public final class QueueConnections {
         Arrays.fill(byServer, null);
     }
 
-    /** The one to use for a server, or null. */
+    /** The one to use for a server, or null. The owner also outside the gate, where it may be out of date. */
     public @Nullable Connection to(int server) {
-        return server < byServer.length ? byServer[server] : null;
+        // Once: another thread may replace it.
+        @Nullable Connection[] now = byServer;
+        return server < now.length ? now[server] : null;
     }
 
     /** The one to use for a server, where there is one. */

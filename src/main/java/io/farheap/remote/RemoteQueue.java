@@ -328,7 +328,7 @@ public final class RemoteQueue extends OwnedQueue {
 
     /**
      * Operations that may be posted to a server before the queue says {@link PostResult#FULL}; 0 where there is no
-     * connection.
+     * connection. As of the owner's last call: others connect, and fail, what is there. The owner.
      */
     public int room(RemoteServer server) {
         Connection connection = connections.to(server.index());
@@ -340,7 +340,7 @@ public final class RemoteQueue extends OwnedQueue {
         return ended.inFlight();
     }
 
-    /** Whether operations to a server are taken. */
+    /** Whether operations to a server are taken; as of the owner's last call, as {@link #room}. The owner. */
     public boolean connected(RemoteServer server) {
         Connection connection = connections.to(server.index());
         return connection != null && !connection.failed();

@@ -212,6 +212,7 @@ public final class RpcQueue extends OwnedQueue {
 
     /**
      * Calls that may be made to a server before the queue says {@link PostResult#FULL}; 0 where there is no connection.
+     * As of the owner's last call: others connect, and fail, what is there. The owner.
      */
     public int room(RemoteServer server) {
         RpcLane lane = lane(server.index());
@@ -232,7 +233,7 @@ public final class RpcQueue extends OwnedQueue {
         }
     }
 
-    /** Whether calls to a server are taken. */
+    /** Whether calls to a server are taken; as of the owner's last call, as {@link #room}. The owner. */
     public boolean connected(RemoteServer server) {
         RpcLane lane = lane(server.index());
         return lane != null && !lane.connection.failed();
@@ -303,6 +304,8 @@ public final class RpcQueue extends OwnedQueue {
     }
 
     private @Nullable RpcLane lane(int server) {
-        return server < byServer.length ? byServer[server] : null;
+        // Once: another thread may replace it, where the owner asks outside the gate.
+        @Nullable RpcLane[] now = byServer;
+        return server < now.length ? now[server] : null;
     }
 }
