@@ -16,23 +16,23 @@
 #define TAKES "with room for callers"
 #define FULL "with no room for callers"
 
-/* Takes the names of these slots of root, as another user. */
-static pid_t squat(uint32_t first, uint32_t last)
+/* Takes the names of these slots of root. */
+static pid_t take(uid_t user, int type, uint32_t first, uint32_t last)
 {
 	int ready[2];
 	char go = 'g';
 
 	CHECK_EQ(pipe2(ready, O_CLOEXEC), 0);
-	pid_t squatter = fork();
+	pid_t taker = fork();
 
-	CHECK(squatter >= 0);
-	if (squatter == 0) {
+	CHECK(taker >= 0);
+	if (taker == 0) {
 		/* a test that fails leaves nobody */
-		if (setresuid(NOBODY, NOBODY, NOBODY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		if (setresuid(user, user, user) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 			_exit(1);
 		for (uint32_t slot = first; slot <= last; slot++) {
 			struct sockaddr_un name = {.sun_family = AF_UNIX};
-			int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+			int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 			int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "softverbs/0/%u", slot);
 
 			if (bind(fd, (struct sockaddr *)&name,
@@ -48,7 +48,12 @@ static pid_t squat(uint32_t first, uint32_t last)
 	close(ready[1]);
 	CHECK_EQ(read(ready[0], &go, 1), 1);
 	close(ready[0]);
-	return squatter;
+	return taker;
+}
+
+static pid_t squat(uint32_t first, uint32_t last)
+{
+	return take(NOBODY, SOCK_STREAM, first, last);
 }
 
 static void end(pid_t squatter)
@@ -155,6 +160,72 @@ static void slot_of_the_dead(const char *kind)
 	child_finish(&c);
 }
 
+/* The kernel tells of sockets in its own order: of so many names it hardly has the living one's last each time. */
+#define LIVING 12u
+#define HELD_US 50000
+
+struct held {
+	_Atomic uint64_t *lock;
+	uint64_t by;
+	bool kept;
+};
+
+static void *let_go(void *of)
+{
+	struct held *held = of;
+
+	usleep(HELD_US);
+	held->kept = atomic_load(held->lock) == held->by;
+	atomic_store(held->lock, 0);
+	return NULL;
+}
+
+static int beside(void)
+{
+	struct endpoint e;
+	char said[1024];
+	uint32_t kept = 0;
+
+	CHECK_EQ(unshare(CLONE_NEWNET), 0);
+	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
+	qp_connect(e.qp, e.qp->qp_num);
+	uint32_t own = own_segment()->header.slot, first = own < SV_SLOTS / 2 ? own + 1 : 1, last = first + LIVING - 1;
+	pid_t living = take(0, SOCK_STREAM, first, last), squatter = take(NOBODY, SOCK_SEQPACKET, first, last);
+	struct heard h = hear();
+
+	for (uint32_t slot = first; slot <= last; slot++) {
+		struct ibv_sge sge = sge_of(&e, 0, 8);
+		struct ibv_send_wr add = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, address_of(&e), 64, 1, 0);
+		struct held held = {&own_segment()->header.atomic_lock, (uint64_t)slot | 1ull << 63, false};
+		pthread_t thread;
+
+		callers_queue(slot << 12);
+		atomic_store(held.lock, held.by);
+		CHECK_EQ(pthread_create(&thread, NULL, let_go, &held), 0);
+		post_and_expect(&e, &add, IBV_WC_SUCCESS);
+		CHECK_EQ(pthread_join(thread, NULL), 0);
+		kept += held.kept;
+	}
+	fprintf(stderr, "heard\n"); /* there is something to read */
+	heard(h, said, sizeof(said));
+	CHECK_EQ(kept, LIVING);
+	CHECK_EQ(*(uint64_t *)(e.buffer + 64), LIVING);
+	CHECK_EQ(strcmp(said, "heard\n"), 0);
+	endpoint_close(&e);
+	end(squatter);
+	end(living);
+	return 0;
+}
+
+static void names_of_another_type(void)
+{
+	step("another user has the name of a living process that takes no callers, for sockets of another type: the lock "
+	     "that it holds stays its own");
+	struct child c = child_start("beside");
+
+	child_finish(&c);
+}
+
 /* What opening the device says while every name is taken. */
 static void refused(char *said, size_t bytes)
 {
@@ -209,6 +280,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "holder") == 0)
 		return holder();
+	if (argc > 1 && strcmp(argv[1], "beside") == 0)
+		return beside();
 	if (argc > 1)
 		return strcmp(argv[1], "denied") == 0 ? denied() : orphan(strcmp(argv[1], FULL) == 0);
 	if (geteuid() != 0) {
@@ -217,6 +290,7 @@ int main(int argc, char **argv)
 	}
 	slot_of_the_dead(TAKES);
 	slot_of_the_dead(FULL);
+	names_of_another_type();
 	names_that_are_all_taken();
 	return 0;
 }

@@ -43,6 +43,8 @@ static void take_socket(const struct nlmsghdr *header, struct answer *answer)
 	bool named = false;
 	int left = (int)header->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*socket));
 
+	if (socket->udiag_type != SOCK_STREAM) /* each type has names of its own */
+		return;
 	for (const struct rtattr *at = (const struct rtattr *)(socket + 1); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
 		/* an abstract name begins with a zero */
 		if (at->rta_type == UNIX_DIAG_NAME)
