@@ -183,8 +183,10 @@ static int load_file(const char *path)
 	FILE *file = sv_fopen(path);
 
 	if (!file) {
-		fprintf(stderr, "softverbs: cannot read %s: %s\n", path, strerror(errno));
-		return errno;
+		int error = errno;
+
+		fprintf(stderr, "softverbs: cannot read %s: %s\n", path, strerror(error));
+		return error;
 	}
 	size_t n = fread(text, 1, sizeof(text) - 1, file);
 
