@@ -8,9 +8,11 @@
 #define REGION 65536
 #define FAR (1ull << 40)
 
+int softverbs_control(const char *settings);
+
 /* --- a region that grows after it was mapped --- */
 
-static int grower(void)
+static int grower(uint64_t before, uint64_t after)
 {
 	struct endpoint e;
 	struct address own, to[2];
@@ -20,6 +22,7 @@ static int grower(void)
 	struct ibv_qp *second = qp_create(&e, NULL);
 
 	own = address_of(&e);
+	own_segment()->mrs[SV_KEY_INDEX(own.rkey)].length = before;
 	child_send(3, &own, sizeof(own));
 	own.qpn = second->qp_num;
 	child_send(3, &own, sizeof(own));
@@ -28,7 +31,7 @@ static int grower(void)
 	qp_connect(second, to[1].qpn);
 	child_send(3, "g", 1);
 	child_receive(3, &go, 1); /* it has mapped our region */
-	own_segment()->mrs[SV_KEY_INDEX(own.rkey)].length = FAR;
+	own_segment()->mrs[SV_KEY_INDEX(own.rkey)].length = after;
 	child_send(3, "g", 1);
 	child_receive(3, &go, 1);
 	CHECK_EQ(ibv_destroy_qp(second), 0);
@@ -67,6 +70,42 @@ static void region_that_grows(void)
 	child_send(c.socket, "g", 1);
 	child_finish(&c);
 	e.qp = first;
+	CHECK_EQ(ibv_destroy_qp(second), 0);
+	endpoint_close(&e);
+}
+
+static void region_that_grows_in_a_shortage(void)
+{
+	struct endpoint e;
+	struct address own[2], to[2];
+	struct child c = child_start("late grower");
+	char go;
+
+	step("a region that its owner makes larger, as its memory is, while there is none to map it once more");
+	endpoint_open(&e, MEMORY_MEMFD, REGION, NULL);
+	struct ibv_qp *first = e.qp, *second = qp_create(&e, NULL);
+
+	child_receive(c.socket, to, sizeof(to));
+	own[0] = own[1] = address_of(&e);
+	own[1].qpn = second->qp_num;
+	child_send(c.socket, own, sizeof(own));
+	qp_connect(first, to[0].qpn);
+	qp_connect(second, to[1].qpn);
+	child_receive(c.socket, &go, 1);
+	struct ibv_sge sge = sge_of(&e, 0, 8);
+	struct ibv_send_wr near = one_sided(IBV_WR_RDMA_WRITE, &sge, to[0], 0);
+	struct ibv_send_wr far = one_sided(IBV_WR_RDMA_WRITE, &sge, to[0], REGION - 8);
+
+	post_and_expect(&e, &near, IBV_WC_SUCCESS);
+	child_send(c.socket, "g", 1);
+	child_receive(c.socket, &go, 1);
+	e.qp = second;
+	CHECK_EQ(softverbs_control("fault_at=mmap:1"), 0);
+	post_and_expect(&e, &far, IBV_WC_SUCCESS);
+	e.qp = first; /* what it had is still there */
+	post_and_expect(&e, &near, IBV_WC_SUCCESS);
+	child_send(c.socket, "g", 1);
+	child_finish(&c);
 	CHECK_EQ(ibv_destroy_qp(second), 0);
 	endpoint_close(&e);
 }
@@ -159,12 +198,12 @@ static void receive_that_changes(void)
 
 int main(int argc, char **argv)
 {
-	(void)argv;
 	if (argc > 1)
-		return grower();
+		return strcmp(argv[1], "grower") == 0 ? grower(REGION, FAR) : grower(REGION / 2, REGION);
 	struct footprint before = footprint_now();
 
 	region_that_grows();
+	region_that_grows_in_a_shortage();
 #if !defined(__SANITIZE_THREAD__) /* a race is what it is about */
 	receive_that_changes();
 #endif

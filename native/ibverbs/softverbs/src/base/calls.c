@@ -17,6 +17,11 @@ bool sv_call_counts(enum sv_call call)
 	return left == 1;
 }
 
+bool sv_is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == ENOSPC;
+}
+
 int sv_calls_fault_at(const char *setting)
 {
 	const char *colon = strchr(setting, ':');

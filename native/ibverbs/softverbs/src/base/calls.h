@@ -44,6 +44,8 @@ enum sv_call {
 	SV_CALLS
 };
 
+/* Have we run out of descriptors or memory? That says nothing of a peer. */
+bool sv_is_shortage(int error);
 /* CALL:N: of the calls of that kind from now on the N-th fails, once; 0: none. 0, or EINVAL. */
 int sv_calls_fault_at(const char *setting);
 /* The settings whose call has not come yet, with what is left of N; each after a separator. */

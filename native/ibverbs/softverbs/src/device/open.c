@@ -2,6 +2,7 @@
  * The device in this process: what is made when it is first opened, goes when the last context is closed and its last
  * object destroyed, or is lost in a fork.
  */
+#include "base/calls.h"
 #include "device/files.h"
 #include "device/open.h"
 #include "fault/settings.h"

@@ -7,7 +7,6 @@
 #include "model/config.h"
 #include "object/layout.h"
 #include "path/port.h"
-#include "peer/peer.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* Trying one send: whether its peer is there to take it, and if so, executing it. */
+#include "base/calls.h"
 #include "base/macros.h"
 #include "execute/deliver.h"
 #include "execute/execute.h"
@@ -10,7 +11,6 @@
 #include "path/busy.h"
 #include "path/try.h"
 #include "peer/link.h"
-#include "peer/peer.h"
 
 #include <errno.h>
 

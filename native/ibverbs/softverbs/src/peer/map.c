@@ -136,8 +136,11 @@ struct sv_map *sv_map_get(struct sv_maps *maps, int fd_dir, uint32_t key, const 
 	struct sv_map *map = anew ? map_anew(maps, fd_dir, key, entry) : NULL;
 	int error = errno;
 
-	/* of a region that is said to be longer than it can be, what it had is still there */
 	if (!map && same) {
+		/* what is longer is mapped when there is memory */
+		if (anew && sv_is_shortage(error))
+			return NULL;
+		/* of a region that is said to be longer than it can be, what it had is still there */
 		old->users++;
 		return old;
 	}

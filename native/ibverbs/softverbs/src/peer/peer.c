@@ -62,11 +62,6 @@ bool sv_peer_is_nobody(int error)
 	return error == ECONNREFUSED || error == ESRCH || error == ENOENT || error == EINVAL || error == EPROTO;
 }
 
-bool sv_is_shortage(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == ENOSPC;
-}
-
 /*
  * The peer's control segment, by the name of its memfd; of slot 0: whatever slot it has. -1 with errno: ESRCH only when
  * it has none. One that is there and cannot be opened is a living process's, whom nobody may take for dead.

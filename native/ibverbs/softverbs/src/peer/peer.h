@@ -52,8 +52,6 @@ bool sv_peer_check_dead(struct sv_peer *peer);
 bool sv_peer_is_stopped(struct sv_peer *peer);
 /* Did sv_peer_get fail so because no process has that slot? */
 bool sv_peer_is_nobody(int error);
-/* Have we run out of descriptors or memory? That says nothing of a peer. */
-bool sv_is_shortage(int error);
 /* Look for peers that died since; whether there are new ones. */
 bool sv_peers_find_dead(void);
 /* Free mappings of regions that are gone; whether QPs still hold some and must be swept. */
