@@ -96,6 +96,7 @@ static int complete(struct ibv_qp_ex *ex)
 	struct sv_qp *qp = container_of(ex, struct sv_qp, ex);
 	struct sv_builder *b = qp->builder;
 	struct ibv_send_wr *bad;
+	uint32_t most = 0; /* inline bytes of one */
 	int error = b->error;
 
 	for (uint32_t i = 0; i < b->count && !error; i++) {
@@ -104,8 +105,11 @@ static int complete(struct ibv_qp_ex *ex)
 		w->wr.next = i + 1 < b->count ? &b->wrs[i + 1].wr : NULL;
 		w->wr.sg_list = b->sges + w->sge;
 		w->wr.num_sge = (int)w->sges;
-		if (w->wr.send_flags & IBV_SEND_INLINE)
+		if (w->wr.send_flags & IBV_SEND_INLINE) {
 			w->wr.sg_list->addr = (uintptr_t)(b->data + w->data);
+			if (w->wr.sg_list->length > most)
+				most = w->wr.sg_list->length;
+		}
 		error = sv_send_check(qp, &w->wr);
 	}
 	uint32_t used = qp->sequence - atomic_load_explicit(&qp->freed, memory_order_acquire);
@@ -113,7 +117,7 @@ static int complete(struct ibv_qp_ex *ex)
 	if (!error && b->count > qp->max_send_wr - used)
 		error = ENOMEM;
 	if (!error)
-		error = sv_pending_reserve(qp, b->count, b->data_count);
+		error = sv_pending_reserve(qp, b->count, most);
 	if (!error && b->count)
 		error = sv_post_send_locked(qp, &b->wrs[0].wr, &bad);
 	sv_unlock(&qp->lock, b->biased);
