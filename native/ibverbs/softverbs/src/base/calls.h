@@ -147,19 +147,22 @@ static inline ssize_t sv_pwritev(int fd, const struct iovec *from, int count, ui
 	return sv_call_fails(SV_CALL_PWRITE, ENOMEM) ? -1 : pwritev(fd, from, count, (off_t)at);
 }
 
+/* To a pipe. (sv_pipe leaves it a page, so that the first message needs none.) */
+static inline ssize_t sv_write_once(int pipe, const void *from, size_t bytes)
+{
+	return sv_call_fails(SV_CALL_WRITE, ENOMEM) ? -1 : write(pipe, from, bytes);
+}
+
 /* How often it is written again: a call that gets no page has looked for one everywhere. */
 #define SV_WRITE_TRIES 100
 
-/*
- * To a pipe, of what must not get lost: for lack of memory it is written again. (sv_pipe leaves it a page, so that the
- * first message needs none.)
- */
+/* To a pipe, of what would get lost: for lack of memory it is written again. */
 static inline ssize_t sv_write(int pipe, const void *from, size_t bytes)
 {
 	ssize_t n = -1;
 
 	for (int i = 0; i < SV_WRITE_TRIES && n < 0; i++) {
-		n = sv_call_fails(SV_CALL_WRITE, ENOMEM) ? -1 : write(pipe, from, bytes);
+		n = sv_write_once(pipe, from, bytes);
 		if (n < 0 && errno != ENOMEM && errno != EINTR)
 			break;
 	}

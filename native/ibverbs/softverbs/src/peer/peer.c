@@ -409,8 +409,8 @@ bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *m
 {
 	pthread_mutex_lock(&peer->lock);
 	int pipe = ino ? open_doorbell(peer, fd, ino) : -1;
-	/* a full pipe wakes its reader anyway */
-	bool rang = pipe >= 0 && (sv_write(pipe, message, bytes) >= 0 || errno == EAGAIN);
+	/* a full pipe wakes its reader anyway; for lack of memory the event is owed, and not tried for under our locks */
+	bool rang = pipe >= 0 && (sv_write_once(pipe, message, bytes) >= 0 || errno == EAGAIN);
 	bool owed = ino && !rang && sv_is_shortage(errno);
 
 	pthread_mutex_unlock(&peer->lock);
