@@ -240,15 +240,22 @@ struct ibv_qp *sv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
+	bool built = init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	struct sv_builder *builder = built ? sv_builder_create() : NULL;
+
+	if (built && !builder)
+		return NULL;
 	struct sv_qp *qp = create(context, init);
 
-	if (!qp)
-		return NULL;
-	if ((init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) && !sv_builder_init(qp, ops)) {
-		ibv_destroy_qp(&qp->qp);
-		errno = ENOMEM;
+	if (!qp) {
+		int error = errno;
+
+		sv_builder_destroy(builder);
+		errno = error;
 		return NULL;
 	}
+	if (built)
+		sv_builder_attach(builder, qp);
 	return &qp->qp;
 }
 
@@ -302,7 +309,7 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 	count_users(qp, -1);
 	pthread_mutex_destroy(&ibqp->mutex);
 	pthread_cond_destroy(&ibqp->cond);
-	sv_builder_destroy(qp);
+	sv_builder_destroy(qp->builder);
 	free(qp);
 	return 0;
 }

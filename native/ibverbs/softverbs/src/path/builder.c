@@ -282,14 +282,17 @@ uint64_t sv_builder_ops(enum ibv_qp_type type)
 	return type == IBV_QPT_RC ? rc : type == IBV_QPT_UC ? uc : type == IBV_QPT_UD ? ud : 0;
 }
 
-bool sv_builder_init(struct sv_qp *qp, uint64_t ops)
+struct sv_builder *sv_builder_create(void)
+{
+	return sv_calloc(1, sizeof(struct sv_builder));
+}
+
+/* All calls: a program makes only those that it asked for. */
+void sv_builder_attach(struct sv_builder *builder, struct sv_qp *qp)
 {
 	struct ibv_qp_ex *ex = &qp->ex;
 
-	(void)ops; /* a program calls only what it asked for */
-	qp->builder = sv_calloc(1, sizeof(*qp->builder));
-	if (!qp->builder)
-		return false;
+	qp->builder = builder;
 	ex->wr_atomic_cmp_swp = cmp_swp;
 	ex->wr_atomic_fetch_add = fetch_add;
 	ex->wr_bind_mw = bind_mw;
@@ -308,15 +311,14 @@ bool sv_builder_init(struct sv_qp *qp, uint64_t ops)
 	ex->wr_start = start;
 	ex->wr_complete = complete;
 	ex->wr_abort = abort_list;
-	return true;
 }
 
-void sv_builder_destroy(struct sv_qp *qp)
+void sv_builder_destroy(struct sv_builder *builder)
 {
-	if (!qp->builder)
+	if (!builder)
 		return;
-	free(qp->builder->wrs);
-	free(qp->builder->sges);
-	free(qp->builder->data);
-	free(qp->builder);
+	free(builder->wrs);
+	free(builder->sges);
+	free(builder->data);
+	free(builder);
 }
