@@ -64,7 +64,9 @@ static void take(const struct nlmsghdr *header, struct answer *answer)
 	if (header->nlmsg_type == NLMSG_DONE) {
 		answer->over = true;
 	} else if (header->nlmsg_type == NLMSG_ERROR) {
-		answer->error = EOPNOTSUPP;
+		const struct nlmsgerr *refusal = NLMSG_DATA(header);
+
+		answer->error = sv_is_shortage(-refusal->error) ? -refusal->error : EOPNOTSUPP;
 		answer->over = true;
 	} else if (header->nlmsg_type == SOCK_DIAG_BY_FAMILY) {
 		take_socket(header, answer);
@@ -73,8 +75,12 @@ static void take(const struct nlmsghdr *header, struct answer *answer)
 
 int sv_listener_user(const char *name, size_t length, uid_t *user)
 {
+	static _Atomic bool untold; /* the kernel does not tell, and will not */
 	_Alignas(struct nlmsghdr) char buffer[16384];
 	struct answer answer = {.name = name, .length = length, .error = ENOENT};
+
+	if (atomic_load(&untold))
+		return EOPNOTSUPP;
 	int fd = sv_diagnosis_socket();
 
 	if (fd < 0)
@@ -91,6 +97,8 @@ int sv_listener_user(const char *name, size_t length, uid_t *user)
 			take(at, &answer);
 	}
 	close(fd);
+	if (!error && answer.error == EOPNOTSUPP)
+		atomic_store(&untold, true);
 	*user = answer.user;
 	return error ? error : answer.error;
 }
