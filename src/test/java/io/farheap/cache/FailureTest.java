@@ -227,8 +227,8 @@ class FailureTest {
     void futuresOfOtherRegionsGoOnWhileManyWritesAreHeld() throws Exception {
         try (FutureCacheSession futures = cache.openFutureSession()) {
             cluster.pulls().shut();
-            CompletableFuture<Void> migration = CompletableFuture.runAsync(
-                    () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(PauseScope.CACHE)));
+            CompletableFuture<Void> migration = CompletableFuture.runAsync(() ->
+                    cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(PauseScope.CACHE)));
             cluster.pulls().awaitPull();
             List<CompletableFuture<Void>> writes = new ArrayList<>();
             for (long value = 1; value <= 1_000; value++) {

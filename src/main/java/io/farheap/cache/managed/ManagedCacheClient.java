@@ -61,7 +61,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private volatile @Nullable String endedWhy;
 
     /** Asks for servers, and hears of them from then on. */
-    private ManagedCacheClient(ManagerConnection manager, CacheRequest request, MigrationOptions how, Listener listener) {
+    private ManagedCacheClient(
+            ManagerConnection manager, CacheRequest request, MigrationOptions how, Listener listener) {
         this.manager = manager;
         this.name = request.name();
         this.how = how;

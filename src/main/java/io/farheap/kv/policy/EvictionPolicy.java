@@ -21,8 +21,8 @@ public interface EvictionPolicy {
     }
 
     /**
-     * An access to an object, its insertion first: changes its extension. All but {@link ObjectMetadata#now} is of before the
-     * access; at an insertion the frequency and the extension are 0.
+     * An access to an object, its insertion first: changes its extension. All but {@link ObjectMetadata#now} is of
+     * before the access; at an insertion the frequency and the extension are 0.
      */
     default void update(ObjectMetadata object) {}
 

@@ -50,8 +50,9 @@ final class ExtentMigration {
         this.end = end;
         this.pull = pull;
         this.participants = participants;
-        this.window =
-                options.pause() != PauseScope.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
+        this.window = options.pause() != PauseScope.CHUNK
+                ? null
+                : new CopyWindow(options.chunkBytes(), options.windowBytes());
         this.pacer = new PollPacer(window != null);
     }
 

@@ -31,7 +31,11 @@ final class WholeSampleCache {
             if (objects.size() == capacity) {
                 evict();
             }
-            object = new ObjectMetadata().insertTime(now).lastAccess(now).size(size).cost(cost);
+            object = new ObjectMetadata()
+                    .insertTime(now)
+                    .lastAccess(now)
+                    .size(size)
+                    .cost(cost);
             objects.put(key, object);
         }
         policy.update(object.now(now));
