@@ -11,6 +11,7 @@
 #include "path/busy.h"
 #include "path/try.h"
 #include "peer/link.h"
+#include "peer/peer.h"
 
 #include <errno.h>
 
