@@ -11,6 +11,7 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.metrics.ResilienceMetrics;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
@@ -24,6 +25,8 @@ import io.farheap.testing.TestDevice;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -453,12 +456,29 @@ class CodedCacheTest {
         }
     }
 
+    private static ControlPlane allocatingOnlyAfter(CountDownLatch event, ControlPlane plane) {
+        return (ControlPlane) Proxy.newProxyInstance(
+                ControlPlane.class.getClassLoader(),
+                new Class<?>[] {ControlPlane.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("allocate")) {
+                        event.await();
+                    }
+                    try {
+                        return method.invoke(plane, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
     /** One that is lost stays among the cache's while its slabs have no other place yet. */
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     void theServerThatIsThereIsRetiredAndNotTheOneBeforeIt() {
         try (Cluster cluster = new Cluster(2, 2, 2)) {
             String address = cluster.add(2, TestDevice.shortLease(4_000_000_000L));
+            CountDownLatch added = new CountDownLatch(1);
             try (Cache cache = createdInTime(on(cluster));
                     CacheSession session = cache.openSession()) {
                 byte[] bytes = new byte[CAPACITY];
@@ -472,8 +492,10 @@ class CodedCacheTest {
                                 TestDevice.patience(30_000_000_000L),
                                 TestDevice.server(),
                                 "anew"));
-                        ControlServer _ = ControlServer.start(address, Planes.of(anew))) {
+                        ControlServer _ = ControlServer.start(address, allocatingOnlyAfter(added, Planes.of(anew)))) {
+                    // A slab that has its new place before that would let the addition forget the lost one.
                     cache.addServer(address);
+                    added.countDown();
                     await("all slabs are good", () -> cache.health().whole());
                     assertEquals(2, Collections.frequency(cache.servers(), address));
                     cache.addServer(cluster.add(2));
