@@ -21,12 +21,11 @@ import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Effort;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -457,19 +456,12 @@ class CodedCacheTest {
     }
 
     private static ControlPlane allocatingOnlyAfter(CountDownLatch event, ControlPlane plane) {
-        return (ControlPlane) Proxy.newProxyInstance(
-                ControlPlane.class.getClassLoader(),
-                new Class<?>[] {ControlPlane.class},
-                (proxy, method, arguments) -> {
-                    if (method.getName().equals("allocate")) {
-                        event.await();
-                    }
-                    try {
-                        return method.invoke(plane, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return PlaneProxy.around(plane, (method, arguments, rest) -> {
+            if (method.equals("allocate")) {
+                event.await();
+            }
+            return rest.call();
+        });
     }
 
     /** One that is lost stays among the cache's while its slabs have no other place yet. */

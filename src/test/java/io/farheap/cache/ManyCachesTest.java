@@ -12,9 +12,8 @@ import io.farheap.lifetime.Closeables;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -48,24 +47,19 @@ class ManyCachesTest {
         private final Set<Long> renewed = ConcurrentHashMap.newKeySet();
 
         private ControlPlane plane() {
-            Class<?>[] type = {ControlPlane.class};
-            return (ControlPlane) Proxy.newProxyInstance(type[0].getClassLoader(), type, (proxy, method, arguments) -> {
-                boolean renewal = method.getName().equals("renewLease");
+            return PlaneProxy.around(Planes.of(memory), (method, arguments, rest) -> {
+                boolean renewal = method.equals("renewLease");
                 if (renewal && refused.contains((Long) arguments[0])) {
                     throw new ControlException(ControlException.Code.LEASE_EXPIRED, "gone");
                 }
-                try {
-                    Object result = method.invoke(Planes.of(memory), arguments);
-                    if (result instanceof Lease lease) {
-                        leases.add(lease.id());
-                    }
-                    if (renewal) {
-                        renewed.add((Long) arguments[0]);
-                    }
-                    return result;
-                } catch (InvocationTargetException e) {
-                    throw e.getCause();
+                Object result = rest.call();
+                if (result instanceof Lease lease) {
+                    leases.add(lease.id());
                 }
+                if (renewal) {
+                    renewed.add((Long) arguments[0]);
+                }
+                return result;
             });
         }
 

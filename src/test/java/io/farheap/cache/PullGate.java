@@ -3,9 +3,8 @@ package io.farheap.cache;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -42,22 +41,15 @@ final class PullGate {
 
     /** A server behind the gate. */
     ControlPlane before(ControlPlane server) {
-        return (ControlPlane) Proxy.newProxyInstance(
-                ControlPlane.class.getClassLoader(),
-                new Class<?>[] {ControlPlane.class},
-                (proxy, method, arguments) -> {
-                    if (method.getName().equals("pull")) {
-                        arrived.release();
-                        shut.await();
-                    }
-                    if (method.getName().equals("release")) {
-                        released.add(server.hello(ControlPlane.PROTOCOL_VERSION).serverId() + "/" + arguments[1]);
-                    }
-                    try {
-                        return method.invoke(server, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return PlaneProxy.around(server, (method, arguments, rest) -> {
+            if (method.equals("pull")) {
+                arrived.release();
+                shut.await();
+            }
+            if (method.equals("release")) {
+                released.add(server.hello(ControlPlane.PROTOCOL_VERSION).serverId() + "/" + arguments[1]);
+            }
+            return rest.call();
+        });
     }
 }

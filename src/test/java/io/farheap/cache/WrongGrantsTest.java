@@ -11,9 +11,8 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -30,16 +29,10 @@ class WrongGrantsTest {
 
     @SuppressWarnings("unchecked")
     private static ControlPlane granting(ControlPlane server, UnaryOperator<List<RegionGrant>> change) {
-        Class<?>[] plane = {ControlPlane.class};
-        return (ControlPlane)
-                Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane, (proxy, method, arguments) -> {
-                    try {
-                        Object result = method.invoke(server, arguments);
-                        return method.getName().equals("allocate") ? change.apply((List<RegionGrant>) result) : result;
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return PlaneProxy.around(server, (method, arguments, rest) -> {
+            Object result = rest.call();
+            return method.equals("allocate") ? change.apply((List<RegionGrant>) result) : result;
+        });
     }
 
     private static void refused(String why, UnaryOperator<List<RegionGrant>> change) {

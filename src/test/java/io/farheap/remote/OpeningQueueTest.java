@@ -5,9 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -46,20 +45,13 @@ class OpeningQueueTest {
     }
 
     private ControlPlane waiting(ControlPlane server) {
-        return (ControlPlane) Proxy.newProxyInstance(
-                ControlPlane.class.getClassLoader(),
-                new Class<?>[] {ControlPlane.class},
-                (proxy, method, arguments) -> {
-                    if (method.getName().equals("connectRing")) {
-                        connecting.countDown();
-                        goesOn.await();
-                    }
-                    try {
-                        return method.invoke(server, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return PlaneProxy.around(server, (method, arguments, rest) -> {
+            if (method.equals("connectRing")) {
+                connecting.countDown();
+                goesOn.await();
+            }
+            return rest.call();
+        });
     }
 
     private RpcQueue opened() throws Exception {

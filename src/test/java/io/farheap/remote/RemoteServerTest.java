@@ -14,12 +14,11 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -90,43 +89,37 @@ class RemoteServerTest {
     }
 
     private ControlPlane plane() {
-        Class<?>[] plane = {ControlPlane.class};
-        return (ControlPlane)
-                Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane, (proxy, method, arguments) -> {
-                    boolean hangs = method.getName().equals(hanging);
-                    if (hangs && before) {
-                        hang();
-                    }
-                    if (refusing && method.getName().equals("renewLease")) {
-                        throw new ControlException(Code.LEASE_EXPIRED, "gone");
-                    }
-                    if (method.getName().equals("abandon")) {
-                        // Else it may come first, and the late allocation is refused, not given back.
-                        granted.await();
-                    }
-                    try {
-                        Object result = method.invoke(Planes.of(memory), arguments);
-                        if (method.getName().equals("allocate")) {
-                            granted.countDown();
-                        }
-                        if (result instanceof ServerDescription told) {
-                            return new ServerDescription(
-                                    told.serverId(),
-                                    told.name(),
-                                    placed,
-                                    told.protocolVersion(),
-                                    boasting ? 1L << 40 : told.regionBytes(),
-                                    told.totalRegions(),
-                                    told.freeRegions());
-                        }
-                        if (hangs && !before) {
-                            hang();
-                        }
-                        return result;
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return PlaneProxy.around(Planes.of(memory), (method, arguments, rest) -> {
+            boolean hangs = method.equals(hanging);
+            if (hangs && before) {
+                hang();
+            }
+            if (refusing && method.equals("renewLease")) {
+                throw new ControlException(Code.LEASE_EXPIRED, "gone");
+            }
+            if (method.equals("abandon")) {
+                // Else it may come first, and the late allocation is refused, not given back.
+                granted.await();
+            }
+            Object result = rest.call();
+            if (method.equals("allocate")) {
+                granted.countDown();
+            }
+            if (result instanceof ServerDescription told) {
+                return new ServerDescription(
+                        told.serverId(),
+                        told.name(),
+                        placed,
+                        told.protocolVersion(),
+                        boasting ? 1L << 40 : told.regionBytes(),
+                        told.totalRegions(),
+                        told.freeRegions());
+            }
+            if (hangs && !before) {
+                hang();
+            }
+            return result;
+        });
     }
 
     private void hang() throws InterruptedException {

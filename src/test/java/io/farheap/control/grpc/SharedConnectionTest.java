@@ -12,8 +12,7 @@ import io.farheap.control.lease.LeaseKeeper;
 import io.farheap.control.plane.Caller;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
+import io.farheap.testing.PlaneProxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -89,25 +88,20 @@ class SharedConnectionTest {
 
     /** Renewals are answered lease by lease. */
     private ControlPlane watched() {
-        Class<?>[] type = {ControlPlane.class};
-        return (ControlPlane) Proxy.newProxyInstance(type[0].getClassLoader(), type, (proxy, method, arguments) -> {
+        return PlaneProxy.around(plane, (method, arguments, rest) -> {
             Caller caller = Caller.current();
             if (caller != null) {
                 // Else it is the server itself, which looks for what it serves beside.
                 connections.add(caller.connection());
             }
-            try {
-                Object result = method.invoke(plane, arguments);
-                if (method.getName().equals("renewLease")) {
-                    if (refused.contains((Long) arguments[0])) {
-                        throw new ControlException(Code.LEASE_EXPIRED, "gone");
-                    }
-                    renewed.add((Long) arguments[0]);
+            Object result = rest.call();
+            if (method.equals("renewLease")) {
+                if (refused.contains((Long) arguments[0])) {
+                    throw new ControlException(Code.LEASE_EXPIRED, "gone");
                 }
-                return result;
-            } catch (InvocationTargetException e) {
-                throw e.getCause();
+                renewed.add((Long) arguments[0]);
             }
+            return result;
         });
     }
 
