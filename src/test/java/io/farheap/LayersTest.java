@@ -54,7 +54,6 @@ class LayersTest {
             "migration",
             "procedure",
             "kv",
-            "procedure",
             "cache",
             "measure",
             "tier",

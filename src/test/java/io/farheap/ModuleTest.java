@@ -24,7 +24,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,18 +61,6 @@ class ModuleTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private static List<Path> sources(String... roots) throws IOException {
-        List<Path> found = new ArrayList<>();
-        for (String root : roots) {
-            if (Files.isDirectory(Path.of(root))) {
-                try (Stream<Path> files = Files.walk(Path.of(root))) {
-                    files.filter(file -> file.toString().endsWith(".java")).forEach(found::add);
-                }
-            }
-        }
-        return found;
-    }
-
     private static String packageOf(Path source, String root) {
         return Path.of(root).relativize(source.getParent()).toString().replace('/', '.');
     }
@@ -82,9 +69,9 @@ class ModuleTest {
     void theModuleExportsFewTypes() throws Exception {
         Set<String> exported = exported();
         Set<String> types = new TreeSet<>();
-        for (Path source : sources("src/main/java")) {
+        for (Path source : ProductSources.below(ProductSources.LIBRARY)) {
             String name = source.getFileName().toString().replace(".java", "");
-            String owner = packageOf(source, "src/main/java");
+            String owner = packageOf(source, ProductSources.LIBRARY);
             if (exported.contains(owner)
                     && !name.contains("-")
                     && Modifier.isPublic(
@@ -154,18 +141,18 @@ class ModuleTest {
         assertEquals(0, child.exitValue(), text);
     }
 
-    /** By what sources name, and in the library's own packages by what is beside them. */
+    /** Types that sources name, and, in the library's own packages, those of the same package. */
     @Test
     void whatStandsBesideTheLibraryUsesTheseUnexportedTypes() throws Exception {
         Set<String> exported = exported();
         Set<String> own = new TreeSet<>();
-        for (Path source : sources("src/main/java")) {
-            own.add(packageOf(source, "src/main/java") + "."
+        for (Path source : ProductSources.below(ProductSources.LIBRARY)) {
+            own.add(packageOf(source, ProductSources.LIBRARY) + "."
                     + source.getFileName().toString().replace(".java", ""));
         }
         Set<String> used = new TreeSet<>();
         for (String root : beside()) {
-            for (Path source : sources(root)) {
+            for (Path source : ProductSources.below(root)) {
                 String text = Files.readString(source);
                 String owner = packageOf(source, root);
                 Matcher named = NAMED.matcher(text);
@@ -190,16 +177,16 @@ class ModuleTest {
         assertEquals(
                 String.join("\n", Files.readAllLines(LIST)),
                 String.join("\n", used),
-                () -> LIST + " has what is used: whoever uses one more adds it there, if it must be");
+                () -> LIST + " lists the types in use: add one that must be used, too");
     }
 
     @Test
     void twoPackagesAndOneRoomImportGrpc() throws Exception {
         Set<String> importers = new TreeSet<>();
         List<String> roots = new ArrayList<>(beside());
-        roots.add("src/main/java");
+        roots.add(ProductSources.LIBRARY);
         for (String root : roots) {
-            for (Path source : sources(root)) {
+            for (Path source : ProductSources.below(root)) {
                 if (Files.readAllLines(source).stream()
                         .anyMatch(line -> GRPC.matcher(line).find())) {
                     importers.add(packageOf(source, root));
@@ -212,12 +199,6 @@ class ModuleTest {
     }
 
     private static List<String> beside() throws IOException {
-        List<String> roots = new ArrayList<>(List.of("src/bench/java", "src/soak/java", "src/jmh/java"));
-        try (Stream<Path> modules = Files.list(Path.of("modules"))) {
-            modules.map(module -> module.resolve("src/main/java").toString())
-                    .sorted()
-                    .forEach(roots::add);
-        }
-        return roots;
+        return ProductSources.beside("src/bench/java", "src/soak/java", "src/jmh/java");
     }
 }
