@@ -39,24 +39,36 @@ static int grower(uint64_t before, uint64_t after)
 	return 0;
 }
 
+/* Connects two queue pairs, the endpoint's and another, which it returns, to those of a child that then has a region.
+ */
+static struct ibv_qp *meet_with_two(struct endpoint *e, struct child *c, struct address to[2])
+{
+	struct address own[2];
+	char go;
+
+	endpoint_open(e, MEMORY_MEMFD, REGION, NULL);
+	struct ibv_qp *second = qp_create(e, NULL);
+
+	child_receive(c->socket, to, 2 * sizeof(*to));
+	own[0] = own[1] = address_of(e);
+	own[1].qpn = second->qp_num;
+	child_send(c->socket, own, sizeof(own));
+	qp_connect(e->qp, to[0].qpn);
+	qp_connect(second, to[1].qpn);
+	child_receive(c->socket, &go, 1);
+	return second;
+}
+
 static void region_that_grows(void)
 {
 	struct endpoint e;
-	struct address own[2], to[2];
+	struct address to[2];
 	struct child c = child_start("grower");
 	char go;
 
 	step("a region that its owner makes larger after it was mapped, used by another queue pair");
-	endpoint_open(&e, MEMORY_MEMFD, REGION, NULL);
-	struct ibv_qp *first = e.qp, *second = qp_create(&e, NULL);
+	struct ibv_qp *second = meet_with_two(&e, &c, to), *first = e.qp;
 
-	child_receive(c.socket, to, sizeof(to));
-	own[0] = own[1] = address_of(&e);
-	own[1].qpn = second->qp_num;
-	child_send(c.socket, own, sizeof(own));
-	qp_connect(first, to[0].qpn);
-	qp_connect(second, to[1].qpn);
-	child_receive(c.socket, &go, 1);
 	struct ibv_sge sge = sge_of(&e, 0, 8);
 	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, to[0], REGION - 8);
 
@@ -77,21 +89,13 @@ static void region_that_grows(void)
 static void region_that_grows_in_a_shortage(void)
 {
 	struct endpoint e;
-	struct address own[2], to[2];
+	struct address to[2];
 	struct child c = child_start("late grower");
 	char go;
 
 	step("a region that its owner makes larger, as its memory is, while there is none to map it once more");
-	endpoint_open(&e, MEMORY_MEMFD, REGION, NULL);
-	struct ibv_qp *first = e.qp, *second = qp_create(&e, NULL);
+	struct ibv_qp *second = meet_with_two(&e, &c, to), *first = e.qp;
 
-	child_receive(c.socket, to, sizeof(to));
-	own[0] = own[1] = address_of(&e);
-	own[1].qpn = second->qp_num;
-	child_send(c.socket, own, sizeof(own));
-	qp_connect(first, to[0].qpn);
-	qp_connect(second, to[1].qpn);
-	child_receive(c.socket, &go, 1);
 	struct ibv_sge sge = sge_of(&e, 0, 8);
 	struct ibv_send_wr near = one_sided(IBV_WR_RDMA_WRITE, &sge, to[0], 0);
 	struct ibv_send_wr far = one_sided(IBV_WR_RDMA_WRITE, &sge, to[0], REGION - 8);

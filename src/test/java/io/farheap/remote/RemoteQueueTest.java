@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.farheap.cache.SoftverbsFaults;
 import io.farheap.connection.Connection;
@@ -90,8 +91,8 @@ class RemoteQueueTest {
         assertEquals(new VerbCounts(1, 1, 2, 1, 8, 8, 5), queue.posted());
     }
 
-    @Test
-    void aHandlerThatPollsOrClosesIsRefusedAndAllTagsComeBackOnce() {
+    /** What a handler tries, beside taking its tag, leaves each tag to come once. */
+    private void tagsComeOnceThough(Runnable tried) {
         for (long tag = 0; tag < 8; tag++) {
             ok(queue.read(regions.get((int) tag % 2), 0, buffer, 8 * tag, 8, tag));
         }
@@ -99,12 +100,19 @@ class RemoteQueueTest {
         while (handed.size() < 8) {
             queue.poll((tag, outcome) -> {
                 handed.add(tag);
-                assertThrows(IllegalStateException.class, () -> queue.poll((again, as) -> handed.add(again)));
-                assertThrows(IllegalStateException.class, queue::close);
+                tried.run();
             });
         }
         assertEquals(8, handed.stream().distinct().count());
         assertEquals(0, queue.inFlight());
+    }
+
+    @Test
+    void aHandlerThatPollsOrClosesIsRefusedAndAllTagsComeBackOnce() {
+        tagsComeOnceThough(() -> {
+            assertThrows(IllegalStateException.class, () -> queue.poll((again, as) -> fail("handed twice: " + again)));
+            assertThrows(IllegalStateException.class, queue::close);
+        });
         ok(queue.read(regions.get(0), 0, buffer, 0, 8, 9));
         tags.await(queue, 1);
     }
@@ -112,19 +120,10 @@ class RemoteQueueTest {
     /** Either would take the completions that the poll is in the midst of. */
     @Test
     void aHandlerThatDisconnectsOrReconnectsIsRefusedAndAllTagsComeBackOnce() {
-        for (long tag = 0; tag < 8; tag++) {
-            ok(queue.read(regions.get((int) tag % 2), 0, buffer, 8 * tag, 8, tag));
-        }
-        List<Long> handed = new ArrayList<>();
-        while (handed.size() < 8) {
-            queue.poll((tag, outcome) -> {
-                handed.add(tag);
-                assertThrows(IllegalStateException.class, () -> queue.disconnect(attached.get(0), 100));
-                assertThrows(IllegalStateException.class, () -> queue.reconnect(attached.get(1), 101));
-            });
-        }
-        assertEquals(8, handed.stream().distinct().count());
-        assertEquals(0, queue.inFlight());
+        tagsComeOnceThough(() -> {
+            assertThrows(IllegalStateException.class, () -> queue.disconnect(attached.get(0), 100));
+            assertThrows(IllegalStateException.class, () -> queue.reconnect(attached.get(1), 101));
+        });
         assertTrue(queue.connected(attached.get(0)));
         assertTrue(queue.connected(attached.get(1)));
         queue.reconnect(attached.get(0), 9);
