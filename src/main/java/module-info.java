@@ -16,7 +16,7 @@ module io.farheap {
     requires jdk.jfr;
     requires transitive org.agrona;
     requires org.bytedeco.javacpp;
-    // Where the JVM has it, which is told so by --add-modules.
+    // If the JVM is started with --add-modules for it.
     requires static jdk.incubator.vector;
     requires static transitive micrometer.core;
     requires static transitive org.jspecify;

@@ -70,7 +70,7 @@ static int owner(void)
 		offer.qpns[i] = qps[i]->qp_num;
 	}
 	for (uint32_t step = 1; command != 'd'; step = 2) {
-		/* at first all, then every other one anew */
+		/* at first all, then every other one again */
 		for (uint32_t i = step - 1; i < REGIONS; i += step) {
 			if (regions[i])
 				deregister(regions[i]);

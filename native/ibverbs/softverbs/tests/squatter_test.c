@@ -1,6 +1,6 @@
 /*
- * Another user takes names of sockets by which processes are found, and takes callers or does not. Needs root, who
- * alone can be somebody else; every name is taken in a network namespace that has no other device.
+ * Another user takes names of sockets by which processes are found, and takes callers or does not. Needs root, which
+ * alone can act as another user; every name is taken in a network namespace that has no other device.
  */
 #include "../src/object/layout.h"
 #include "test.h"

@@ -33,5 +33,5 @@ struct sv_map *sv_map_get(
 void sv_map_put(struct sv_maps *maps, struct sv_map *map);
 /* Free mappings of regions that are gone from the owner's table; whether some are still used. */
 bool sv_maps_sweep(struct sv_maps *maps, const struct sv_mr_entry *regions);
-/* All of them, which nobody uses. */
+/* All of them, which have no users. */
 void sv_maps_release(struct sv_maps *maps);

@@ -38,7 +38,7 @@ final class CodedCache extends Cache {
     private final CodedCacheHost inside = new CodedCacheHost();
     private final AddressLimit capacity;
     private final RemoteMemory memory;
-    /** Null for a thread that is told of a lost server before they are there. */
+    /** Null for a thread that learns of a lost server before they are there. */
     private final CodedServers servers;
 
     private final DataPaths paths;

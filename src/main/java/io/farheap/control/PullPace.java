@@ -1,9 +1,11 @@
 package io.farheap.control;
 
+import io.farheap.control.plane.ControlPlane;
+
 /**
- * How a client leads a {@linkplain io.farheap.control.plane.ControlPlane#preparePull prepared pull}: the server copies
- * only what the client has cleared, in the order of addresses. Both sides count bytes from the beginning of the region,
- * and tell each other by RDMA WRITEs of 8 bytes.
+ * How a client leads a {@linkplain ControlPlane#preparePull prepared pull}: the server copies only what the client has
+ * cleared, in the order of addresses. Both sides count bytes from the beginning of the region, and tell each other by
+ * RDMA WRITEs of 8 bytes.
  *
  * <ul>
  *   <li>The server writes {@code offset} when its copy begins, and from then on, after each piece, up to where it has

@@ -2,11 +2,12 @@ package io.farheap.control;
 
 import io.farheap.coding.ErasureCode;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.ControlPlane;
 import java.util.List;
 
 /**
- * What a {@linkplain io.farheap.control.plane.ControlPlane#prepareRebuild rebuild} makes a region of: splits of an
- * erasure code that other servers have.
+ * What a {@linkplain ControlPlane#prepareRebuild rebuild} makes a region of: splits of an erasure code that other
+ * servers have.
  *
  * @param dataSplits k of the code
  * @param paritySplits r of the code

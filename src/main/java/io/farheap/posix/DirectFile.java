@@ -163,7 +163,7 @@ public final class DirectFile {
         }
     }
 
-    /** As a second one says, which allocates, if it fails too: the kernel may have told of the error once for all. */
+    /** As a second one says, which allocates, if it fails too: the kernel may report the error only once. */
     private int whySyncFailed() throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);

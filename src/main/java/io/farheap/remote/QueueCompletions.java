@@ -47,7 +47,7 @@ public final class QueueCompletions implements AutoCloseable {
     private int endingLeft;
     /** A connection has operations that no completion will come for. */
     private boolean refused;
-    /** Something is stashed or refused, or all is over: one load for what is rare. */
+    /** Something is stashed or refused, or the queue has ended: one load for what is rare. */
     private boolean more;
     /** A connection is being drained. */
     private boolean draining;

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  *       the middle of writing to it.
  * </ul>
  *
- * <p>Whoever makes or ends an end waits for its server with that link's lock, and never with the owner's gate, which is
- * claimed for the moments in which the owner must not use the end. So neither the owner nor the links to other servers
- * wait for a server that is silent.
+ * <p>A thread that makes or ends an end waits for its server with that link's lock, and never with the owner's gate,
+ * which is claimed for the moments in which the owner must not use the end. So neither the owner nor the links to other
+ * servers wait for a server that is silent.
  *
  * <p><b>Threads.</b> Any, but for an owner inside its gate, or one that claims it.
  *
@@ -102,7 +102,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     /**
-     * Connects to a server unless there is an end already, while the owner goes on.
+     * Connects to a server unless there is an end already, while the owner works.
      *
      * @param wanted asked with the gate claimed, when the server has answered
      * @return false if it is not wanted any more, or the links are shut
@@ -126,7 +126,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         try {
             used = gate.asked(() -> !shut && wanted.getAsBoolean() && use(link, server, made));
         } catch (Throwable e) {
-            // Nobody else knows of it.
+            // No other thread knows of it.
             Closeables.after(e, () -> close(made));
             throw e;
         }
@@ -141,7 +141,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         link.end = made;
         try {
             owner.use(server, made);
-            // Either this sees the loss, or whoever fails what is lost sees the end.
+            // Either this sees the loss, or the thread that fails what is lost sees the end.
             if (server.lost() != null) {
                 owner.fail(server);
             }

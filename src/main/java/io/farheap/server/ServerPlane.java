@@ -181,7 +181,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     /**
      * From now on leases are opened with the grant of a cache manager alone. Before clients are served.
      *
-     * @return told of each manager that introduces itself
+     * @return called with each manager that introduces itself
      */
     Consumer<ManagerKey> requireGrants() {
         GrantBook book = new GrantBook(id, System::nanoTime);

@@ -23,7 +23,7 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
- * The longest files, methods, parameter lists and field lists of the product. No number decides a cut: whoever reads a
+ * The longest files, methods, parameter lists and field lists of the product. No number decides a cut: a reviewer of a
  * change looks at them.
  */
 final class SourceSizes {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A cache leaves a server that is stopped: its sessions go on meanwhile, and the device is closed once the server's
+ * A cache leaves a server that is stopped: its sessions work meanwhile, and the device is closed once the server's
  * device lets go of what was connected to it.
  */
 @Timeout(300)

@@ -238,7 +238,7 @@ class ServerLinksTest {
         }
     }
 
-    /** Its owner may go on while the server is asked. */
+    /** Its owner works while the server is asked. */
     private void forget(RemoteMemory from, RemoteServer stopped, OwnedQueue queue) {
         AtomicInteger keptOut = new AtomicInteger();
         plane.stop(() -> {

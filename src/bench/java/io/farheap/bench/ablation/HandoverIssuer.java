@@ -27,7 +27,7 @@ final class HandoverIssuer implements RequestIssuer {
      * @param records which the other thread issues and closes
      * @param requests to the other thread
      * @param ended from it
-     * @param core that it keeps to, or {@link io.farheap.thread.ThreadAffinity#ANY}
+     * @param core that it keeps to, or {@link ThreadAffinity#ANY}
      */
     HandoverIssuer(RecordRequests records, LongQueue requests, LongQueue ended, int core) {
         this.records = records;

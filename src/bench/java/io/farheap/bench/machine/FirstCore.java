@@ -17,7 +17,7 @@ public final class FirstCore implements AutoCloseable {
 
     private final ExecutorService thread;
 
-    /** @param device whose cores these are; {@link io.farheap.thread.Cores#near} */
+    /** @param device whose cores these are; {@link Cores#near} */
     public FirstCore(String device) {
         List<Integer> cores = Cores.near(device);
         int core = cores.size() > 1 ? cores.getFirst() : ThreadAffinity.ANY;

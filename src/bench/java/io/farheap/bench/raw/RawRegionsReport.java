@@ -33,7 +33,7 @@ public final class RawRegionsReport {
         this.against = against;
     }
 
-    /** Fails where the options make no sense, with a sentence. */
+    /** Fails if the options make no sense, with a sentence. */
     public static Plan plan(
             List<RawOperation> operations, List<Long> sizes, List<Integer> regions, List<Integer> sessions) {
         for (RawOperation operation : operations) {
@@ -72,7 +72,7 @@ public final class RawRegionsReport {
             return 0;
         }
         PrintStream out = System.out;
-        // Until all is printed, the device stays open: where it is softverbs, its last close ends an invalid run.
+        // Until all is printed, the device stays open: if it is softverbs, its last close ends an invalid run.
         try (Context device = Devices.open();
                 RawRegions contest = new RawRegions(plan.regions(), Collections.max(plan.sessions()))) {
             BenchReport report = output.report(spec, device);

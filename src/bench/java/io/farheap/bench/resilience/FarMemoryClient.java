@@ -1,6 +1,7 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.remote.VerbCounts;
+import io.farheap.resilience.contract.CodedStatus;
 import java.lang.foreign.MemorySegment;
 
 /** One that requests, one request at a time, from a piece of memory of its own. One thread. */
@@ -25,7 +26,7 @@ interface FarMemoryClient extends AutoCloseable {
         return System.nanoTime();
     }
 
-    /** Of the request that has ended: one of {@link io.farheap.resilience.contract.CodedStatus}. */
+    /** Of the request that has ended: one of {@link CodedStatus}. */
     int status();
 
     /** Operations since it was opened; of those that share a session one has them all, and the others none. */

@@ -211,7 +211,7 @@ public final class CacheProcedures implements AutoCloseable {
     /**
      * Moves a region while no procedure uses it.
      *
-     * @throws io.farheap.control.ControlException where a server that has it does not answer; nothing has moved then
+     * @throws ControlException where a server that has it does not answer; nothing has moved then
      */
     public <T> T moving(int region, Supplier<T> move) {
         withdraw(region);

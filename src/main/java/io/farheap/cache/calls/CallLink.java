@@ -68,7 +68,9 @@ public final class CallLink {
         });
     }
 
-    /** If the server has not answered, it is asked again until it does, or is known to be gone: nobody waits here. */
+    /**
+     * If the server has not answered, it is asked again until it does, or is known to be gone: no thread waits here.
+     */
     private void fence(ServerRing before) {
         if (before.isOver()) {
             return;

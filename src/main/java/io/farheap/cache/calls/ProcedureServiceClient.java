@@ -54,7 +54,7 @@ final class ProcedureServiceClient implements AutoCloseable {
 
     /**
      * @param closesLater told of what is closed later
-     * @throws io.farheap.control.ControlException where the server does not answer
+     * @throws ControlException where the server does not answer
      */
     ProcedureServiceClient(Context context, RemoteServer server, Consumer<CompletableFuture<Void>> closesLater) {
         this.closesLater = closesLater;
@@ -76,7 +76,7 @@ final class ProcedureServiceClient implements AutoCloseable {
         lane = new RpcLane(server, ring.connection());
     }
 
-    /** @throws io.farheap.control.ControlException where the server does not answer */
+    /** @throws ControlException where the server does not answer */
     Registration register(int id, int flags, byte[] file) {
         Registration last = new Registration(CallFormat.MORE, "");
         for (int at = 0; at < file.length && last.outcome == CallFormat.MORE; at += CallFormat.CLASS_PIECE_BYTES) {
@@ -107,7 +107,7 @@ final class ProcedureServiceClient implements AutoCloseable {
      * Says where the cache's regions are; when it returns, no call uses what was said before.
      *
      * @param regions the server's, by virtual region; -1 where it does not have it
-     * @throws io.farheap.control.ControlException where the server does not answer
+     * @throws ControlException where the server does not answer
      */
     void map(long version, int[] regions) {
         int at = 0;

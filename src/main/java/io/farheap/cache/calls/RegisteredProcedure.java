@@ -35,7 +35,7 @@ public abstract class RegisteredProcedure {
     /** Why servers do not run it; empty for those that do. */
     private final Map<RemoteServer, String> servers = new ConcurrentHashMap<>();
 
-    /** How often these have changed: counted after a change, so that who asks before it looks sees that. */
+    /** How often these have changed: counted after a change, so that a thread that asks before it looks sees that. */
     private final AtomicInteger changes = new AtomicInteger();
 
     private volatile boolean registered = true;

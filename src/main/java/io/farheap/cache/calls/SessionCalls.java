@@ -487,7 +487,7 @@ public final class SessionCalls implements AutoCloseable {
         return links;
     }
 
-    /** Nobody looks for a server's answers any more, which its {@link #links} are to forget then. */
+    /** Looks for a server's answers no more; its {@link #links} are to forget it then. */
     void leave(RemoteServer server) {
         links.leave(server);
         calls.leave(server);

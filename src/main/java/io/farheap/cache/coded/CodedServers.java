@@ -32,7 +32,7 @@ public final class CodedServers implements AutoCloseable {
      * @param addresses HOST:PORT of each
      * @param capacity bytes
      * @param listener of the space's health, or null
-     * @throws CacheException where a server cannot be used, or refuses
+     * @throws CacheException if a server cannot be used, or refuses
      */
     public CodedServers(
             RemoteMemory memory,
@@ -80,8 +80,8 @@ public final class CodedServers implements AutoCloseable {
     /**
      * Uses another server, to which all sessions are connected.
      *
-     * @throws ControlException where not all of these are yet; they will try again
-     * @throws CacheException where it cannot be used, and all stays as it is
+     * @throws ControlException if not all of these are yet; they will try again
+     * @throws CacheException if it cannot be used; all stays as it is
      */
     public void add(String address) {
         RemoteServer server = attach(memory, address);
@@ -92,7 +92,7 @@ public final class CodedServers implements AutoCloseable {
                     + server.description().regionBytes() + " bytes, smaller than the cache's slabs of "
                     + space.slabBytes());
         }
-        // What cannot be connected now is later, by whoever has a slab there or needs one.
+        // A session that cannot be connected now connects later, if it needs a slab there.
         memory.connectQueues(server);
     }
 
@@ -107,8 +107,8 @@ public final class CodedServers implements AutoCloseable {
     /**
      * Moves all slabs off a server, and is done with it.
      *
-     * @param moved told of each
-     * @throws IllegalStateException where they have no other place
+     * @param moved called after each
+     * @throws IllegalStateException if they have no other place
      */
     public void retire(String address, Runnable moved) {
         RemoteServer server = CacheServers.get(memory.servers(), address);

@@ -1,6 +1,6 @@
 /**
- * What a request and its application have in common: how requests travel, how they end, who is told, and what is
- * counted. It stands on no other room; begin with {@link io.farheap.cache.contract.Completion} and
+ * What a request and its application have in common: how requests travel and end, the callbacks that say so, and what
+ * is counted. It stands on no other room; begin with {@link io.farheap.cache.contract.Completion} and
  * {@link io.farheap.cache.contract.Status}.
  */
 @NullMarked

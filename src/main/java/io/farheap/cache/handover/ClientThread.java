@@ -3,6 +3,7 @@ package io.farheap.cache.handover;
 import io.farheap.cache.session.BlockingRequests;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.thread.AgentThread;
+import io.farheap.thread.ThreadAffinity;
 import io.farheap.thread.idle.Idle;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -34,7 +35,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
 
     /**
      * @param worker its session, which it owns from its start on
-     * @param core to keep to, or {@link io.farheap.thread.ThreadAffinity#ANY}
+     * @param core to keep to, or {@link ThreadAffinity#ANY}
      */
     public ClientThread(BlockingRequests worker, String name, Idle idle, int core) {
         this.worker = worker;

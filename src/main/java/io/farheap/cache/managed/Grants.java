@@ -46,8 +46,7 @@ final class Grants {
     /**
      * Does what a server wants a grant for.
      *
-     * @throws io.farheap.control.ControlException as {@code action} does; GRANT_REFUSED where the manager's new grant
-     *     is refused too
+     * @throws ControlException as {@code action} does; GRANT_REFUSED where the manager's new grant is refused too
      */
     <T> T show(String address, Function<SignedGrant, T> action) {
         for (int attempt = 1; ; attempt++) {

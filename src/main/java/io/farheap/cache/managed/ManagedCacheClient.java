@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
-    /** The application, as far as it is told what its manager does. */
+    /** The application, as far as it learns what its manager does. */
     public interface Listener {
 
         /** As {@code ReclaimListener.reclaiming}. */
@@ -95,7 +95,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
      * @param candidates configurations that meet the objective; {@link io.farheap.manager.AllocationCandidate#ANY}
      *     where there is none
      * @param how regions move
-     * @param listener told of each reclaim, and when the lifetime is nearly over
+     * @param listener called at each reclaim, and when the lifetime nearly ends
      * @throws CacheException where no manager answers, or it refuses
      */
     public static ManagedCacheClient allocate(
@@ -336,7 +336,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
      * Asks for what the cache needs to be another; that is to follow.
      *
      * @param candidates of another objective; empty for the one that it has
-     * @throws io.farheap.control.ControlException as the manager does; BUSY where it is to be asked again
+     * @throws ControlException as the manager does; BUSY where it is to be asked again
      */
     public ManagedReshape reallocate(ManagedCache cache, long bytes, List<AllocationCandidate> candidates) {
         requireNotEnded();

@@ -1,5 +1,6 @@
 package io.farheap.cache.route;
 
+import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.time.TimeLimit;
@@ -31,10 +32,10 @@ public interface MigrationLinks extends AutoCloseable {
     /** Whether {@link #drain} would find nothing to do, for a caller that has executed a heavy fence. */
     boolean isDrained(RemoteRegion region);
 
-    /** As {@link io.farheap.migration.region.MigrationParticipant#drain}. */
+    /** As {@link MigrationParticipant#drain}. */
     boolean drain(RemoteRegion region);
 
-    /** As {@link io.farheap.migration.region.MigrationParticipant#drained}. */
+    /** As {@link MigrationParticipant#drained}. */
     boolean drained(RemoteRegion region);
 
     /** Ends all, and returns when that is done; they stay listed, for a migration that has to fence them. */

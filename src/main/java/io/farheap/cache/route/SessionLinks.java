@@ -151,8 +151,8 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
     }
 
     /**
-     * Shut before those beside are ended: who finds an end failed, and this not shut, fails what is beside it too. With
-     * the gate claimed, so that nothing is lost or drained in between.
+     * Shut before those beside are ended: a thread that finds an end failed, and this not shut, fails what is beside it
+     * too. With the gate claimed, so that nothing is lost or drained in between.
      */
     @Override
     public final void close() {

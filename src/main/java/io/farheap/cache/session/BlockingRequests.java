@@ -207,7 +207,7 @@ public final class BlockingRequests extends SessionRequests implements Completio
         if (isClosed()) {
             return;
         }
-        // Outside the try: who may not use the session must not end it either.
+        // Outside the try: a thread that may not use the session must not end it either.
         own();
         RuntimeException thrown = null;
         try {

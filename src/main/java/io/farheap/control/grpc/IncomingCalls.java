@@ -12,7 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Objects;
 
-/** Says of each call that a server takes who calls. */
+/** Names the caller of each call that a server takes. */
 final class IncomingCalls implements ServerInterceptor {
 
     private static final Context.Key<Caller> KEY = Context.key("farheap-caller");

@@ -3,7 +3,7 @@ package io.farheap.control.plane;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who calls a {@link ControlPlane} over the network, so that one client cannot take what others need.
+ * The caller of a {@link ControlPlane} over the network, so that one client cannot take what others need.
  *
  * @param host the peer's address: what a client can have only so many of
  * @param connection one of the host's, with its port: one client process with all of its caches, as a rule
@@ -17,7 +17,7 @@ public record Caller(String host, String connection) {
         return CURRENT.isBound() ? CURRENT.get() : null;
     }
 
-    /** Runs something on a caller's behalf, which goes on where the call is cancelled. */
+    /** Runs something on a caller's behalf, also after the call is cancelled. */
     public static void run(Caller caller, Runnable action) {
         ScopedValue.where(CURRENT, caller).run(action);
     }

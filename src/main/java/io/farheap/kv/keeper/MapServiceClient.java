@@ -2,6 +2,7 @@ package io.farheap.kv.keeper;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.control.ControlException;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
@@ -66,7 +67,7 @@ public final class MapServiceClient implements AutoCloseable {
     private long changedAt;
     private long reconnectAt;
 
-    /** @throws io.farheap.control.ControlException where the server serves no calls */
+    /** @throws ControlException where the server serves no calls */
     MapServiceClient(RemoteMemory remote, RemoteSpace space, int number) {
         this.space = space;
         this.number = number;

@@ -4,6 +4,7 @@ import io.farheap.kv.contract.BlockAudit;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SlotWord;
+import io.farheap.server.contract.SpaceListener;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -39,9 +40,9 @@ import java.util.function.IntFunction;
  * the order of these moves, the first once more at the end. One that was free, was written and became free again within
  * a look may be missed, but has a new version, or a new incarnation where it was taken over.
  *
- * <p>The dead write nothing any more: {@link io.farheap.server.contract.SpaceListener#openingEnded} says so, and with
- * several servers no sweep begins until all have. So a lost block's header has the highest incarnation that any word
- * has named it with, and the next one is safe to use.
+ * <p>The dead write nothing any more: {@link SpaceListener#openingEnded} says so, and with several servers no sweep
+ * begins until all have. So a lost block's header has the highest incarnation that any word has named it with, and the
+ * next one is safe to use.
  */
 final class LostBlockSweep {
 

@@ -325,7 +325,7 @@ public final class Reconnects {
         boolean connected = outcome == Outcome.DONE;
         line.ended(connected, System.nanoTime());
         // The queue uses a connection before this tells of it. Where it has failed since, a look at it may have found
-        // the line down, and done nothing: it is looked at again. A failure that is polled later is told by broke.
+        // the line down, and done nothing: it is looked at again. broke learns of a failure that is polled later.
         failed |= connected && !queue.connected(line.server);
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.migration.region;
 
+import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 
@@ -12,7 +13,7 @@ public interface MigrationParticipant {
     /**
      * Returns when the session can use a server: where its connection has failed, or it has none, it gets another.
      *
-     * @throws io.farheap.control.ControlException where the server does not answer
+     * @throws ControlException where the server does not answer
      */
     void ensureConnected(RemoteServer server);
 
@@ -25,14 +26,14 @@ public interface MigrationParticipant {
      *
      * @param region any of the server's that the cache holds
      * @return whether all have completed; where not, {@link #drained} tells
-     * @throws io.farheap.control.ControlException where it has failed and the server does not answer the fence
+     * @throws ControlException where it has failed and the server does not answer the fence
      */
     boolean drain(RemoteRegion region);
 
     /**
      * Whether the operations that the latest {@link #drain} awaits have completed.
      *
-     * @throws io.farheap.control.ControlException as {@link #drain}
+     * @throws ControlException as {@link #drain}
      */
     boolean drained(RemoteRegion region);
 

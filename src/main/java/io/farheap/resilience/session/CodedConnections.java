@@ -153,7 +153,8 @@ public final class CodedConnections implements FenceStatus {
         line.repairing = false;
         line.unreachable = outcome != Outcome.DONE;
         // The queue uses a connection before this tells of it. Where it has failed since, and that has been polled,
-        // broke found the line unconnected and did nothing: it is made anew, and not fenced before that. Where that has
+        // broke found the line unconnected and did nothing: it is made again, and not fenced before that. Where that
+        // has
         // not been polled, the queue takes it for connected, and so does this: broke comes with what has failed.
         if (outcome == Outcome.DONE && queue.connected(line.server)) {
             // The earlier connection was fenced first.

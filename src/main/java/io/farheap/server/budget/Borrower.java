@@ -1,5 +1,6 @@
 package io.farheap.server.budget;
 
+import io.farheap.control.ControlException;
 import io.farheap.control.plane.Caller;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,7 @@ public record Borrower(
 
     /**
      * @param budget one of the server's
-     * @throws io.farheap.control.ControlException INVALID_ARGUMENT where that would be too much
+     * @throws ControlException INVALID_ARGUMENT where that would be too much
      */
     public Budget.Loan lend(Budget budget, long amount) {
         return budget.lend(caller, leaseId, amount);

@@ -91,7 +91,7 @@ public final class Budget {
     /**
      * @param caller whom it is for, or null for somebody in this process
      * @param key of the lease that it is for, or null
-     * @throws io.farheap.control.ControlException INVALID_ARGUMENT where that would be too much
+     * @throws ControlException INVALID_ARGUMENT where that would be too much
      */
     public synchronized Loan lend(@Nullable Caller caller, @Nullable Object key, long amount) {
         check("the lease has ", key, lease, amount);

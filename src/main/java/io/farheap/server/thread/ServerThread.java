@@ -11,6 +11,7 @@ import io.farheap.server.fence.FailPoint;
 import io.farheap.thread.AgentThread;
 import io.farheap.thread.FailSafeLog;
 import io.farheap.thread.OwnerGate;
+import io.farheap.thread.ThreadAffinity;
 import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
@@ -74,7 +75,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private boolean begun;
 
     /**
-     * @param core where it runs, or {@link io.farheap.thread.ThreadAffinity#ANY}
+     * @param core where it runs, or {@link ThreadAffinity#ANY}
      * @param services what it works for beside its rings
      */
     ServerThread(Context context, int number, Idle idle, int core, Iterable<ServerService> services) {

@@ -24,7 +24,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     /** Told of what is written. */
     public interface Written {
 
-        /** Bytes of the log from an address on, which nobody changes any more. */
+        /** Bytes of the log from an address on, which no session changes any more. */
         void add(long from, ByteBuffer bytes);
     }
 
@@ -79,7 +79,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     private volatile BooleanSupplier compacted = () -> false;
 
     /**
-     * @param listener told of what is written, where that is to outlive the process
+     * @param listener gets what is written, if that is to outlive the process
      * @param mutableShare of the pages in memory that are updated in place, from 0 to 1
      */
     public LogThread(

@@ -16,7 +16,7 @@ public final class ListedSession {
 
     /**
      * @param name empty for one that nothing is remembered of
-     * @param owner is told when the session has ended
+     * @param owner called when the session has ended
      */
     public ListedSession(
             String name,

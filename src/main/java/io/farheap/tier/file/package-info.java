@@ -1,6 +1,6 @@
 /**
  * A log in a directory: segments' files, what is in the directory after a power cut, and the three engines that read
- * and write (threads, whoever polls, io_uring). Begin with {@link io.farheap.tier.file.FileLog}, then
+ * and write (threads, the polling thread, io_uring). Begin with {@link io.farheap.tier.file.FileLog}, then
  * {@link io.farheap.tier.file.FileHandle}.
  */
 @NullMarked

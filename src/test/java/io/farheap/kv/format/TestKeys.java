@@ -2,6 +2,7 @@ package io.farheap.kv.format;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.kv.TestSpace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -11,7 +12,7 @@ import java.util.Arrays;
 /** Keys of 8 bytes by number. */
 public final class TestKeys {
 
-    /** Of the maps of {@link io.farheap.kv.TestSpace}. */
+    /** Of the maps of {@link TestSpace}. */
     public static final KeyHash HASH = new KeyHash(0x0706050403020100L, 0x0F0E0D0C0B0A0908L);
 
     private static final int FINGERPRINT = 7;

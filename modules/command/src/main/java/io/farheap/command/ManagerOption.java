@@ -1,5 +1,6 @@
 package io.farheap.command;
 
+import io.farheap.control.ControlException;
 import io.farheap.manager.grpc.ManagerClient;
 import java.util.List;
 import picocli.CommandLine.Option;
@@ -15,7 +16,7 @@ public final class ManagerOption {
             description = "Cache managers, of which the first that leads is asked; with commas between.")
     private List<String> addresses;
 
-    /** @throws io.farheap.control.ControlException where none of them answers */
+    /** @throws ControlException where none of them answers */
     public ManagerClient connect() {
         return ManagerClient.connectFirst(addresses);
     }

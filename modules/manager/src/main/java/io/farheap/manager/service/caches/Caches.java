@@ -95,7 +95,7 @@ public final class Caches {
         return cache;
     }
 
-    /** @throws io.farheap.control.ControlException NOT_FOUND */
+    /** @throws ControlException NOT_FOUND */
     public void requireNotEnded(long id) {
         if (ended.containsKey(id)) {
             throw new ControlException(Code.NOT_FOUND, "cache " + hex(id) + " has ended: " + WHY);

@@ -74,10 +74,7 @@ public final class Tenants {
         return Math.max(cache.capacity(), cache.wanted());
     }
 
-    /**
-     * @throws io.farheap.control.ControlException OUT_OF_MEMORY where a tenant must not have one more cache of so many
-     *     bytes
-     */
+    /** @throws ControlException OUT_OF_MEMORY where a tenant must not have one more cache of so many bytes */
     public void requireNew(String tenant, long bytes) {
         Quota quota = quotas.getOrDefault(tenant, Quota.NONE);
         Use use = use(tenant);
@@ -90,10 +87,7 @@ public final class Tenants {
         requireBytes(tenant, bytes);
     }
 
-    /**
-     * @throws io.farheap.control.ControlException OUT_OF_MEMORY where a cache is to be larger, and its tenant must not
-     *     have so much
-     */
+    /** @throws ControlException OUT_OF_MEMORY where a cache is to be larger, and its tenant must not have so much */
     public void requireLarger(CacheRecord cache, long bytes) {
         long more = bytes - bytes(cache);
         if (more > 0) {

@@ -3,6 +3,7 @@ package io.farheap.manager.service.commands;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.farheap.command.Sizes;
+import io.farheap.control.ControlException;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
@@ -32,7 +33,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         caches = List.copyOf(caches);
     }
 
-    /** @throws io.farheap.control.ControlException as its calls do */
+    /** @throws ControlException as its calls do */
     static Overview of(CacheManager manager) {
         long epoch = manager.hello(CacheManager.PROTOCOL_VERSION);
         List<ServerReport> servers = manager.servers();

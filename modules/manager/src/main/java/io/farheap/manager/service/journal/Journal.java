@@ -45,7 +45,7 @@ public final class Journal {
     static final class Group {
         private final List<StateChange> changes = new ArrayList<>();
         private int bytes;
-        /** Completed without the lock; with a {@link io.farheap.control.ControlException} where it is not on disk. */
+        /** Completed without the lock; with a {@link ControlException} where it is not on disk. */
         private final CompletableFuture<@Nullable Void> outcome = new CompletableFuture<>();
     }
 
@@ -148,8 +148,7 @@ public final class Journal {
     /**
      * Returns when a group is on disk, and so all before it. Without the lock.
      *
-     * @throws io.farheap.control.ControlException it is not, and has not happened: UNAVAILABLE where another manager
-     *     leads, else INTERNAL
+     * @throws ControlException it is not, and has not happened: UNAVAILABLE where another manager leads, else INTERNAL
      */
     static void await(@Nullable Group group) {
         if (group == null) {

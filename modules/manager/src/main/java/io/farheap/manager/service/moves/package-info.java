@@ -1,6 +1,6 @@
 /**
- * Which caches leave which servers: since these leave, or since another costs less. It stands on caches and servers;
- * begin with {@link io.farheap.manager.service.moves.PlannedMoves}; a move that nobody has to make is
+ * Which caches leave which servers: because these leave, or because another costs less. It stands on caches and
+ * servers; begin with {@link io.farheap.manager.service.moves.PlannedMoves}; a move that only saves costs is
  * {@link io.farheap.manager.service.moves.CostRebalancer}'s.
  */
 @NullMarked

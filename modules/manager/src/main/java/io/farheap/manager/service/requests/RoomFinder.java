@@ -49,8 +49,7 @@ public final class RoomFinder {
      * @param action gives the cache its room, or finds none
      * @param fits whether there is room, with the lock
      * @param quotes which servers would give it room, with the lock
-     * @throws io.farheap.control.ControlException OUT_OF_MEMORY, BUSY where it is to ask again; what else the action
-     *     throws
+     * @throws ControlException OUT_OF_MEMORY, BUSY where it is to ask again; what else the action throws
      */
     public Allocation find(
             long cacheId, Supplier<Allocation> action, BooleanSupplier fits, Supplier<Optional<Quote>> quotes) {

@@ -1,6 +1,6 @@
 /**
- * What clients ask for: room for a new cache, another capacity or objective, what has moved, and the end of a cache;
- * where there is no room, who waits for it. It stands on supply, moves and caches; begin with
+ * What clients ask for: room for a new cache, another capacity or objective, what has moved, and the end of a cache; if
+ * there is no room, what waits for it. It stands on supply, moves and caches; begin with
  * {@link io.farheap.manager.service.requests.RoomFinder}, then {@link io.farheap.manager.service.requests.Admission}
  * and {@link io.farheap.manager.service.requests.Reallocations}.
  */

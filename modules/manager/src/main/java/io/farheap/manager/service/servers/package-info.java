@@ -1,6 +1,6 @@
 /**
- * The memory servers that a manager knows: what they reported, what they have to give, and who comes, leaves and is
- * gone. Begin with {@link io.farheap.manager.service.servers.Servers}, then
+ * The memory servers that a manager knows: what they reported, what they have to give, and which server comes, leaves
+ * and is gone. Begin with {@link io.farheap.manager.service.servers.Servers}, then
  * {@link io.farheap.manager.service.servers.ServerMembership}.
  */
 @NullMarked

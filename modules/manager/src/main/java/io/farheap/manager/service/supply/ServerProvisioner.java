@@ -72,8 +72,8 @@ public final class ServerProvisioner {
      * @param refused why it does not get what it needs now
      * @param seen {@link Fleet#latest} before that was so
      * @param until as {@code nanoTime}: then it is told to ask again
-     * @throws io.farheap.control.ControlException OUT_OF_MEMORY where no server will come, or none came in time; BUSY
-     *     where it is to ask again
+     * @throws ControlException OUT_OF_MEMORY where no server will come, or none came in time; BUSY where it is to ask
+     *     again
      */
     public void await(long cacheId, Supplier<Optional<Quote>> quotes, ControlException refused, long seen, long until) {
         if (!fleet.canStart()) {
@@ -107,7 +107,7 @@ public final class ServerProvisioner {
      *
      * @param seen as {@link #await}
      * @param until as {@link #await}
-     * @throws io.farheap.control.ControlException BUSY where it is to ask again
+     * @throws ControlException BUSY where it is to ask again
      */
     public void awaitRoom(long cacheId, long seen, long until) {
         boolean late = fleet.latest() == seen ? !awaitNews(until) : System.nanoTime() - until >= 0;
