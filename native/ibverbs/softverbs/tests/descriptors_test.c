@@ -26,11 +26,12 @@ struct shortage {
 	int taken[MOST], count;
 };
 
-/* All but so many are taken. */
+/* All but so many are taken. The helper has none that it would give back in the shortage. */
 static void run_short(struct shortage *s, int spare)
 {
 	struct rlimit few;
 
+	callers_dismissed();
 	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &s->before), 0);
 	few = s->before;
 	few.rlim_cur = MOST;
@@ -356,21 +357,31 @@ static void number_of_another(void)
 {
 	struct endpoint e;
 	struct stat st;
-	FILE *next = fopen("/proc/sys/kernel/shm_next_id", "w");
+	uint64_t until = now_ns() + PATIENCE_NS;
+	int id = -1;
 
 	endpoint_open(&e, MEMORY_MEMFD, PAGE, NULL);
 	CHECK_EQ(fstat(e.memfd, &st), 0);
-	if (!next || fprintf(next, "%llu", (unsigned long long)st.st_ino) < 0 || fclose(next)) {
-		step("not tested: the next number cannot be asked for");
-		endpoint_close(&e);
-		return;
+	/* the next number is the machine's: another process may take it, or change it */
+	while (id < 0 || (ino_t)id != st.st_ino) {
+		FILE *next = fopen("/proc/sys/kernel/shm_next_id", "w");
+
+		if (id >= 0)
+			CHECK_EQ(shmctl(id, IPC_RMID, NULL), 0);
+		if (now_ns() > until)
+			overdue(__FILE__, __LINE__, "memory with that number");
+		if (!next || fprintf(next, "%llu", (unsigned long long)st.st_ino) < 0 || fclose(next)) {
+			step("not tested: the next number cannot be asked for");
+			endpoint_close(&e);
+			return;
+		}
+		id = shmget(IPC_PRIVATE, PAGE, IPC_CREAT | 0600);
+		CHECK(id >= 0);
 	}
-	int id = shmget(IPC_PRIVATE, PAGE, IPC_CREAT | 0600);
 	void *at = shmat(id, NULL, 0);
 
 	CHECK(at != (void *)-1);
 	CHECK_EQ(shmctl(id, IPC_RMID, NULL), 0);
-	CHECK_EQ(id, st.st_ino);
 	struct ibv_mr *mr = ibv_reg_mr(e.pd, at, PAGE, ALL_ACCESS);
 
 	CHECK(mr);

@@ -520,21 +520,33 @@ struct sv_qp_entry *entry_of_peer(const struct sv_qp_entry *own)
 	fail(__FILE__, __LINE__, "the peer's control segment is mapped");
 }
 
-/* 0 or errno. */
-static int call(uint32_t qpn)
+/* A socket that is connected to that slot's, or -1 with errno. */
+static int call_slot(uint32_t slot)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
-	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "softverbs/%u/%u", geteuid(), qpn / SV_QPS);
+	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "softverbs/%u/%u", geteuid(), slot);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	CHECK(fd >= 0);
-	int error =
-	    connect(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n))
-	        ? errno
-	        : 0;
+	if (connect(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n))) {
+		int error = errno;
 
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+/* 0 or errno. */
+static int call(uint32_t qpn)
+{
+	int fd = call_slot(qpn / SV_QPS);
+
+	if (fd < 0)
+		return errno;
 	close(fd);
-	return error;
+	return 0;
 }
 
 void callers_queue(uint32_t qpn)
@@ -555,4 +567,18 @@ void callers_taken(uint32_t qpn)
 		if (now_ns() > until)
 			overdue(__FILE__, __LINE__, "a process takes its callers");
 	CHECK_EQ(error, 0);
+}
+
+void callers_dismissed(void)
+{
+	struct pollfd hang_up;
+
+	if (!footprint_now().threads)
+		return;
+	hang_up.fd = call_slot(own_segment()->header.slot);
+	hang_up.events = 0;
+	CHECK(hang_up.fd >= 0);
+	if (poll(&hang_up, 1, (int)(PATIENCE_NS / 1000000)) != 1)
+		overdue(__FILE__, __LINE__, "the helper dismisses its callers");
+	close(hang_up.fd);
 }

@@ -139,6 +139,11 @@ struct footprint footprint_after(const struct footprint *before);
  */
 void callers_queue(uint32_t qpn);
 void callers_taken(uint32_t qpn);
+/*
+ * Waits until this process's helper, if it has one, has closed the connection of every caller that came before. It
+ * accepts them in turn, and until it has closed one, that caller costs this process a descriptor.
+ */
+void callers_dismissed(void);
 
 /* This process's control segment, as the device and its peers see it (../src/object/layout.h). */
 struct sv_segment *own_segment(void);

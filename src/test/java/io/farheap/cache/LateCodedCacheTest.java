@@ -39,7 +39,7 @@ class LateCodedCacheTest {
     private static final long LATE_NANOS = 1_000_000;
     private static final long FOREVER_NANOS = 3_600_000_000_000L;
     private static final int SERVERS = 5;
-    private static final int ROUNDS = Effort.either(40, 100);
+    private static final int ROUNDS = Effort.either(12, 100);
 
     private final Cluster cluster = new Cluster(1, 1, 1, 1);
 

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -82,6 +83,7 @@ class EnsembleTest {
     }
 
     @Test
+    @Tag("full")
     void whatOneWritesTheOthersHaveWithoutIt() {
         startAll();
         Set<CacheRecord> caches = new HashSet<>();
@@ -104,6 +106,7 @@ class EnsembleTest {
     }
 
     @Test
+    @Tag("full")
     void itSurvivesTheEndOfAll() {
         startAll();
         try (ZooKeeperStore store = open(2)) {
@@ -120,6 +123,7 @@ class EnsembleTest {
     }
 
     @Test
+    @Tag("full")
     void oneOfThreeWritesNothing() {
         startAll();
         stop(1);
@@ -131,6 +135,7 @@ class EnsembleTest {
     }
 
     @Test
+    @Tag("full")
     void ofTwoWhoBelieveThatTheyLeadTheOlderOneCannotWrite() {
         startAll();
         try (ZooKeeperStore old = open(1);
@@ -196,6 +201,7 @@ class EnsembleTest {
     }
 
     @Test
+    @Tag("full")
     void aDirectoryIsOneMembersOnly() {
         startAll();
         Path first = directory.resolve("m1");

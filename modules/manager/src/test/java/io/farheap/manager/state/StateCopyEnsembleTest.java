@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -115,6 +116,7 @@ class StateCopyEnsembleTest {
 
     /** It is interrupted when no manager opens it any more; its members can be started all the same, to finish. */
     @Test
+    @Tag("full")
     void fromThreeToAManagerAloneAndNoneOfThemLeadsAgain() {
         start(1);
         try (ZooKeeperStore store = open(1)) {
@@ -152,6 +154,7 @@ class StateCopyEnsembleTest {
 
     /** What one of three alone has need not be what counts. */
     @Test
+    @Tag("full")
     void fromOneOfThreeWithoutTheOthersNothingIsCopied() {
         start(1);
         try (ZooKeeperStore store = open(1)) {
