@@ -465,9 +465,9 @@ static void named_and_gone(void)
 	CHECK_EQ(softverbs_control("order=strict"), 0);
 }
 
-static void builders(void)
+/* Both sides, of which ours builds its work requests by calls. */
+static struct ibv_qp_ex *open_builder(void)
 {
-	step("ibv_wr_*: a list of several kinds, inline, aborted, refused as a whole");
 	open_both(NULL, NULL);
 	CHECK_EQ(ibv_destroy_qp(a.qp), 0);
 	struct ibv_qp_init_attr_ex init = {.send_cq = a.cq,
@@ -483,11 +483,19 @@ static void builders(void)
 	CHECK(a.qp);
 	connect_both();
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(a.qp);
-	struct address to = address_of(&b);
-	uint64_t value = 0x123456789abcdefull;
 
 	CHECK(ex);
 	CHECK(!ibv_qp_to_qp_ex(b.qp));
+	return ex;
+}
+
+static void builders(void)
+{
+	step("ibv_wr_*: a list of several kinds, inline, aborted, refused as a whole");
+	struct ibv_qp_ex *ex = open_builder();
+	struct address to = address_of(&b);
+	uint64_t value = 0x123456789abcdefull;
+
 	post_receive(&b, 6, 512, 64);
 	*(uint64_t *)(b.buffer + 8) = 5;
 	ibv_wr_start(ex);
@@ -525,6 +533,59 @@ static void builders(void)
 	}
 	CHECK_EQ(ibv_wr_complete(ex), ENOMEM);
 	CHECK_EQ(*(uint64_t *)b.buffer, 0x123456789abcdefull);
+	close_both();
+}
+
+/* One that is built, by now: it succeeds. */
+static void built(struct ibv_qp_ex *ex)
+{
+	CHECK_EQ(ibv_wr_complete(ex), 0);
+	CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+}
+
+static void built_inline(void)
+{
+	step("ibv_wr_*: what sets a request's data says whether it is inline, and no flag; of two, the last counts");
+	struct ibv_qp_ex *ex = open_builder();
+	struct address to = address_of(&b);
+	uint64_t value = 7;
+
+	for (uint32_t i = 0; i < 256; i++)
+		a.buffer[i] = (uint8_t)(i + 1);
+	ex->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+	/* at first while nothing was ever inline; the second is more than may be */
+	for (uint32_t length = 8; length <= 256; length += 248) {
+		memset(b.buffer, 0, 256);
+		ibv_wr_start(ex);
+		ibv_wr_rdma_write(ex, to.rkey, to.addr);
+		ibv_wr_set_sge(ex, a.mr->lkey, (uintptr_t)a.buffer, length);
+		built(ex);
+		CHECK(memcmp(a.buffer, b.buffer, length) == 0);
+	}
+	*(uint64_t *)b.buffer = 5;
+	ibv_wr_start(ex);
+	ibv_wr_atomic_fetch_add(ex, to.rkey, to.addr, 4);
+	ibv_wr_set_sge(ex, a.mr->lkey, (uintptr_t)a.buffer + 256, 8);
+	built(ex);
+	CHECK_EQ(*(uint64_t *)b.buffer, 9);
+	ibv_wr_start(ex);
+	ibv_wr_rdma_write(ex, to.rkey, to.addr); /* of nothing */
+	built(ex);
+	CHECK_EQ(*(uint64_t *)b.buffer, 9);
+
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_start(ex);
+	ibv_wr_rdma_write(ex, to.rkey, to.addr);
+	ibv_wr_set_inline_data(ex, &value, sizeof(value));
+	ibv_wr_set_sge(ex, a.mr->lkey, (uintptr_t)a.buffer, 64);
+	built(ex);
+	CHECK(memcmp(a.buffer, b.buffer, 64) == 0);
+	ibv_wr_start(ex);
+	ibv_wr_rdma_write(ex, to.rkey, to.addr);
+	ibv_wr_set_sge(ex, a.mr->lkey, (uintptr_t)a.buffer, 64);
+	ibv_wr_set_inline_data(ex, &value, sizeof(value));
+	built(ex);
+	CHECK_EQ(*(uint64_t *)b.buffer, 7);
 	close_both();
 }
 
@@ -702,6 +763,7 @@ int main(void)
 	window_of_another();
 	named_and_gone();
 	builders();
+	built_inline();
 	extended_cq();
 	address_spaces();
 	huge_region();

@@ -153,7 +153,7 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	atomic_fetch_sub(&sv_config.registered, ibmr->length);
 	sv_files_release(mr->files);
 	if (mapped)
-		sv_peers_wake(); /* they still map it: memory that is freed here must not live on there */
+		sv_peers_unmap(mr->index); /* memory that is freed here must not live on there */
 	atomic_fetch_sub(&sv_pd(ibmr->pd)->users, 1);
 	sv_context_put(ibmr->context);
 	free(mr);

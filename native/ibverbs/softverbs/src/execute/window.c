@@ -21,7 +21,7 @@ static void release(struct sv_mw *mw)
 	if (!mw->region)
 		return;
 	if (mw->region->entry->kind == SV_MR_SHARED)
-		sv_peers_wake();
+		sv_peers_unmap(mw->slot.index);
 	atomic_fetch_sub(&mw->region->windows, 1);
 	mw->region = NULL;
 }

@@ -23,12 +23,13 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 10u
+#define SV_ABI 11u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
 #define SV_SRQS 1024u
 #define SV_MRS 65536u
+#define SV_GONE 4096u /* a power of two */
 #define SV_SEGMENT_SIZE (1ull << 30)
 #define SV_LINE 64
 #define SV_DEVICES 16u /* a power of two */
@@ -65,6 +66,16 @@ struct sv_mr_entry {
 	uint64_t offset; /* of addr in the file */
 };
 _Static_assert(sizeof(struct sv_mr_entry) == 64, "one line per region");
+
+/*
+ * The last of the regions that are gone, of those that peers may map: so a peer that is woken looks at these, and not
+ * at all that it has mapped. They are counted, and the index of each is at its number, until SV_GONE more are gone.
+ */
+struct sv_gone {
+	_Alignas(SV_LINE) _Atomic uint32_t count; /* stored after the index */
+	_Alignas(SV_LINE) _Atomic uint16_t indices[SV_GONE];
+};
+_Static_assert(SV_MRS == 1 << 16, "an index has 16 bits");
 
 struct sv_cq_entry {
 	_Alignas(SV_LINE) _Atomic uint32_t arrivals; /* by peers: bumped after each receive record */
@@ -207,5 +218,6 @@ struct sv_segment {
 	_Alignas(4096) struct sv_cq_entry cqs[SV_CQS];
 	_Alignas(4096) struct sv_rq_entry srqs[SV_SRQS];
 	_Alignas(4096) struct sv_mr_entry mrs[SV_MRS];
+	_Alignas(4096) struct sv_gone gone;
 	_Alignas(4096) uint8_t rings[]; /* up to SV_SEGMENT_SIZE */
 };

@@ -64,7 +64,10 @@ struct sv_qp {
 	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
 	uint64_t operations;  /* executed, while they are counted */
 	bool waiting;         /* its bit is set (waiting.c) */
-	bool bounded;         /* the thread that runs its sends may not connect or map; under the send lock */
+	/* of the thread that runs its sends, under the send lock */
+	bool bounded; /* it may not connect or map */
+	bool helped;  /* it is the helper, which populates what it maps when it has let go of its locks */
+	bool mapped;  /* and there may be something to populate */
 
 	/* receive side */
 	struct sv_lock recv_lock;

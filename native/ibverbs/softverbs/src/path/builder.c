@@ -68,7 +68,8 @@ static struct built *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 	memset(w, 0, sizeof(*w));
 	w->wr.wr_id = ex->wr_id;
 	w->wr.opcode = opcode;
-	w->wr.send_flags = ex->wr_flags;
+	/* not the program's to say: a request is inline if its data was set so */
+	w->wr.send_flags = ex->wr_flags & ~(unsigned)IBV_SEND_INLINE;
 	return w;
 }
 
@@ -225,6 +226,7 @@ static void set_sge_list(struct ibv_qp_ex *ex, size_t count, const struct ibv_sg
 	if (!w || !grow(b, (void **)&b->sges, &room, b->sge_count + count, sizeof(*b->sges)))
 		return;
 	b->sge_room = (uint32_t)room;
+	w->wr.send_flags &= ~(unsigned)IBV_SEND_INLINE; /* of what a request is given, the last counts */
 	w->sge = b->sge_count;
 	w->sges = (uint32_t)count;
 	if (count)

@@ -18,6 +18,7 @@
 #include "path/qp_state.h"
 #include "path/rq.h"
 #include "path/waiting.h"
+#include "peer/map.h"
 #include "peer/peer.h"
 #include "peer/remote.h"
 #include "peer/watch.h"
@@ -111,7 +112,7 @@ static uint64_t look_at_waiting(bool only_if_free)
 {
 	static struct sv_qp *waiting[SV_QPS];
 	uint64_t next = SV_NOTHING_DUE, now = sv_now_ns();
-	bool taken = false;
+	bool taken = false, mapped = false;
 
 	if (!only_if_free)
 		pthread_mutex_lock(&sv_process.lock);
@@ -132,7 +133,7 @@ static uint64_t look_at_waiting(bool only_if_free)
 			}
 			if (qp->failing)
 				sv_qp_fail_finish(qp);
-			sv_send_progress(qp, now);
+			mapped = sv_send_progress_helped(qp, now) || mapped;
 			if (rests_for_long(qp->index, now))
 				sv_waiting_rest(qp);
 			sv_unlock(&qp->lock, false);
@@ -142,6 +143,8 @@ static uint64_t look_at_waiting(bool only_if_free)
 			next = due;
 	}
 	pthread_mutex_unlock(&sv_process.lock);
+	if (mapped)
+		sv_peers_populate();
 	return taken ? 0 : next;
 }
 
@@ -149,7 +152,8 @@ static uint64_t look_at_waiting(bool only_if_free)
 static bool look_around(void)
 {
 	static bool bereaved; /* some QP may still not know */
-	bool found = sv_peers_find_dead(), sweep = sv_peers_sweep(), all = true;
+	bool found = sv_peers_find_dead(), all = true;
+	uint64_t holders = sv_peers_sweep();
 
 	bereaved = bereaved || found;
 	sv_ports_follow();
@@ -157,7 +161,7 @@ static bool look_around(void)
 	pthread_mutex_lock(&sv_process.lock);
 	sv_cq_fail_users();
 	for (uint32_t i = 0; i < SV_QPS; i++)
-		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, sweep))
+		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, holders & sv_holder(i)))
 			all = false;
 	/* by peers that died before they wrote their events, or had no descriptor left to do so */
 	bool owed = atomic_exchange(&sv_process.segment->header.events_owed, 0);
@@ -169,7 +173,7 @@ static bool look_around(void)
 		if (sv_process.srqs[i])
 			sv_srq_look(sv_process.srqs[i]);
 	pthread_mutex_unlock(&sv_process.lock);
-	if (sweep)
+	if (holders)
 		sv_peers_sweep();
 	bereaved = bereaved && !all;
 	return all;

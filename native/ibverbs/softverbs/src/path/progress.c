@@ -158,6 +158,15 @@ void sv_send_progress(struct sv_qp *qp, uint64_t now)
 	progress(qp, now, NULL);
 }
 
+bool sv_send_progress_helped(struct sv_qp *qp, uint64_t now)
+{
+	qp->helped = true;
+	qp->mapped = false;
+	sv_send_progress(qp, now);
+	qp->helped = false;
+	return qp->mapped;
+}
+
 void sv_send_progress_bounded(struct sv_qp *qp, uint64_t now, uint64_t *bytes)
 {
 	progress(qp, now, bytes);

@@ -1,11 +1,14 @@
 /* Running sends that wait. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sv_qp;
 
 /* Under the send lock. What is due at a time is looked at as of `now`, in ns. */
 void sv_send_progress(struct sv_qp *qp, uint64_t now);
+/* The same for the helper thread. Whether it is to populate what was mapped (sv_peers_populate), under no lock. */
+bool sv_send_progress_helped(struct sv_qp *qp, uint64_t now);
 /*
  * So much a poll does for sends that waited, in bytes: from Java it is a critical call, for the end of which the whole
  * JVM waits at a safepoint.

@@ -1,8 +1,20 @@
 /*
  * Mappings of a peer's memory regions. A queue pair asks for one when it first meets a region, so they are found by the
  * region's index: of a list of all, each of thousands of regions would be a walk past the others.
+ *
+ * Posts and polls take the peer's lock for what they have not met yet, and must not wait long for it. So under it a
+ * region is mapped, which is a system call or a few, and not populated or unmapped, which takes up to a second for
+ * gigabytes. A mapping can be used before it is populated. Whoever mapped it populates it once it has let go of the
+ * lock: a post at once, so that later ones to that region are fast; the helper thread when it has let go of its other
+ * locks, too. One that is done with leaves: it is not found any more, and the helper unmaps it when its last user is
+ * gone.
+ *
+ * The helper is woken when regions are gone. Its sweep looks at those that the owner names, and then at the queue pairs
+ * that may use what leaves. What else is mapped costs it nothing, unless so many have gone that the owner does not name
+ * them all any more: then it looks at everything, once.
  */
 #include "base/calls.h"
+#include "base/populate.h"
 #include "object/layout.h"
 #include "peer/map.h"
 
@@ -69,8 +81,7 @@ static struct sv_map *map_anew(struct sv_maps *maps, int fd_dir, uint32_t key, c
 	uint64_t bytes = (skip + entry->length + page - 1) & ~(page - 1);
 
 	struct sv_map *map = sv_calloc(1, sizeof(*map));
-	/* populate: a first touch through a second mapping costs more than the copy */
-	void *at = map ? sv_mmap(bytes, MAP_POPULATE, fd, start) : MAP_FAILED;
+	void *at = map ? sv_mmap(bytes, 0, fd, start) : MAP_FAILED;
 
 	int error = errno;
 
@@ -84,105 +95,192 @@ static struct sv_map *map_anew(struct sv_maps *maps, int fd_dir, uint32_t key, c
 	struct sv_map **bucket = bucket_of(maps, key);
 
 	*map = (struct sv_map){.next = *bucket,
+	    .next_fresh = maps->fresh,
 	    .key = key,
-	    .users = 1,
 	    .ino = entry->ino,
 	    .offset = entry->offset,
 	    .base = (uint8_t *)at + skip,
 	    .bytes = entry->length,
 	    .mapping = at,
 	    .length = bytes};
-	*bucket = map;
+	*bucket = maps->fresh = map;
 	return map;
 }
 
-static void unmap(struct sv_map **at)
+static bool take_fresh(struct sv_maps *maps, const struct sv_map *map)
+{
+	struct sv_map **at = &maps->fresh;
+
+	while (*at && *at != map)
+		at = &(*at)->next_fresh;
+	if (!*at)
+		return false;
+	*at = map->next_fresh;
+	return true;
+}
+
+static void leave(struct sv_maps *maps, struct sv_map **at)
 {
 	struct sv_map *map = *at;
 
 	*at = map->next;
-	munmap(map->mapping, map->length);
-	free(map);
+	map->next = maps->leaving;
+	maps->leaving = map;
+	map->leaves = true;
+	take_fresh(maps, map);
 }
 
-static void unmap_if_done(struct sv_maps *maps, struct sv_map *map)
+static struct sv_map *use(struct sv_map *map, uint32_t qp)
 {
-	struct sv_map **at = bucket_of(maps, map->key);
-
-	if (map->users || !map->stale)
-		return;
-	while (*at != map)
-		at = &(*at)->next;
-	unmap(at);
+	map->users++;
+	map->holders |= sv_holder(qp);
+	return map;
 }
 
-struct sv_map *sv_map_get(struct sv_maps *maps, int fd_dir, uint32_t key, const struct sv_mr_entry *entry, bool may_map)
+struct sv_map *sv_map_get(
+    struct sv_maps *maps, int fd_dir, uint32_t key, const struct sv_mr_entry *entry, bool may_map, uint32_t qp)
 {
 	if (!maps->buckets && !(maps->buckets = sv_calloc(BUCKETS, sizeof(*maps->buckets)))) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	struct sv_map *old = *bucket_of(maps, key);
+	struct sv_map **at = bucket_of(maps, key);
 
-	while (old && (old->key != key || old->stale))
-		old = old->next;
+	while (*at && (*at)->key != key)
+		at = &(*at)->next;
+	struct sv_map *old = *at;
 	bool same = old && old->ino == entry->ino && old->offset == entry->offset;
 	bool anew = !same || entry->length > old->bytes;
 
-	if (anew && !may_map) {
+	if (!anew)
+		return use(old, qp);
+	if (!may_map) {
 		errno = EINPROGRESS;
 		return NULL;
 	}
-	struct sv_map *map = anew ? map_anew(maps, fd_dir, key, entry) : NULL;
+	struct sv_map *map = map_anew(maps, fd_dir, key, entry);
 	int error = errno;
 
 	if (!map && same) {
 		/* what is longer is mapped when there is memory */
-		if (anew && sv_is_shortage(error))
+		if (sv_is_shortage(error))
 			return NULL;
 		/* of a region that is said to be longer than it can be, what it had is still there */
-		old->users++;
-		return old;
+		return use(old, qp);
 	}
 	if (old) {
-		old->stale = true;
-		unmap_if_done(maps, old);
+		/* behind the new one, which is the first of its bucket */
+		for (at = bucket_of(maps, key); *at != old;)
+			at = &(*at)->next;
+		leave(maps, at);
 	}
 	errno = error;
+	return map ? use(map, qp) : NULL;
+}
+
+bool sv_map_put(struct sv_map *map)
+{
+	if (--map->users)
+		return false;
+	map->holders = 0;
+	return map->leaves;
+}
+
+bool sv_map_claim(struct sv_maps *maps, struct sv_map *map)
+{
+	return take_fresh(maps, map);
+}
+
+struct sv_map *sv_maps_claim(struct sv_maps *maps)
+{
+	struct sv_map *map = maps->fresh;
+
+	if (map) {
+		maps->fresh = map->next_fresh;
+		map->users++;
+	}
 	return map;
 }
 
-void sv_map_put(struct sv_maps *maps, struct sv_map *map)
+void sv_map_populate(const struct sv_map *map)
 {
-	map->users--;
-	unmap_if_done(maps, map);
+	sv_populate(map->mapping, map->length);
 }
 
-bool sv_maps_sweep(struct sv_maps *maps, const struct sv_mr_entry *regions)
+static void look_at(struct sv_maps *maps, struct sv_map **bucket, const struct sv_mr_entry *regions)
 {
-	bool held = false;
+	for (struct sv_map **at = bucket; *at;) {
+		uint32_t key = (*at)->key;
 
-	for (uint32_t i = 0; maps->buckets && i < BUCKETS; i++) {
-		for (struct sv_map **at = &maps->buckets[i]; *at;) {
-			struct sv_map *map = *at;
-			bool gone = map->stale || atomic_load(&regions[SV_KEY_INDEX(map->key)].key) != map->key;
-
-			if (gone && !map->users) {
-				unmap(at);
-			} else {
-				held = held || gone;
-				at = &map->next;
-			}
-		}
+		maps->looked++;
+		if (atomic_load(&regions[SV_KEY_INDEX(key)].key) != key)
+			leave(maps, at);
+		else
+			at = &(*at)->next;
 	}
-	return held;
+}
+
+/* At the regions that are gone since it was done last. */
+static void look_at_gone(struct sv_maps *maps, const struct sv_segment *owner)
+{
+	const struct sv_gone *gone = &owner->gone;
+	uint32_t since = maps->gone, count = atomic_load_explicit(&gone->count, memory_order_acquire);
+
+	if (count == since)
+		return;
+	maps->gone = count;
+	if (!maps->buckets)
+		return;
+	if (count - since < SV_GONE)
+		for (uint32_t i = since; i != count; i++) {
+			/* if a later one is here, its number is seen below */
+			uint16_t index = atomic_load_explicit(&gone->indices[i % SV_GONE], memory_order_acquire);
+
+			look_at(maps, &maps->buckets[index % BUCKETS], owner->mrs);
+		}
+	/* the one that is being written may be in the place of the first */
+	if (atomic_load_explicit(&gone->count, memory_order_relaxed) - since >= SV_GONE)
+		for (uint32_t i = 0; i < BUCKETS; i++)
+			look_at(maps, &maps->buckets[i], owner->mrs);
+}
+
+uint64_t sv_maps_sweep(struct sv_maps *maps, const struct sv_segment *owner, struct sv_map **unused)
+{
+	uint64_t holders = 0;
+
+	look_at_gone(maps, owner);
+	for (struct sv_map **at = &maps->leaving; *at;) {
+		struct sv_map *map = *at;
+
+		maps->looked++;
+		if (map->users) {
+			holders |= map->holders;
+			at = &map->next;
+			continue;
+		}
+		*at = map->next;
+		map->next = *unused;
+		*unused = map;
+	}
+	return holders;
+}
+
+void sv_maps_unmap(struct sv_map *unused)
+{
+	while (unused) {
+		struct sv_map *map = unused;
+
+		unused = map->next;
+		munmap(map->mapping, map->length);
+		free(map);
+	}
 }
 
 void sv_maps_release(struct sv_maps *maps)
 {
 	for (uint32_t i = 0; maps->buckets && i < BUCKETS; i++)
-		while (maps->buckets[i])
-			unmap(&maps->buckets[i]);
+		sv_maps_unmap(maps->buckets[i]);
+	sv_maps_unmap(maps->leaving);
 	free(maps->buckets);
-	maps->buckets = NULL;
+	*maps = (struct sv_maps){0};
 }

@@ -260,6 +260,8 @@ static struct sv_peer *attach(uint32_t slot)
 		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer) &&
 		    open_wake(peer)) {
 			peer->nonce = peer->segment->header.nonce;
+			/* of those that are gone by now nothing is mapped */
+			peer->maps.gone = atomic_load_explicit(&peer->segment->gone.count, memory_order_acquire);
 			return peer;
 		}
 	}
@@ -328,16 +330,20 @@ struct sv_peer *sv_peer_get(uint32_t slot)
 void sv_peer_put(struct sv_peer *peer)
 {
 	pthread_mutex_lock(&peers_lock);
-	if (--peer->users == 0) {
+	bool last = --peer->users == 0;
+
+	if (last) {
 		struct sv_peer **at = &peers;
 
 		while (*at != peer)
 			at = &(*at)->next;
 		*at = peer->next;
 		unwatch(peer);
-		release(peer);
 	}
 	pthread_mutex_unlock(&peers_lock);
+	/* to unmap gigabytes takes long */
+	if (last)
+		release(peer);
 }
 
 bool sv_peers_find_dead(void)
@@ -356,18 +362,57 @@ bool sv_peers_find_dead(void)
 	return found;
 }
 
-bool sv_peers_sweep(void)
+uint64_t sv_peers_sweep(void)
 {
-	bool held = false;
+	struct sv_map *unused = NULL;
+	uint64_t holders = 0;
 
 	pthread_mutex_lock(&peers_lock);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
 		pthread_mutex_lock(&peer->lock);
-		held = sv_maps_sweep(&peer->maps, peer->segment->mrs) || held;
+		holders |= sv_maps_sweep(&peer->maps, peer->segment, &unused);
 		pthread_mutex_unlock(&peer->lock);
 	}
 	pthread_mutex_unlock(&peers_lock);
-	return held;
+	sv_maps_unmap(unused);
+	return holders;
+}
+
+/* One that has something to populate, held against its end; NULL: none has. */
+static struct sv_peer *hold_fresh(struct sv_map **map)
+{
+	*map = NULL;
+	pthread_mutex_lock(&peers_lock);
+	struct sv_peer *peer = peers;
+
+	for (; peer; peer = peer->next) {
+		pthread_mutex_lock(&peer->lock);
+		*map = sv_maps_claim(&peer->maps);
+		pthread_mutex_unlock(&peer->lock);
+		if (*map)
+			break;
+	}
+	if (peer)
+		peer->users++;
+	pthread_mutex_unlock(&peers_lock);
+	return peer;
+}
+
+void sv_peers_populate(void)
+{
+	struct sv_peer *peer;
+	struct sv_map *map;
+
+	while ((peer = hold_fresh(&map))) {
+		sv_map_populate(map);
+		pthread_mutex_lock(&peer->lock);
+		bool unused = sv_map_put(map);
+
+		pthread_mutex_unlock(&peer->lock);
+		sv_peer_put(peer);
+		if (unused)
+			sv_watch_wake();
+	}
 }
 
 void sv_peers_after_fork(void)
@@ -431,9 +476,16 @@ void sv_peer_wake(struct sv_peer *peer)
 }
 
 /* By their list: a queue pair of datagrams lets go of its peers whenever it sends, under a lock of its own. */
-void sv_peers_wake(void)
+void sv_peers_unmap(uint32_t index)
 {
+	struct sv_gone *gone = &sv_process.segment->gone;
+
 	pthread_mutex_lock(&peers_lock);
+	uint32_t count = atomic_load_explicit(&gone->count, memory_order_relaxed);
+
+	/* released, too: a peer that reads it finds that the one before is counted */
+	atomic_store_explicit(&gone->indices[count % SV_GONE], (uint16_t)index, memory_order_release);
+	atomic_store_explicit(&gone->count, count + 1, memory_order_release);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next)
 		if (!peer->self && !atomic_load(&peer->dead))
 			sv_peer_wake(peer);

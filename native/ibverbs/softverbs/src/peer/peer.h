@@ -54,8 +54,10 @@ bool sv_peer_is_stopped(struct sv_peer *peer);
 bool sv_peer_is_nobody(int error);
 /* Look for peers that died since; whether there are new ones. */
 bool sv_peers_find_dead(void);
-/* Free mappings of regions that are gone; whether QPs still hold some and must be swept. */
-bool sv_peers_sweep(void);
+/* Unmap what no QP uses any more of regions that are gone; the holders of the rest, which are to let go of it. */
+uint64_t sv_peers_sweep(void);
+/* Populate what was mapped and not populated. Holding no lock. */
+void sv_peers_populate(void);
 /*
  * Write one event into a pipe of the peer. If we lack what it takes to open that, the peer's helper is asked to see to
  * the peer's events. False: there is no such pipe, or it was the helper that was told.
@@ -63,8 +65,8 @@ bool sv_peers_sweep(void);
 bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes);
 /* Have its helper look around; that takes nothing that we may lack. */
 void sv_peer_wake(struct sv_peer *peer);
-/* All of them: have them look for regions of ours that are gone. */
-void sv_peers_wake(void);
+/* All of them: the region of ours with this index is gone, and they are to unmap it. */
+void sv_peers_unmap(uint32_t index);
 void sv_peers_after_fork(void);
 
 /* Is it too early to give up on somebody, waited for since then, who is stopped or only slow? */

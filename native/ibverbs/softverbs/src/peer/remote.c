@@ -15,6 +15,7 @@
 #include "peer/peer.h"
 #include "peer/remote.h"
 #include "peer/vm.h"
+#include "peer/watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,8 +31,11 @@ static void drop(struct sv_peer *peer, struct sv_remote *remote)
 {
 	if (remote->map) {
 		pthread_mutex_lock(&peer->lock);
-		sv_map_put(&peer->maps, remote->map);
+		bool unused = sv_map_put(remote->map);
+
 		pthread_mutex_unlock(&peer->lock);
+		if (unused)
+			sv_watch_wake();
 	}
 	memset(remote, 0, sizeof(*remote));
 }
@@ -116,10 +120,20 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	if (peer->self) {
 		remote->base = (uint8_t *)entry.addr;
 	} else if (entry.kind == SV_MR_SHARED) {
+		bool at_once = !qp->bounded && !qp->helped;
+
 		pthread_mutex_lock(&peer->lock);
-		remote->map = sv_map_get(&peer->maps, peer->fd_dir, key, &entry, !qp->bounded);
+		remote->map = sv_map_get(&peer->maps, peer->fd_dir, key, &entry, !qp->bounded, qp->index);
 		remote->unmapped = remote->map ? 0 : errno;
+		bool populate = remote->map && at_once && sv_map_claim(&peer->maps, remote->map);
+		bool sweep = peer->maps.leaving != NULL; /* what it replaces, perhaps */
+
 		pthread_mutex_unlock(&peer->lock);
+		if (sweep)
+			sv_watch_wake();
+		if (populate)
+			sv_map_populate(remote->map);
+		qp->mapped = qp->helped;
 		if (remote->map) {
 			remote->base = remote->map->base;
 			if (remote->length > remote->map->bytes)
@@ -155,22 +169,19 @@ void sv_remote_drop_all(struct sv_link *link)
 	link->remotes = (struct sv_remotes){0};
 }
 
-static void sweep(struct sv_link *link)
-{
-	for (uint32_t i = 0; link->remotes.places && i <= link->remotes.mask; i++) {
-		struct sv_remote *remote = &link->remotes.places[i];
-
-		if (remote->key && !sv_remote_is_live(&link->remotes, remote, remote->key))
-			drop(link->peer, remote);
-	}
-}
-
+/* Only those that are mapped: the others hold nothing. Of a UD queue pair's links none is. */
 void sv_remote_sweep(struct sv_qp *qp)
 {
-	if (!qp->ud_links) {
-		sweep(&qp->link);
+	if (qp->qp.qp_type == IBV_QPT_UD || !qp->peer || !qp->remotes.places)
 		return;
+	pthread_mutex_lock(&qp->peer->lock);
+	for (struct sv_map *map = qp->peer->maps.leaving; map; map = map->next) {
+		struct sv_remote *remote = sv_remote_place(&qp->remotes, map->key);
+
+		if (remote->map != map)
+			continue;
+		sv_map_put(map);
+		memset(remote, 0, sizeof(*remote));
 	}
-	for (int i = 0; i < SV_UD_LINKS; i++)
-		sweep(&qp->ud_links[i]);
+	pthread_mutex_unlock(&qp->peer->lock);
 }

@@ -55,7 +55,7 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key);
  */
 int sv_remote_unmapped(struct sv_qp *qp, struct sv_remote *remote);
 void sv_remote_drop_all(struct sv_link *link);
-/* Drop what names regions that are gone, so that their memory is freed. Under the QP's send lock. */
+/* Let go of the mappings that leave, so that they are unmapped by the next sweep. Under the QP's send lock. */
 void sv_remote_sweep(struct sv_qp *qp);
 /* Look everything up again: what is granted to this QP has changed. */
 void sv_remote_forget(struct sv_link *link);
