@@ -12,7 +12,7 @@ import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.ValuePieces;
-import io.farheap.kv.operation.ChangeSteps;
+import io.farheap.kv.operation.BlockWrite;
 import io.farheap.kv.operation.FailedRequestBlocks;
 import io.farheap.kv.operation.RequestSteps;
 import io.farheap.kv.operation.StepTable;
@@ -51,7 +51,7 @@ final class Pipeline {
     private final RequestColumns operations;
     private final RequestPoster posts;
     private final StepTable steps;
-    private final ChangeSteps changes;
+    private final BlockWrite blockWrite;
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
@@ -102,7 +102,7 @@ final class Pipeline {
         this.operations = operations;
         this.posts = posts;
         this.steps = steps;
-        this.changes = steps.changes();
+        this.blockWrite = steps.changes().blockWrite;
         this.mailbox = mailbox;
         this.allocator = allocator;
         this.reclaimer = reclaimer;
@@ -234,7 +234,7 @@ final class Pipeline {
             long valueFrom,
             int valueBytes,
             long lifeMillis) {
-        long at = operations.blockCopy(place) + changes.keyAt();
+        long at = operations.blockCopy(place) + blockWrite.keyAt();
         PaddedKeys.store(key, keyFrom, keyBytes, at);
         hash(place, at, keyBytes);
         if (!inPieces(keyBytes, valueBytes)) {
@@ -243,12 +243,12 @@ final class Pipeline {
         } else if (!writer.begin(place, value, valueFrom, valueBytes)) {
             return false;
         }
-        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+        blockWrite.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
         return true;
     }
 
     private boolean inPieces(int keyBytes, int valueBytes) {
-        return ValuePieces.needed(changes.extensionBytes, keyBytes, valueBytes);
+        return ValuePieces.needed(blockWrite.extensionBytes, keyBytes, valueBytes);
     }
 
     /** Whether the value is in pieces, and another one is being stored. */
@@ -283,7 +283,7 @@ final class Pipeline {
         boolean wait = operations.mayHave(operations.hash[place]) && mustWait(place, operations.inUse());
         operations.add(operations.hash[place]);
         if (!prepared) {
-            changes.ending.end(place, KvStatus.NO_MEMORY);
+            blockWrite.noMemory(place);
         } else if (wait) {
             operations.step[place] = RequestColumns.HELD;
             held++;
