@@ -52,7 +52,10 @@ import java.util.List;
  * {@link Pipeline} takes them from there. It is also what objects are moved by. One thread at a time: the first that
  * uses it, until that has released it or has ended.
  */
-public final class MapRequests extends BlockingMapSession implements AutoCloseable {
+public final class MapRequests implements AutoCloseable {
+
+    /** The time to live of an object that stays until it is evicted. */
+    public static final long NEVER = 0;
 
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
@@ -177,24 +180,20 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
     }
 
     /** @return false where too many requests are in flight */
-    @Override
     public boolean get(MemorySegment key, long tag) {
         return begin(RequestColumns.GET, key, 0, tag);
     }
 
-    @Override
     public boolean delete(MemorySegment key, long tag) {
         return begin(RequestColumns.DELETE, key, 0, tag);
     }
 
     /** @return false where another batch is under way */
-    @Override
     public boolean getAll(KeyBatch keys, long tag) {
         checkOpen();
         return pipeline.run(keys, false, NEVER, tag);
     }
 
-    @Override
     public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
         checkLife(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
@@ -209,12 +208,10 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         return pipeline.begin(kind, key, PaddedKeys.check(key.byteSize()), argument, tag);
     }
 
-    @Override
     public boolean increment(MemorySegment key, long delta, long tag) {
         return store(RequestColumns.INCREMENT, key, NUMBER, NEVER, delta, tag);
     }
 
-    @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
         checkOpen();
         checkLife(lifeMillis);
@@ -242,12 +239,12 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         mailbox.hopeAnew();
     }
 
-    @Override
-    public boolean settled() {
+    /** Whether nothing that it has posted beside keeps segments from changing their class. */
+    boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
 
-    @Override
+    /** As {@link Reconnects#trouble}. */
     public String trouble() {
         return queue.reconnects().trouble();
     }
@@ -273,7 +270,6 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         allocator.giveOthersBack(-1);
     }
 
-    @Override
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = PaddedKeys.check(key.byteSize());
@@ -283,7 +279,6 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
     }
 
     /** @return how many have been handed over */
-    @Override
     public int poll(KvHandler to) {
         checkOpen();
         checkNotPolling();
@@ -295,7 +290,6 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         }
     }
 
-    @Override
     public void await(long nanos) {
         checkOpen();
         checkNotPolling();
@@ -305,12 +299,10 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         queue.await(soon ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
-    @Override
     public int inFlight() {
         return operations.inUse();
     }
 
-    @Override
     public long version() {
         return pipeline.version();
     }

@@ -263,9 +263,7 @@ final class Pipeline {
 
     /** When an object ends that lives for so long from now on. */
     long expiry(long lifeMillis) {
-        return lifeMillis == BlockingMapSession.NEVER
-                ? BlockingMapSession.NEVER
-                : Math.max(1, clock.millis() + lifeMillis);
+        return lifeMillis == MapRequests.NEVER ? MapRequests.NEVER : Math.max(1, clock.millis() + lifeMillis);
     }
 
     private void hash(int place, long key, int keyBytes) {
