@@ -50,7 +50,7 @@ public final class BlockWrite {
     private final long version;
     private long sets;
 
-    BlockWrite(SetContext parts) {
+    BlockWrite(MapSessionParts parts) {
         operations = parts.operations();
         posts = parts.posts();
         ending = parts.ending();

@@ -50,7 +50,7 @@ public final class ChangeSteps extends SetSteps {
     /** The word of a block that was not what the request looked for, if it was whole. */
     private final long[] suspect;
 
-    public ChangeSteps(SetContext parts) {
+    ChangeSteps(MapSessionParts parts) {
         super(parts);
         clock = parts.clock();
         claimed = new int[operations.count];

@@ -69,7 +69,7 @@ abstract class SetSteps implements RequestSteps {
 
     private int fullBuckets;
 
-    SetSteps(SetContext parts) {
+    SetSteps(MapSessionParts parts) {
         blockWrite = new BlockWrite(parts);
         operations = parts.operations();
         posts = parts.posts();

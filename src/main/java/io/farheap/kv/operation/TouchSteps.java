@@ -21,7 +21,7 @@ public final class TouchSteps extends SetSteps {
 
     private final MapClock clock;
 
-    public TouchSteps(SetContext parts) {
+    TouchSteps(MapSessionParts parts) {
         super(parts);
         clock = parts.clock();
     }

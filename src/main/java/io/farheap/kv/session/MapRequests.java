@@ -15,18 +15,13 @@ import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.keeper.MapKeeper;
-import io.farheap.kv.operation.ChangeSteps;
-import io.farheap.kv.operation.DeleteSteps;
 import io.farheap.kv.operation.FailedRequestBlocks;
-import io.farheap.kv.operation.GetSteps;
+import io.farheap.kv.operation.MapSessionParts;
 import io.farheap.kv.operation.MoveSteps;
 import io.farheap.kv.operation.ProbeBuffer;
 import io.farheap.kv.operation.RequestCompleter;
-import io.farheap.kv.operation.RequestSink;
-import io.farheap.kv.operation.SetContext;
 import io.farheap.kv.operation.StaleObjectRemoval;
 import io.farheap.kv.operation.StepTable;
-import io.farheap.kv.operation.TouchSteps;
 import io.farheap.kv.operation.ValueReader;
 import io.farheap.kv.operation.ValueWriter;
 import io.farheap.kv.space.DeepQueue;
@@ -81,7 +76,6 @@ public final class MapRequests implements AutoCloseable {
     private final ValueWriter writer;
     private final ValueReader reader;
     private final UnfencedBlocks unfenced = new UnfencedBlocks();
-    private final FailedRequestBlocks doubts;
     private final SampledEviction room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
@@ -128,55 +122,29 @@ public final class MapRequests implements AutoCloseable {
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
         writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
         reader = new ValueReader(remote, operations, posts);
-        doubts = new FailedRequestBlocks(operations, posts, allocator, writer, unfenced);
+        FailedRequestBlocks doubts = new FailedRequestBlocks(operations, posts, allocator, writer, unfenced);
         room = new SampledEviction(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
-        pipeline = new Pipeline(
-                queue,
-                memory.buffer(),
+        MapSessionParts parts = new MapSessionParts(
                 operations,
                 posts,
-                steps(space, clock, number),
-                mailbox,
-                allocator,
-                reclaimer,
-                doubts,
-                room.waits(),
-                reader,
-                writer,
-                records,
-                clock,
-                space.keyHash());
-        keeper.serve(mailbox, this::held, this::oldestEra);
-        tally.opened(counts, queue::posted);
-    }
-
-    /** What each kind of request does, step by step; all but the pipeline is there. */
-    private StepTable steps(SpaceMemory space, MapClock clock, long number) {
-        ProbeBuffer probe = new ProbeBuffer(probeMemory.buffer());
-        StaleObjectRemoval takeOut = new StaleObjectRemoval(operations, posts, reclaimer, counts);
-        RequestSink ending = new RequestCompleter(operations, doubts, writer, reader, counts);
-        GetSteps gets = new GetSteps(operations, posts, ending, doubts, takeOut, reader, records, clock, counts);
-        SetContext parts = new SetContext(
-                operations,
-                posts,
-                ending,
+                new RequestCompleter(operations, doubts, writer, reader, counts),
                 doubts,
                 room,
-                probe,
+                new ProbeBuffer(probeMemory.buffer()),
                 allocator,
                 reclaimer,
-                takeOut,
+                new StaleObjectRemoval(operations, posts, reclaimer, counts),
                 writer,
+                reader,
                 records,
                 clock,
                 counts,
                 number);
-        ChangeSteps changes = new ChangeSteps(parts);
-        TouchSteps touches = new TouchSteps(parts);
-        DeleteSteps deletes = new DeleteSteps(operations, posts, ending, doubts, reclaimer, clock, counts);
-        MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
-        return new StepTable(gets, changes, touches, deletes, moves);
+        pipeline =
+                new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
+        keeper.serve(mailbox, this::held, this::oldestEra);
+        tally.opened(counts, queue::posted);
     }
 
     /** @return false where too many requests are in flight */

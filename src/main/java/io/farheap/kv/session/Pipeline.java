@@ -14,6 +14,7 @@ import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.operation.BlockWrite;
 import io.farheap.kv.operation.FailedRequestBlocks;
+import io.farheap.kv.operation.MapSessionParts;
 import io.farheap.kv.operation.RequestSteps;
 import io.farheap.kv.operation.StepTable;
 import io.farheap.kv.operation.ValueReader;
@@ -84,35 +85,26 @@ final class Pipeline {
     Pipeline(
             DeepQueue queue,
             RegisteredBuffer memory,
-            RequestColumns operations,
-            RequestPoster posts,
+            MapSessionParts parts,
             StepTable steps,
             Mailbox mailbox,
-            BlockAllocator allocator,
-            Reclaimer reclaimer,
-            FailedRequestBlocks doubts,
-            EvictionWaits roomWaits,
-            ValueReader reader,
-            ValueWriter writer,
-            AdaptiveRecords records,
-            MapClock clock,
             KeyHash keyHash) {
         this.queue = queue;
         this.memory = memory;
-        this.operations = operations;
-        this.posts = posts;
+        this.operations = parts.operations();
+        this.posts = parts.posts();
         this.steps = steps;
         this.blockWrite = steps.changes().blockWrite;
         this.mailbox = mailbox;
-        this.allocator = allocator;
-        this.reclaimer = reclaimer;
-        this.doubts = doubts;
+        this.allocator = parts.allocator();
+        this.reclaimer = parts.reclaimer();
+        this.doubts = parts.doubts();
         this.reconnects = queue.reconnects();
-        this.roomWaits = roomWaits;
-        this.reader = reader;
-        this.writer = writer;
-        this.records = records;
-        this.clock = clock;
+        this.roomWaits = parts.room().waits();
+        this.reader = parts.reader();
+        this.writer = parts.writer();
+        this.records = parts.records();
+        this.clock = parts.clock();
         this.keyHash = keyHash;
         this.ofBatch = new boolean[operations.count];
         this.stalled = new boolean[operations.count];
