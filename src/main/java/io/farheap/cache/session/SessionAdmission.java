@@ -25,11 +25,14 @@ public final class SessionAdmission {
     private final OwnerThread owner = new OwnerThread("session");
     private final OwnerGate gate = new OwnerGate();
 
+    // Written inside the gate, or with it claimed, as all below.
     private RequestPath path;
     /** The same, while the session is open and has no calls, which might be in a request's way; else null. */
     private @Nullable RequestPath clear;
 
+    /** No request is admitted any more, but the session is polled. */
     private boolean closing;
+    /** The owner does not enter any more. */
     private boolean closed;
 
     /**
@@ -78,17 +81,13 @@ public final class SessionAdmission {
         return closed;
     }
 
-    /** No request is admitted any more, but the session is polled. Inside the gate. */
+    /** Inside the gate. */
     void beginClose() {
         closing = true;
         clear = null;
     }
 
-    /**
-     * The owner does not enter any more. With the gate claimed.
-     *
-     * @return whether this is the first time
-     */
+    /** With the gate claimed. @return whether this is the first time */
     boolean close() {
         boolean first = !closed;
         closed = true;
