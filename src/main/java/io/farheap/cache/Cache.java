@@ -11,7 +11,7 @@ import io.farheap.cache.move.CacheResizer;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.paths.Reconfiguration;
-import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.latency.OperationLatency;
@@ -50,7 +50,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     final CacheOptions options;
     final LatencyTracker latency = new LatencyTracker();
-    final List<BlockingRequests> sessions = new CopyOnWriteArrayList<>();
+    final List<SessionCore> sessions = new CopyOnWriteArrayList<>();
     /**
      * Whoever lists a new session shares it; whoever changes which servers there are, or what new sessions are made of,
      * has it alone for a moment. Taken before {@code topology}.
@@ -112,7 +112,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /** A session of the application's, of a cache that is open: {@link #checkOpen} says so under {@code openings}. */
-    abstract BlockingRequests open(@Nullable OperationLatency recorder);
+    abstract SessionCore open(@Nullable OperationLatency recorder);
 
     /**
      * A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the
@@ -426,7 +426,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     /** Adds the end of all sessions and buffers. */
     final void endSessions(CloseStack everything) {
         everything.add(this::freeBuffers);
-        sessions.forEach(session -> everything.add(session::destroy));
+        sessions.forEach(session -> everything.add(session.lifeCycle::destroy));
         sessions.clear();
     }
 
@@ -450,8 +450,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
                 return;
             }
             buffer.closed(true);
-            for (BlockingRequests session : sessions) {
-                if (session.uses(buffer)) {
+            for (SessionCore session : sessions) {
+                if (session.pending.uses(buffer)) {
                     buffer.closed(false);
                     throw new IllegalStateException(
                             "a request that uses the buffer has not finished; poll its session until it has");
@@ -489,8 +489,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * A callback is inside its session's gate: what claims gates, or waits for somebody who does, would wait for ever.
      */
     final void refuseInCallback() {
-        for (BlockingRequests session : sessions) {
-            session.refuseInCallback();
+        for (SessionCore session : sessions) {
+            session.admission.refuseInCallback();
         }
     }
 }

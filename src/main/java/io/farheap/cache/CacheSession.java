@@ -5,7 +5,13 @@ import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
+import io.farheap.cache.order.RequestPath;
 import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.CallRequests;
+import io.farheap.cache.session.SessionAdmission;
+import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.SessionProgress;
+import io.farheap.cache.session.SessionRequests;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -38,14 +44,25 @@ import java.lang.foreign.MemorySegment;
  */
 public final class CacheSession implements AutoCloseable {
 
-    private final BlockingRequests core;
+    private final SessionCore core;
+    // Of the core's, a step nearer: each request reads them.
+    private final SessionAdmission admission;
+    private final SessionRequests requests;
+    private final CallRequests calls;
+    private final BlockingRequests blocking;
+    private final SessionProgress progress;
 
-    CacheSession(BlockingRequests core) {
+    CacheSession(SessionCore core) {
         this.core = core;
+        admission = core.admission;
+        requests = core.requests;
+        calls = core.calls;
+        blocking = core.blocking;
+        progress = core.progress;
     }
 
     /** What it is inside, for the cache. */
-    BlockingRequests core() {
+    SessionCore core() {
         return core;
     }
 
@@ -62,12 +79,12 @@ public final class CacheSession implements AutoCloseable {
      *     session
      */
     public boolean read(long address, Buffer destination, long offset, long length, Completion completion, long token) {
-        return core.issue(false, address, destination, offset, length, completion, token);
+        return requests.issue(false, address, destination, offset, length, completion, token);
     }
 
     /** Writes from a registered buffer, with no copy. Parameters and errors are those of {@link #read}. */
     public boolean write(long address, Buffer source, long offset, long length, Completion completion, long token) {
-        return core.issue(true, address, source, offset, length, completion, token);
+        return requests.issue(true, address, source, offset, length, completion, token);
     }
 
     /**
@@ -76,12 +93,12 @@ public final class CacheSession implements AutoCloseable {
      * @throws IllegalArgumentException where the segment is read-only, or belongs to another thread
      */
     public boolean read(long address, MemorySegment destination, Completion completion, long token) {
-        return core.issue(false, address, destination, completion, token);
+        return requests.issue(false, address, destination, completion, token);
     }
 
     /** Writes all of a segment, on the heap too, through a bounce buffer: one copy. */
     public boolean write(long address, MemorySegment source, Completion completion, long token) {
-        return core.issue(true, address, source, completion, token);
+        return requests.issue(true, address, source, completion, token);
     }
 
     /**
@@ -106,7 +123,7 @@ public final class CacheSession implements AutoCloseable {
             int length,
             Completion completion,
             long token) {
-        return core.issueAll(false, addresses, count, destination, offset, length, completion, token);
+        return requests.issueAll(false, addresses, count, destination, offset, length, completion, token);
     }
 
     /**
@@ -114,7 +131,7 @@ public final class CacheSession implements AutoCloseable {
      */
     public boolean writeAll(
             long[] addresses, int count, Buffer source, long offset, int length, Completion completion, long token) {
-        return core.issueAll(true, addresses, count, source, offset, length, completion, token);
+        return requests.issueAll(true, addresses, count, source, offset, length, completion, token);
     }
 
     /**
@@ -123,7 +140,7 @@ public final class CacheSession implements AutoCloseable {
      * @return how many callbacks ran
      */
     public int poll() {
-        return core.poll();
+        return progress.poll();
     }
 
     /**
@@ -132,7 +149,7 @@ public final class CacheSession implements AutoCloseable {
      * @throws CacheException where the request failed
      */
     public void readBlocking(long address, Buffer destination, long offset, long length) {
-        core.execute(false, address, destination, offset, length);
+        execute(false, address, destination, offset, length);
     }
 
     /**
@@ -141,22 +158,29 @@ public final class CacheSession implements AutoCloseable {
      * @throws CacheException where the request failed
      */
     public void writeBlocking(long address, Buffer source, long offset, long length) {
-        core.execute(true, address, source, offset, length);
+        execute(true, address, source, offset, length);
+    }
+
+    private void execute(boolean write, long address, Buffer buffer, long offset, long length) {
+        int tried = admission.tryExecute(write, address, buffer, offset, length, blocking, blocking.nextToken());
+        if (tried != RequestPath.DONE) {
+            blocking.finish(tried, write, address, buffer, offset, length);
+        }
     }
 
     /** As {@link #readBlocking(long, Buffer, long, long)}, into any segment. */
     public void readBlocking(long address, MemorySegment destination) {
-        core.execute(false, address, destination);
+        blocking.execute(false, address, destination);
     }
 
     /** As {@link #writeBlocking(long, Buffer, long, long)}, from any segment. */
     public void writeBlocking(long address, MemorySegment source) {
-        core.execute(true, address, source);
+        blocking.execute(true, address, source);
     }
 
     /** Returns when no request of the session is pending; their callbacks have run. */
     public void drain() {
-        core.drain();
+        blocking.drain();
     }
 
     /**
@@ -165,12 +189,12 @@ public final class CacheSession implements AutoCloseable {
      * millisecond at most.
      */
     public void awaitProgress() {
-        core.awaitProgress();
+        progress.awaitProgress();
     }
 
     /** The same, for so many ns at most. */
     void awaitProgress(long most) {
-        core.awaitProgress(most);
+        progress.awaitProgress(most);
     }
 
     /**
@@ -178,7 +202,7 @@ public final class CacheSession implements AutoCloseable {
      * the session is on its way to that server.
      */
     public void flush() {
-        core.flush();
+        progress.flush();
     }
 
     /**
@@ -195,11 +219,11 @@ public final class CacheSession implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return core.call(
+        return calls.call(
                 procedure,
                 address,
                 0,
-                core.capacity(),
+                admission.capacity(),
                 buffer,
                 argumentsAt,
                 argumentBytes,
@@ -248,7 +272,7 @@ public final class CacheSession implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return core.call(
+        return calls.call(
                 procedure,
                 address,
                 from,
@@ -277,12 +301,12 @@ public final class CacheSession implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return core.callAll(
+        return calls.callAll(
                 procedure,
                 addresses,
                 count,
                 0,
-                core.capacity(),
+                admission.capacity(),
                 buffer,
                 argumentsAt,
                 argumentBytes,
@@ -319,7 +343,7 @@ public final class CacheSession implements AutoCloseable {
             int resultBytes,
             CallCompletion completion,
             long token) {
-        return core.callAll(
+        return calls.callAll(
                 procedure,
                 addresses,
                 count,
@@ -343,8 +367,8 @@ public final class CacheSession implements AutoCloseable {
             int argumentBytes,
             long resultAt,
             int resultBytes) {
-        return core.call(
-                procedure, address, 0, core.capacity(), buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
+        return blocking.call(
+                procedure, address, 0, admission.capacity(), buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
     /** Calls a procedure, and returns when it has ended, however that was. The arguments are those of {@code call}. */
@@ -358,22 +382,22 @@ public final class CacheSession implements AutoCloseable {
             int argumentBytes,
             long resultAt,
             int resultBytes) {
-        return core.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
+        return blocking.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
     /** Requests, and calls, between issue and callback. */
     public int pending() {
-        return core.pending();
+        return core.pending.count();
     }
 
     /** Requests that wait for a migration. */
     public int held() {
-        return core.held();
+        return core.pending.held();
     }
 
     /** Lets another thread use the session from now on; the caller hands it over by whatever means threads have. */
     public void release() {
-        core.release();
+        admission.release();
     }
 
     /**
@@ -387,6 +411,6 @@ public final class CacheSession implements AutoCloseable {
      */
     @Override
     public void close() {
-        core.close();
+        core.lifeCycle.close();
     }
 }

@@ -9,8 +9,9 @@ import io.farheap.cache.move.MoveNotifier;
 import io.farheap.cache.objective.SloWatch;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.paths.DataPaths;
-import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
+import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.SessionHost;
 import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
@@ -185,7 +186,7 @@ final class CodedCache extends Cache {
     }
 
     @Override
-    BlockingRequests open(@Nullable OperationLatency recorder) {
+    SessionCore open(@Nullable OperationLatency recorder) {
         // First, as it takes as long as servers take to answer: nothing else waits for that, nor does a close.
         RemoteQueue connected = configuration().clientThreads() > 0 ? null : connect();
         openings.readLock().lock();
@@ -194,8 +195,9 @@ final class CodedCache extends Cache {
                 stack.add(connected);
             }
             checkOpen();
-            BlockingRequests session = new BlockingRequests(inside, capacity, recorder, false);
-            session.use(stack.add(connected == null ? paths.open(session, recorder) : path(connected, recorder)));
+            SessionCore session = new SessionCore(inside, capacity, recorder, false);
+            session.dataPath.use(
+                    stack.add(connected == null ? paths.open(session, recorder) : path(connected, recorder)));
             sessions.add(session);
             stack.keep();
             return session;
@@ -260,15 +262,15 @@ final class CodedCache extends Cache {
         }
     }
 
-    private void end(BlockingRequests session) {
+    private void end(SessionCore session) {
         try {
-            session.destroy();
+            session.lifeCycle.destroy();
         } finally {
             sessions.remove(session);
         }
     }
 
-    private final class CodedCacheHost implements BlockingRequests.Owner, DataPaths.DataPathHost {
+    private final class CodedCacheHost implements SessionHost, DataPaths.DataPathHost {
 
         @Override
         public CallHost calls() {
@@ -293,7 +295,7 @@ final class CodedCache extends Cache {
         }
 
         @Override
-        public void close(BlockingRequests session) {
+        public void close(SessionCore session) {
             end(session);
         }
 
@@ -303,7 +305,7 @@ final class CodedCache extends Cache {
         }
 
         @Override
-        public DataPath ownPath(BlockingRequests session, @Nullable OperationLatency recorder, CacheConfiguration how) {
+        public DataPath ownPath(SessionCore session, @Nullable OperationLatency recorder, CacheConfiguration how) {
             return path(servers.connect(), recorder);
         }
 
@@ -314,23 +316,23 @@ final class CodedCache extends Cache {
         }
 
         @Override
-        public BlockingRequests openWorkerSession(DataPaths owner) {
-            BlockingRequests session = new BlockingRequests(this, capacity, null, true);
-            session.use(owner.own(session, null));
+        public SessionCore openWorkerSession(DataPaths owner) {
+            SessionCore session = new SessionCore(this, capacity, null, true);
+            session.dataPath.use(owner.own(session, null));
             sessions.add(session);
             return session;
         }
 
         /** The space's sessions connect anew by themselves. */
         @Override
-        public void reconnect(BlockingRequests worker) {}
+        public void reconnect(SessionCore worker) {}
 
         /**
          * Its client thread is dead: what it was writing goes on in the space, and others may write those pages then.
          */
         @Override
-        public void loseAll(BlockingRequests session) {
-            session.destroy();
+        public void loseAll(SessionCore session) {
+            session.lifeCycle.destroy();
         }
     }
 }

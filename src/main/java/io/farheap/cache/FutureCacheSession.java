@@ -227,9 +227,9 @@ public final class FutureCacheSession implements AutoCloseable {
     private void await() {
         // An interrupt by a future's action would make parking return at once.
         Thread.interrupted();
-        if (session.pending() > 0 || session.core().owes() || !deferred.isEmpty()) {
+        if (session.pending() > 0 || session.core().pending.owes() || !deferred.isEmpty()) {
             session.awaitProgress(MOST_STEP_NANOS);
-        } else if (submitted.isEmpty() && !submitted.closing() && session.core().unsettled()) {
+        } else if (submitted.isEmpty() && !submitted.closing() && session.core().pending.unsettled()) {
             LockSupport.parkNanos(this, UNSETTLED_NANOS);
         } else if (submitted.isEmpty() && !submitted.closing()) {
             LockSupport.park(this);

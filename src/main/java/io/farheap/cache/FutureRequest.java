@@ -5,6 +5,7 @@ import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.memory.MappedFaults;
 import io.farheap.procedure.Call;
 import java.lang.foreign.Arena;
@@ -128,22 +129,22 @@ abstract sealed class FutureRequest {
             MemorySegment memory = memory();
             MemorySegment.copy(arguments, 0, memory, 0, arguments.byteSize());
             MappedFaults.raise(arguments);
-            return session.core()
-                    .make(
-                            procedure,
-                            address,
-                            from,
-                            span == WHOLE ? session.core().capacity() : span,
-                            null,
-                            memory.address(),
-                            (int) arguments.byteSize(),
-                            memory.address() + arguments.byteSize(),
-                            (int) result.byteSize(),
-                            (token, status, code, bytes) -> {
-                                ended.accept(this);
-                                finish(status, code, bytes);
-                            },
-                            0);
+            SessionCore core = session.core();
+            return core.calls.make(
+                    procedure,
+                    address,
+                    from,
+                    span == WHOLE ? core.admission.capacity() : span,
+                    null,
+                    memory.address(),
+                    (int) arguments.byteSize(),
+                    memory.address() + arguments.byteSize(),
+                    (int) result.byteSize(),
+                    (token, status, code, bytes) -> {
+                        ended.accept(this);
+                        finish(status, code, bytes);
+                    },
+                    0);
         }
 
         private MemorySegment memory() {

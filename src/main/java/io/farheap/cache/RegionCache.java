@@ -18,8 +18,9 @@ import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.paths.CachePaths;
 import io.farheap.cache.paths.DataPaths;
 import io.farheap.cache.paths.SessionOpener;
-import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
+import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.SessionHost;
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
@@ -29,6 +30,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
+import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.OpenDevice;
@@ -84,9 +86,13 @@ final class RegionCache extends Cache {
             opening = new SessionOpener(
                     inside, device, table, sessions, servers, openings.readLock(), RegionCache.this::checkOpen);
             procedures = stack.add(new CacheProcedures(
-                    options.name(), device, table, servers.all(), () -> sessions.forEach(session -> session.wake())));
+                    options.name(),
+                    device,
+                    table,
+                    servers.all(),
+                    () -> sessions.forEach(session -> session.sleeper.wake())));
             moves = new CacheMoves(device.context(), table, servers.all(), procedures, () -> sessions.stream()
-                    .map(session -> session.participant())
+                    .<MigrationParticipant>map(session -> session.participant)
                     .toList());
             relocation = new Relocation(inside, servers, table, moves, procedures, sessions, options.management());
             CacheResizer resizing =
@@ -140,7 +146,7 @@ final class RegionCache extends Cache {
     }
 
     @Override
-    BlockingRequests open(@Nullable OperationLatency recorder) {
+    SessionCore open(@Nullable OperationLatency recorder) {
         return opening.open(paths, recorder);
     }
 
@@ -287,10 +293,10 @@ final class RegionCache extends Cache {
         return table;
     }
 
-    private void end(BlockingRequests session) {
+    private void end(SessionCore session) {
         // Migrations must see it until nothing that it posted can take effect any more.
         try {
-            session.destroy();
+            session.lifeCycle.destroy();
         } finally {
             sessions.remove(session);
             // A worker session of a cache that cannot be made is closed before there are any.
@@ -315,7 +321,7 @@ final class RegionCache extends Cache {
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
     private final class RegionCacheHost
-            implements BlockingRequests.Owner,
+            implements SessionHost,
                     DataPaths.DataPathHost,
                     CacheReshaper.ReshapeHost,
                     Relocation.RelocationHost,
@@ -389,7 +395,7 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public BlockingRequests openInternalSession() {
+        public SessionCore openInternalSession() {
             return opening.openInternal(paths);
         }
 
@@ -399,7 +405,7 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public void close(BlockingRequests session) {
+        public void close(SessionCore session) {
             end(session);
         }
 
@@ -409,13 +415,13 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public void loseAll(BlockingRequests session) {
-            servers.all().forEach(session::lose);
+        public void loseAll(SessionCore session) {
+            servers.all().forEach(session.participant::lose);
         }
 
         @Override
-        public DataPath ownPath(BlockingRequests session, @Nullable OperationLatency recorder, CacheConfiguration how) {
-            return DataPath.own(device, table, options.session(), how, session.gate(), recorder);
+        public DataPath ownPath(SessionCore session, @Nullable OperationLatency recorder, CacheConfiguration how) {
+            return DataPath.own(device, table, options.session(), how, session.admission.gate(), recorder);
         }
 
         @Override
@@ -424,12 +430,12 @@ final class RegionCache extends Cache {
         }
 
         @Override
-        public BlockingRequests openWorkerSession(DataPaths owner) {
+        public SessionCore openWorkerSession(DataPaths owner) {
             return opening.openWorker(owner);
         }
 
         @Override
-        public void reconnect(BlockingRequests worker) {
+        public void reconnect(SessionCore worker) {
             servers.reconnect(worker);
         }
 
@@ -460,7 +466,8 @@ final class RegionCache extends Cache {
 
         @Override
         public List<Integer> hottestFirst(List<Integer> regions) {
-            return RegionHeat.hottestFirst(regions, table, heat -> sessions.forEach(session -> session.sample(heat)));
+            return RegionHeat.hottestFirst(
+                    regions, table, heat -> sessions.forEach(session -> session.pending.sample(heat)));
         }
 
         @Override

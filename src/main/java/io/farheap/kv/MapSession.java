@@ -6,6 +6,7 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.session.BlockingMapSession;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.remote.VerbCounts;
@@ -34,10 +35,12 @@ public final class MapSession implements AutoCloseable {
     public static final int MOST_OBJECT_BYTES = RequestColumns.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
 
     private final MapRequests requests;
+    private final BlockingMapSession blocking;
 
     /** @param requests closed with the session */
     MapSession(MapRequests requests) {
         this.requests = requests;
+        this.blocking = new BlockingMapSession(requests);
     }
 
     /**
@@ -159,37 +162,37 @@ public final class MapSession implements AutoCloseable {
      * @throws IllegalStateException where something is in flight
      */
     public byte @Nullable [] get(byte[] key) {
-        return requests.get(key);
+        return blocking.get(key);
     }
 
     /** As {@link #get(byte[])}, with the object's version. */
     public @Nullable VersionedValue getVersioned(byte[] key) {
-        return requests.getVersioned(key);
+        return blocking.getVersioned(key);
     }
 
     /** Stores an object, and waits. */
     public void set(byte[] key, byte[] value) {
-        requests.set(key, value, MapRequests.NEVER);
+        blocking.set(key, value, MapRequests.NEVER);
     }
 
     /** Stores an object for a time, and waits. */
     public void set(byte[] key, byte[] value, long lifeMillis) {
-        requests.set(key, value, lifeMillis);
+        blocking.set(key, value, lifeMillis);
     }
 
     /** Stores an object whose key is not there, and waits; says whether it was stored. */
     public boolean add(byte[] key, byte[] value, long lifeMillis) {
-        return requests.add(key, value, lifeMillis);
+        return blocking.add(key, value, lifeMillis);
     }
 
     /** Stores an object whose key is there, and waits; says whether it was stored. */
     public boolean replace(byte[] key, byte[] value, long lifeMillis) {
-        return requests.replace(key, value, lifeMillis);
+        return blocking.replace(key, value, lifeMillis);
     }
 
     /** Stores an object in place of one of a version, and waits; says whether it was stored. */
     public boolean compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
-        return requests.compareAndSet(key, value, version, lifeMillis);
+        return blocking.compareAndSet(key, value, version, lifeMillis);
     }
 
     /**
@@ -199,27 +202,27 @@ public final class MapSession implements AutoCloseable {
      * @throws MapException also where the value does not have 8 bytes
      */
     public OptionalLong increment(byte[] key, long delta) {
-        return requests.increment(key, delta);
+        return blocking.increment(key, delta);
     }
 
     /** The values of keys in their order, null where the map has none; waits. */
     public List<byte @Nullable []> getAll(List<byte[]> keys) {
-        return requests.getAll(keys);
+        return blocking.getAll(keys);
     }
 
     /** Stores a value for each key, for a time, and waits. Where that fails, some may be stored. */
     public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
-        requests.setAll(keys, values, lifeMillis);
+        blocking.setAll(keys, values, lifeMillis);
     }
 
     /** Gives an object another time to live, and waits; says whether it was there. */
     public boolean touch(byte[] key, long lifeMillis) {
-        return requests.touch(key, lifeMillis);
+        return blocking.touch(key, lifeMillis);
     }
 
     /** Takes a key out, and waits; says whether it was there. */
     public boolean delete(byte[] key) {
-        return requests.delete(key);
+        return blocking.delete(key);
     }
 
     /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */

@@ -104,7 +104,7 @@ class AfterAThrowTest {
             AsymmetricFence.heavy();
         };
         try {
-            Fields.field(session.core().gate(), "heavyFence").set(session.core().gate(), fence);
+            Fields.field(session.core().admission.gate(), "heavyFence").set(session.core().admission.gate(), fence);
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }
@@ -217,7 +217,7 @@ class AfterAThrowTest {
             assertEquals(3, session.held());
             cluster.pulls().open();
             moved.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            ((SessionEngine) session.core().path()).barrier(new ThrowsOnce());
+            ((SessionEngine) session.core().admission.path()).barrier(new ThrowsOnce());
             assertThrows(IllegalStateException.class, session::poll);
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
             while (session.pending() > 0) {
@@ -300,7 +300,7 @@ class AfterAThrowTest {
 
     /** Its polls find nothing until its thread has slept three times; how it sleeps is looked at. */
     private static void holdUp(CacheSession session, AtomicBoolean woken, int[] sleeps) throws IllegalAccessException {
-        RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
+        RequestPath path = Fields.get(session.core().admission, "path", RequestPath.class);
         Object slow = Proxy.newProxyInstance(
                 RequestPath.class.getClassLoader(), new Class<?>[] {RequestPath.class}, (proxy, method, arguments) -> {
                     switch (method.getName()) {
@@ -326,7 +326,7 @@ class AfterAThrowTest {
                         throw e.getCause();
                     }
                 });
-        Fields.field(session.core(), "path").set(session.core(), slow);
-        Fields.field(session.core(), "clear").set(session.core(), slow);
+        Fields.field(session.core().admission, "path").set(session.core().admission, slow);
+        Fields.field(session.core().admission, "clear").set(session.core().admission, slow);
     }
 }

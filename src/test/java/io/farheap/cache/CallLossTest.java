@@ -72,19 +72,19 @@ class CallLossTest {
     }
 
     private static CallLink[] links(CacheSession session) {
-        CallLinks links = Fields.get(session.core().calls().all(), "links", CallLinks.class);
+        CallLinks links = Fields.get(session.core().admission.calls().all(), "links", CallLinks.class);
         return Fields.get(links, "links", CallLink[].class);
     }
 
     /** The client's ends of its call rings fail. */
     private static void fail(CacheSession session) {
-        boolean entered = session.core().enter();
+        boolean entered = session.core().admission.enter();
         try {
             for (CallLink link : links(session)) {
                 link.lose();
             }
         } finally {
-            session.core().exit(entered);
+            session.core().admission.exit(entered);
         }
     }
 
@@ -158,7 +158,7 @@ class CallLossTest {
 
     /** Where a call is on its way that has begun elsewhere: its answer comes in part, and then the connection fails. */
     private static boolean tear(CacheSession session) {
-        SessionCalls calls = session.core().calls().all();
+        SessionCalls calls = session.core().admission.calls().all();
         boolean moved = false;
         for (int place = 0; place < SessionCalls.MOST; place++) {
             SessionCall call = Fields.get(calls, "calls", CallTable.class).get(place);

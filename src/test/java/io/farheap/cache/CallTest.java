@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.contract.CallResult;
-import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.SessionAdmission;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.builtin.Chase;
 import io.farheap.procedure.builtin.CompareAndSetWords;
@@ -257,12 +257,12 @@ class CallTest {
 
     /** How long its calls let its thread sleep, in ns. */
     private static long patience(CacheSession session) {
-        SessionCore core = session.core();
-        boolean entered = core.enter();
+        SessionAdmission admission = session.core().admission;
+        boolean entered = admission.enter();
         try {
-            return core.calls().listen();
+            return admission.calls().listen();
         } finally {
-            core.exit(entered);
+            admission.exit(entered);
         }
     }
 

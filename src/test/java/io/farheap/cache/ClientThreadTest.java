@@ -29,7 +29,7 @@ class ClientThreadTest {
                         .configuration(Configurations.HANDED_OVER)
                         .create();
                 CacheSession session = cache.openSession()) {
-            HandoverPath path = Fields.get(session.core(), "path", HandoverPath.class);
+            HandoverPath path = Fields.get(session.core().admission, "path", HandoverPath.class);
             ClientThread thread = Fields.get(path, "thread", ClientThread.class);
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> comeAndGo(thread));
             comeAndGo(thread);

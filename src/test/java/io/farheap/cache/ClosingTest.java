@@ -32,7 +32,7 @@ class ClosingTest {
             CacheSession session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
             MigrationLinks rings =
-                    Fields.get(session.core(), "dataPath", DataPath.class).links();
+                    Fields.get(session.core().dataPath, "now", DataPath.class).links();
             Map<?, ?> links = Fields.get(Fields.get(rings, "links", ServerLinks.class), "links", Map.class);
             assertEquals(2, links.size());
             BatchConnection first =

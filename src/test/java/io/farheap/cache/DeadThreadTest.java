@@ -11,8 +11,10 @@ import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.handover.ClientThread;
 import io.farheap.cache.order.RequestPath;
-import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
+import io.farheap.cache.session.SessionAdmission;
+import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.SessionSleeper;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -59,12 +61,13 @@ class DeadThreadTest {
     }
 
     /** Makes a session's polls throw an Error once {@code injecting} is set. */
-    private void inject(BlockingRequests session) throws ReflectiveOperationException {
-        session.gate().claim();
-        RequestPath path = (RequestPath) field(session, "path").get(session);
-        field(session, "path")
+    private void inject(SessionCore session) throws ReflectiveOperationException {
+        SessionAdmission admission = session.admission;
+        admission.gate().claim();
+        RequestPath path = admission.path();
+        field(admission, "path")
                 .set(
-                        session,
+                        admission,
                         Proxy.newProxyInstance(
                                 RequestPath.class.getClassLoader(),
                                 new Class<?>[] {RequestPath.class},
@@ -78,7 +81,7 @@ class DeadThreadTest {
                                         throw e.getCause();
                                     }
                                 }));
-        session.gate().unclaim();
+        admission.gate().unclaim();
     }
 
     private void clientThreadDies(CacheConfiguration configuration) throws Exception {
@@ -86,9 +89,9 @@ class DeadThreadTest {
         CacheSession session = cache.openSession();
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         session.writeBlocking(0, word);
-        ClientThread thread = (ClientThread) field(field(session.core(), "path").get(session.core()), "thread")
-                .get(field(session.core(), "path").get(session.core()));
-        inject((BlockingRequests) field(thread, "worker").get(thread));
+        RequestPath path = session.core().admission.path();
+        ClientThread thread = (ClientThread) field(path, "thread").get(path);
+        inject((SessionCore) field(thread, "worker").get(thread));
         int[] statuses = new int[4];
         injecting.set(true);
         for (int i = 0; i < statuses.length; i++) {
@@ -151,9 +154,9 @@ class DeadThreadTest {
         MemorySegment page = MemorySegment.ofArray(new byte[4096]);
         session.writeBlocking(0, page);
         other.writeBlocking(0, page);
-        Object path = field(session.core(), "path").get(session.core());
+        RequestPath path = session.core().admission.path();
         ClientThread thread = (ClientThread) field(path, "thread").get(path);
-        inject((BlockingRequests) field(thread, "worker").get(thread));
+        inject((SessionCore) field(thread, "worker").get(thread));
         injecting.set(true);
         int[] ended = {-1};
         assertTrue(session.write(0, page, (token, status) -> ended[0] = status, 0));
@@ -196,15 +199,15 @@ class DeadThreadTest {
      */
     private static CompletableFuture<Void> asleepInALateRead(CacheSession session, MemorySegment word)
             throws Exception {
-        Object thread = session.core();
-        Field sleeper = field(thread, "sleeper");
+        SessionSleeper sleeps = session.core().sleeper;
+        Field sleeper = field(sleeps, "sleeper");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (true) {
             LateOperations.by(2, TimeUnit.SECONDS);
             try {
                 CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> session.readBlocking(0, word));
                 while (!reading.isDone()) {
-                    if (sleeper.get(thread) != null) {
+                    if (sleeper.get(sleeps) != null) {
                         return reading;
                     }
                     Thread.onSpinWait();
@@ -226,7 +229,7 @@ class DeadThreadTest {
         CacheSession asleep = cache.openSession();
         CompletableFuture<Void> sleeping = asleepInALateRead(asleep, word);
         CacheSession other = cache.openSession();
-        DataPath path = (DataPath) field(other.core(), "dataPath").get(other.core());
+        DataPath path = (DataPath) field(other.core().dataPath, "now").get(other.core().dataPath);
         ((RegionCache) cache).device().events().add(path.channel(), () -> {
             throw new OutOfMemoryError("injected");
         });

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
+import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.SessionLinks;
-import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.DataPath;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.reflect.Field;
@@ -76,7 +78,7 @@ class DrainTest {
      */
     @Test
     void aDrainKnowsNothingOfTheOneBefore() throws Exception {
-        MigrationParticipant participant = session.core().participant();
+        MigrationParticipant participant = session.core().participant;
         RemoteRegion first = ((RegionCache) cache).table().get(0).copy();
         RemoteRegion second = ((RegionCache) cache).table().get(1).copy();
         for (int i = 0; i < 20; i++) {
@@ -92,11 +94,11 @@ class DrainTest {
         SoftverbsFaults.delayOperations(0);
         awaitDrained(participant, first);
         session.drain();
-        Field links = SessionCore.class.getDeclaredField("links");
-        links.setAccessible(true);
+        MigrationLinks links =
+                Fields.get(session.core().dataPath, "now", DataPath.class).links();
         Field deadline = SessionLinks.class.getDeclaredField("drainDeadline");
         deadline.setAccessible(true);
-        deadline.setLong(links.get(session.core()), System.nanoTime() - 1);
+        deadline.setLong(links, System.nanoTime() - 1);
 
         SoftverbsFaults.delayOperations(LATE_NANOS);
         do {

@@ -144,11 +144,11 @@ class FailedMigrationTest {
      */
     @Test
     void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {
-        SessionEngine engine = Fields.get(session.core(), "path", SessionEngine.class);
+        SessionEngine engine = Fields.get(session.core().admission, "path", SessionEngine.class);
         QueuePoster queue = Fields.get(engine, "queue", QueuePoster.class);
         Connection connection = Fields.get(engine, "routes", Routes.class).connection(0);
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
-        session.core().gate().claim();
+        session.core().admission.gate().claim();
         try {
             assertTrue(queue.drain(
                     connection,
@@ -156,15 +156,15 @@ class FailedMigrationTest {
                     ((RegionCache) cache).device().scratch().address(),
                     ((RegionCache) cache).device().scratch().localKey()));
         } finally {
-            session.core().gate().unclaim();
+            session.core().admission.gate().unclaim();
         }
         SoftverbsFaults.delayOperations(0);
         assertTrue(connection.flushing() && connection.inFlight() == 0, "nothing but the flush is in flight");
         QueueCompletions completions = Fields.get(queue, "completions", QueueCompletions.class);
         assertTrue(completions.draining());
 
-        session.core().disconnect(((RegionCache) cache).table().get(0).copy().server());
-        session.core().connect(((RegionCache) cache).table().get(0).copy().server());
+        session.core().participant.disconnect(((RegionCache) cache).table().get(0).copy().server());
+        session.core().participant.connect(((RegionCache) cache).table().get(0).copy().server());
         assertFalse(completions.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }

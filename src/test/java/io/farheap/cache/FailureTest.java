@@ -15,7 +15,7 @@ import io.farheap.cache.handover.HandoverPath;
 import io.farheap.cache.onesided.SessionEngine;
 import io.farheap.cache.order.RequestPath;
 import io.farheap.cache.route.Routes;
-import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
@@ -327,9 +327,9 @@ class FailureTest {
     @Test
     void connectionsThatWereReplacedAreForgotten() throws Exception {
         RemoteServer server = ((RegionCache) cache).table().get(0).copy().server();
-        RequestPath path = Fields.get(session.core(), "path", RequestPath.class);
-        BlockingRequests posting = path instanceof HandoverPath
-                ? Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class)
+        RequestPath path = Fields.get(session.core().admission, "path", RequestPath.class);
+        SessionCore posting = path instanceof HandoverPath
+                ? Fields.get(Fields.get(path, "thread", Object.class), "worker", SessionCore.class)
                 : session.core();
         for (int round = 0; round < 40; round++) {
             int[] ended = new int[1];
@@ -337,7 +337,7 @@ class FailureTest {
                 assertTrue(session.write(8 * i, buffer, 0, 8, (token, status) -> ended[0]++, i));
             }
             failConnection(session.core(), 0);
-            posting.participant().ensureConnected(server);
+            posting.participant.ensureConnected(server);
             session.drain();
             assertEquals(4, ended[0]);
             buffer.segment().set(JAVA_LONG, 0, round);
@@ -345,7 +345,7 @@ class FailureTest {
             session.readBlocking(0, buffer, 8, 8);
             assertEquals(round, buffer.segment().get(JAVA_LONG, 8));
         }
-        RequestPath own = Fields.get(posting, "path", RequestPath.class);
+        RequestPath own = Fields.get(posting.admission, "path", RequestPath.class);
         SessionEngine engine = own instanceof SessionBatches batches
                 ? Fields.get(batches, "engine", SessionEngine.class)
                 : (SessionEngine) own;
@@ -356,14 +356,14 @@ class FailureTest {
     }
 
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
-    private static void failConnection(BlockingRequests session, int server) throws ReflectiveOperationException {
-        RequestPath path = Fields.get(session, "path", RequestPath.class);
+    private static void failConnection(SessionCore session, int server) throws ReflectiveOperationException {
+        RequestPath path = Fields.get(session.admission, "path", RequestPath.class);
         if (path instanceof HandoverPath) {
             failConnection(
-                    Fields.get(Fields.get(path, "thread", Object.class), "worker", BlockingRequests.class), server);
+                    Fields.get(Fields.get(path, "thread", Object.class), "worker", SessionCore.class), server);
             return;
         }
-        session.gate().claim();
+        session.admission.gate().claim();
         try {
             if (path instanceof SessionBatches batches) {
                 Optional.ofNullable(batches.connection(server)).ifPresent(BatchConnection::fail);
@@ -372,21 +372,21 @@ class FailureTest {
             Routes routes = Fields.get(path, "routes", Routes.class);
             Optional.ofNullable(routes.connection(server)).ifPresent(Connection::fail);
         } finally {
-            session.gate().unclaim();
+            session.admission.gate().unclaim();
         }
     }
 
     /** Returns when the client thread, where there is one, has taken so many requests. */
     private static void awaitTaken(CacheSession session, int requests) throws ReflectiveOperationException {
-        if (Fields.get(session.core(), "path", RequestPath.class) instanceof HandoverPath handed) {
-            BlockingRequests worker =
-                    Fields.get(Fields.get(handed, "thread", Object.class), "worker", BlockingRequests.class);
+        if (Fields.get(session.core().admission, "path", RequestPath.class) instanceof HandoverPath handed) {
+            SessionCore worker =
+                    Fields.get(Fields.get(handed, "thread", Object.class), "worker", SessionCore.class);
             for (int taken = 0; taken < requests; Thread.yield()) {
-                worker.gate().claim();
+                worker.admission.gate().claim();
                 try {
-                    taken = Fields.get(worker, "path", RequestPath.class).pending();
+                    taken = Fields.get(worker.admission, "path", RequestPath.class).pending();
                 } finally {
-                    worker.gate().unclaim();
+                    worker.admission.gate().unclaim();
                 }
             }
         }

@@ -55,7 +55,7 @@ class ForgottenLinkTest {
                 AtomicInteger keptOut = new AtomicInteger();
                 plane.stop(() -> {
                     asked.incrementAndGet();
-                    boolean claimed = Fields.get(caller.session.core().gate(), "claimed", Boolean.class);
+                    boolean claimed = Fields.get(caller.session.core().admission.gate(), "claimed", Boolean.class);
                     keptOut.addAndGet(claimed ? 1 : 0);
                 });
                 stopped.closeLate(letGo::await);

@@ -248,7 +248,7 @@ class LateCodedCacheTest {
             assertTrue(leaves.write(0, twos, whenClosed, 0));
             assertTrue(leaves.read(3 * PAGE, filled(0), whenClosed, 0));
             CompletableFuture<Void> write = futures.write(2 * PAGE, twos);
-            while (!leaves.core().describe().contains("has taken all")) {
+            while (!leaves.core().pending.describe().contains("has taken all")) {
                 Thread.onSpinWait();
             }
             Thread closing = Thread.ofPlatform().start(futures::close);

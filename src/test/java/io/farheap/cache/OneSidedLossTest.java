@@ -125,15 +125,16 @@ class OneSidedLossTest {
     }
 
     private SessionEngine engine() {
-        return Fields.get(Fields.get(session.core(), "path", SessionBatches.class), "engine", SessionEngine.class);
+        SessionBatches batches = Fields.get(session.core().admission, "path", SessionBatches.class);
+        return Fields.get(batches, "engine", SessionEngine.class);
     }
 
     private void inGate(Runnable action) {
-        session.core().gate().claim();
+        session.core().admission.gate().claim();
         try {
             action.run();
         } finally {
-            session.core().gate().unclaim();
+            session.core().admission.gate().unclaim();
         }
     }
 }

@@ -122,7 +122,7 @@ class ReconfigureTest {
                 },
                 0));
         CompletableFuture<Void> change = CompletableFuture.runAsync(() -> cache.reconfigure(Configurations.BATCHED));
-        while (!(Fields.get(session.core(), "path", RequestPath.class) instanceof QuiescingPath)) {
+        while (!(Fields.get(session.core().admission, "path", RequestPath.class) instanceof QuiescingPath)) {
             Thread.sleep(1);
         }
         assertThrows(IllegalStateException.class, () -> {

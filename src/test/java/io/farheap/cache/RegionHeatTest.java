@@ -64,7 +64,8 @@ class RegionHeatTest {
                     while (load.isAlive() && done.getAcquire() < i * 1000) {
                         Thread.onSpinWait();
                     }
-                    orders.add(RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core()::sample));
+                    orders.add(RegionHeat.hottestFirst(
+                            ALL, ((RegionCache) cache).table(), session.core().pending::sample));
                 }
                 long right =
                         orders.stream().filter(order -> order.getFirst() == 4).count();
@@ -83,7 +84,9 @@ class RegionHeatTest {
         try (Cluster cluster = new Cluster(REGIONS);
                 Cache cache = create(cluster, Configurations.DIRECT);
                 CacheSession session = cache.openSession()) {
-            assertEquals(ALL, RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core()::sample));
+            assertEquals(
+                    ALL,
+                    RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core().pending::sample));
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.cache.handover;
 
-import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.thread.AgentThread;
 import io.farheap.thread.ThreadAffinity;
@@ -20,7 +20,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
     private static final long LOOK_NANOS = 1_000_000;
     private static final int REMIND_MILLIS = 10;
 
-    private final BlockingRequests worker;
+    private final SessionCore worker;
     private final int core;
     private final String name;
     private final AgentThread agent;
@@ -37,7 +37,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
      * @param worker its session, which it owns from its start on
      * @param core to keep to, or {@link ThreadAffinity#ANY}
      */
-    public ClientThread(BlockingRequests worker, String name, Idle idle, int core) {
+    public ClientThread(SessionCore worker, String name, Idle idle, int core) {
         this.worker = worker;
         this.core = core;
         this.name = name;
@@ -67,7 +67,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
     @Override
     public void prepareCopies() {
         if (!copiesPrepared) {
-            worker.prepareCopies();
+            worker.requests.prepareCopies();
             copiesPrepared = true;
         }
     }
@@ -109,11 +109,11 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
         int done = 0;
         for (HandoverConsumer requests : rings) {
             if (requests.hasWork() || requests.hasMore()) {
-                done += worker.take(requests);
+                done += worker.progress.take(requests);
             }
         }
-        done += worker.poll();
-        int held = worker.held();
+        done += worker.progress.poll();
+        int held = worker.pending.held();
         for (HandoverConsumer requests : rings) {
             requests.tell(held);
         }
@@ -131,7 +131,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
                 }
             }
             if (!agent.stopped()) {
-                worker.sleep(0);
+                worker.progress.sleep(0);
             }
         } finally {
             asleep = false;
@@ -144,7 +144,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
         while (!agent.stopped()) {
             try {
                 if (!failed) {
-                    worker.loseAll();
+                    worker.lifeCycle.loseAll();
                     failed = true;
                 }
                 for (HandoverConsumer requests : rings) {

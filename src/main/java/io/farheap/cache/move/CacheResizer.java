@@ -4,7 +4,7 @@ import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.managed.ManagedCache;
 import io.farheap.cache.managed.ManagedCacheClient;
 import io.farheap.cache.managed.ManagedReshape;
-import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.AllocationCandidate;
@@ -38,14 +38,14 @@ public final class CacheResizer {
     public interface ResizeHost extends ManagedCache {
 
         /** A session that may use all of the last region, also beyond the capacity. */
-        BlockingRequests openInternalSession();
+        SessionCore openInternalSession();
     }
 
     private final ResizeHost cache;
     private final RegionTable table;
     private final CacheMoves moves;
     private final List<RemoteServer> servers;
-    private final Iterable<BlockingRequests> sessions;
+    private final Iterable<SessionCore> sessions;
     private final @Nullable ManagedCacheClient management;
     /** How far the cache may have been written to, where it was larger once; never less. */
     private long written;
@@ -55,7 +55,7 @@ public final class CacheResizer {
             RegionTable table,
             CacheMoves moves,
             List<RemoteServer> servers,
-            Iterable<BlockingRequests> sessions,
+            Iterable<SessionCore> sessions,
             @Nullable ManagedCacheClient management) {
         this.cache = cache;
         this.table = table;
@@ -200,15 +200,15 @@ public final class CacheResizer {
         if (from >= to) {
             return;
         }
-        BlockingRequests session = cache.openInternalSession();
+        SessionCore session = cache.openInternalSession();
         try {
             // From the heap, since a client thread may take it.
             MemorySegment zeros = MemorySegment.ofArray(new byte[(int) Math.min(ZERO_BYTES, to - from)]);
             for (long at = from; at < to; at += zeros.byteSize()) {
-                session.execute(true, at, zeros.asSlice(0, Math.min(zeros.byteSize(), to - at)));
+                session.blocking.execute(true, at, zeros.asSlice(0, Math.min(zeros.byteSize(), to - at)));
             }
         } finally {
-            session.close();
+            session.lifeCycle.close();
         }
     }
 
@@ -240,16 +240,16 @@ public final class CacheResizer {
     private void awaitNobodyBeyond(long bytes) {
         StallAwareTimeout patience = new StallAwareTimeout(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         // Those that are opened meanwhile are refused what is beyond.
-        for (BlockingRequests session : sessions) {
+        for (SessionCore session : sessions) {
             long look = LOOK_NANOS;
-            while (session.reaches(bytes)) {
+            while (session.pending.reaches(bytes)) {
                 moves.requireGoing();
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending beyond " + bytes + " bytes for "
                             + QUIET_SECONDS
                             + " s, so the capacity stays; poll or close it, and make the cache smaller again");
                 }
-                session.wake();
+                session.sleeper.wake();
                 // For longer each time: a look keeps the session's thread out, which on a busy machine may be for long.
                 Uninterruptibles.parkNanos(this, look);
                 look = Math.min(2 * look, LONGEST_LOOK_NANOS);

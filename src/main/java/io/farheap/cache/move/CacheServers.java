@@ -2,8 +2,8 @@ package io.farheap.cache.move;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.managed.ManagedCacheClient;
-import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
@@ -26,7 +26,7 @@ public final class CacheServers {
     private final String name;
     private final @Nullable ManagedCacheClient management;
     private final OpenDevice device;
-    private final List<BlockingRequests> sessions;
+    private final List<SessionCore> sessions;
     private final Lock alone;
     private final BiConsumer<RemoteServer, ControlException> lost;
     private final List<RemoteServer> all = new CopyOnWriteArrayList<>();
@@ -44,7 +44,7 @@ public final class CacheServers {
             String name,
             @Nullable ManagedCacheClient management,
             OpenDevice device,
-            List<BlockingRequests> sessions,
+            List<SessionCore> sessions,
             Lock alone,
             BiConsumer<RemoteServer, ControlException> lost) {
         this.name = name;
@@ -124,9 +124,9 @@ public final class CacheServers {
         lost.accept(server, cause);
     }
 
-    private static void lose(BlockingRequests session, RemoteServer server) {
+    private static void lose(SessionCore session, RemoteServer server) {
         try {
-            session.lose(server);
+            session.participant.lose(server);
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
@@ -136,7 +136,7 @@ public final class CacheServers {
     }
 
     /** @return the sessions to connect to it; those that are listed from now on do that themselves */
-    List<BlockingRequests> add(RemoteServer server) {
+    List<SessionCore> add(RemoteServer server) {
         alone.lock();
         try {
             all.add(server);
@@ -207,9 +207,9 @@ public final class CacheServers {
     }
 
     /** Connects a session anew to those that it is not connected to. */
-    public void reconnect(BlockingRequests session) {
+    public void reconnect(SessionCore session) {
         for (RemoteServer server : all) {
-            tolerantly(server, () -> session.participant().ensureConnected(server));
+            tolerantly(server, () -> session.participant.ensureConnected(server));
         }
     }
 
@@ -226,10 +226,10 @@ public final class CacheServers {
     }
 
     /** What sessions have of servers that were lost before whoever fails that could see it. */
-    public void loseLost(List<BlockingRequests> unseen) {
+    public void loseLost(List<SessionCore> unseen) {
         for (RemoteServer server : all) {
             if (server.lost() != null) {
-                unseen.forEach(session -> session.lose(server));
+                unseen.forEach(session -> session.participant.lose(server));
             }
         }
     }

@@ -4,7 +4,7 @@ import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.managed.ManagedCache;
 import io.farheap.cache.managed.ManagedCacheClient;
-import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.control.ControlException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
@@ -34,7 +34,7 @@ public final class Relocation {
     private final RegionTable table;
     private final CacheMoves moves;
     private final CacheProcedures procedures;
-    private final List<BlockingRequests> sessions;
+    private final List<SessionCore> sessions;
     /** Null where the cache has no manager. */
     private final @Nullable ManagedCacheClient management;
     /** One migration, or change of servers or of how requests travel, at a time. */
@@ -48,7 +48,7 @@ public final class Relocation {
             RegionTable table,
             CacheMoves moves,
             CacheProcedures procedures,
-            List<BlockingRequests> sessions,
+            List<SessionCore> sessions,
             @Nullable ManagedCacheClient management) {
         this.cache = cache;
         this.servers = servers;
@@ -105,7 +105,7 @@ public final class Relocation {
         RemoteServer server = servers.attach(address);
         try {
             RegionPlacement.checkRegionSize(server, table.regionBytes());
-            servers.add(server).forEach(session -> session.connect(server));
+            servers.add(server).forEach(session -> session.participant.connect(server));
             procedures.join(server);
         } catch (Throwable e) {
             detach(server);
@@ -122,7 +122,7 @@ public final class Relocation {
         servers.remove(server);
         try {
             procedures.leave(server);
-            sessions.forEach(session -> session.disconnect(server));
+            sessions.forEach(session -> session.participant.disconnect(server));
         } finally {
             server.close();
         }

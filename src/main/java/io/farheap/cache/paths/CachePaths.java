@@ -3,7 +3,7 @@ package io.farheap.cache.paths;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.move.CacheServers;
-import io.farheap.cache.session.BlockingRequests;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.control.ControlException;
 import io.farheap.verbs.VerbsException;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CachePaths implements AutoCloseable {
 
-    private final List<BlockingRequests> sessions;
+    private final List<SessionCore> sessions;
     private final CacheServers servers;
     private final Lock alone;
     private final Function<CacheConfiguration, DataPaths> maker;
@@ -36,7 +36,7 @@ public final class CachePaths implements AutoCloseable {
      * @param going throws where the cache is about to end
      */
     public CachePaths(
-            List<BlockingRequests> sessions,
+            List<SessionCore> sessions,
             CacheServers servers,
             Lock alone,
             Function<CacheConfiguration, DataPaths> maker,
@@ -66,7 +66,7 @@ public final class CachePaths implements AutoCloseable {
      * @return what {@link Reconfiguration#prepare prepares} it, or null
      */
     @Nullable
-    Reconfiguration join(BlockingRequests session) {
+    Reconfiguration join(SessionCore session) {
         Reconfiguration change = changing;
         if (change != null) {
             change.expect(session);
@@ -75,7 +75,7 @@ public final class CachePaths implements AutoCloseable {
     }
 
     /** A session has been closed. */
-    public void forget(BlockingRequests session) {
+    public void forget(SessionCore session) {
         Reconfiguration change = changing;
         if (change != null) {
             change.forget(session);
@@ -91,7 +91,7 @@ public final class CachePaths implements AutoCloseable {
         DataPaths previous = paths;
         try (Reconfiguration change = new Reconfiguration(previous, maker.apply(how), servers::connect)) {
             try {
-                for (BlockingRequests session : begin(change)) {
+                for (SessionCore session : begin(change)) {
                     // Each takes as long as servers take to answer.
                     going.run();
                     change.prepare(session);
@@ -108,12 +108,12 @@ public final class CachePaths implements AutoCloseable {
     }
 
     /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
-    private List<BlockingRequests> begin(Reconfiguration change) {
+    private List<SessionCore> begin(Reconfiguration change) {
         alone.lock();
         try {
             changing = change;
-            List<BlockingRequests> all =
-                    sessions.stream().filter(session -> !session.worker()).toList();
+            List<SessionCore> all =
+                    sessions.stream().filter(session -> !session.worker).toList();
             all.forEach(change::expect);
             return all;
         } finally {

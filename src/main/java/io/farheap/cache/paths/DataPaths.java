@@ -7,9 +7,9 @@ import io.farheap.cache.handover.HandoverConsumer;
 import io.farheap.cache.handover.HandoverPath;
 import io.farheap.cache.handover.HandoverRing;
 import io.farheap.cache.route.MigrationLinks;
-import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.CacheSessionOptions;
 import io.farheap.cache.session.DataPath;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closeables;
 import io.farheap.thread.Cores;
@@ -29,25 +29,25 @@ public final class DataPaths implements AutoCloseable {
     public interface DataPathHost {
 
         /** A path for a session whose thread processes its requests. It has yet to be connected. */
-        DataPath ownPath(BlockingRequests session, @Nullable OperationLatency latency, CacheConfiguration how);
+        DataPath ownPath(SessionCore session, @Nullable OperationLatency latency, CacheConfiguration how);
 
         /** As {@link HandoverPath.HoldPredicate}. */
         boolean holds(boolean write, long address, long length);
 
         /** The session of a client thread, connected to all servers. */
-        BlockingRequests openWorkerSession(DataPaths paths);
+        SessionCore openWorkerSession(DataPaths paths);
 
         /** Fences what a client thread's session has lost, and connects it anew. */
-        void reconnect(BlockingRequests worker);
+        void reconnect(SessionCore worker);
 
-        void close(BlockingRequests session);
+        void close(SessionCore session);
     }
 
     private final DataPathHost cache;
     private final CacheSessionOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
-    private final List<BlockingRequests> workers = new ArrayList<>();
+    private final List<SessionCore> workers = new ArrayList<>();
 
     /**
      * Starts client threads and connects their sessions to all servers.
@@ -84,7 +84,7 @@ public final class DataPaths implements AutoCloseable {
     }
 
     /** For a session of the application's. It has yet to be connected. */
-    public DataPath open(BlockingRequests session, @Nullable OperationLatency latency) {
+    public DataPath open(SessionCore session, @Nullable OperationLatency latency) {
         if (threads.isEmpty()) {
             return own(session, latency);
         }
@@ -95,7 +95,7 @@ public final class DataPaths implements AutoCloseable {
                     + " reconfigure the cache to start others");
         }
         HandoverRing handOver = new HandoverRing(options.requests());
-        HandoverConsumer taken = new HandoverConsumer(handOver, session::wake);
+        HandoverConsumer taken = new HandoverConsumer(handOver, session.sleeper::wake);
         ClientThread thread = leastLoaded(alive, taken);
         HandoverPath handed = new HandoverPath(handOver, thread, cache::holds, latency);
         // The thread has the channel and the links.
@@ -114,7 +114,7 @@ public final class DataPaths implements AutoCloseable {
     }
 
     /** For a session whose thread processes its requests. */
-    public DataPath own(BlockingRequests session, @Nullable OperationLatency latency) {
+    public DataPath own(SessionCore session, @Nullable OperationLatency latency) {
         return cache.ownPath(session, latency, configuration);
     }
 

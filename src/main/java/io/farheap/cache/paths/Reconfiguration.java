@@ -1,8 +1,8 @@
 package io.farheap.cache.paths;
 
 import io.farheap.cache.contract.CacheException;
-import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
+import io.farheap.cache.session.SessionCore;
 import io.farheap.lifetime.Closeables;
 import io.farheap.thread.StallAwareTimeout;
 import io.farheap.thread.Uninterruptibles;
@@ -30,10 +30,10 @@ public final class Reconfiguration implements AutoCloseable {
     private final DataPaths next;
     private final Consumer<DataPath> connector;
     /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
-    private final Map<BlockingRequests, DataPath> spare = new LinkedHashMap<>();
+    private final Map<SessionCore, DataPath> spare = new LinkedHashMap<>();
 
     /** Those that are about to be prepared, for which the change waits. Guarded by this. */
-    private final Set<BlockingRequests> expected = new HashSet<>();
+    private final Set<SessionCore> expected = new HashSet<>();
 
     private boolean performed;
 
@@ -45,7 +45,7 @@ public final class Reconfiguration implements AutoCloseable {
     }
 
     /** A session is about to be {@linkplain #prepare prepared}, or closed. Any thread. */
-    synchronized void expect(BlockingRequests session) {
+    synchronized void expect(SessionCore session) {
         expected.add(session);
     }
 
@@ -53,9 +53,9 @@ public final class Reconfiguration implements AutoCloseable {
      * Gives a session that is {@linkplain #expect expected} a data path for later, and lets it take no requests from
      * now on. Any thread, also while others are awaited; takes as long as servers take to answer.
      */
-    void prepare(BlockingRequests session) {
+    void prepare(SessionCore session) {
         next.reconnect();
-        DataPath path = next.open(session, session.latency());
+        DataPath path = next.open(session, session.latency);
         connector.accept(path);
         if (!keep(session, path)) {
             path.close();
@@ -63,17 +63,17 @@ public final class Reconfiguration implements AutoCloseable {
     }
 
     /** @return false where it is not wanted any more: the session is closed, or the change has been given up */
-    private synchronized boolean keep(BlockingRequests session, DataPath path) {
+    private synchronized boolean keep(SessionCore session, DataPath path) {
         boolean wanted = expected.remove(session);
         if (wanted) {
             spare.put(session, path);
-            session.quiesce();
+            session.dataPath.quiesce();
         }
         return wanted;
     }
 
     /** A session has been closed. Any thread. */
-    void forget(BlockingRequests session) {
+    void forget(SessionCore session) {
         DataPath path;
         synchronized (this) {
             expected.remove(session);
@@ -87,7 +87,7 @@ public final class Reconfiguration implements AutoCloseable {
         return expected.isEmpty();
     }
 
-    private synchronized List<BlockingRequests> prepared() {
+    private synchronized List<SessionCore> prepared() {
         return List.copyOf(spare.keySet());
     }
 
@@ -108,13 +108,13 @@ public final class Reconfiguration implements AutoCloseable {
             Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }
         // Those that are opened meanwhile have nothing pending.
-        for (BlockingRequests session : prepared()) {
-            while (!session.quiet()) {
+        for (SessionCore session : prepared()) {
+            while (!session.dataPath.quiet()) {
                 going.run();
                 if (patience.over()) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
                             + " s, so the configuration stays; poll or close it, and reconfigure again: "
-                            + session.describe());
+                            + session.pending.describe());
                 }
                 Uninterruptibles.parkNanos(this, LOOK_NANOS);
             }
@@ -128,9 +128,9 @@ public final class Reconfiguration implements AutoCloseable {
      * @return what makes the data paths of new ones
      */
     synchronized DataPaths perform() {
-        List<BlockingRequests> changed = new ArrayList<>();
+        List<SessionCore> changed = new ArrayList<>();
         try {
-            for (BlockingRequests session : prepared()) {
+            for (SessionCore session : prepared()) {
                 exchange(session, changed);
             }
         } catch (Throwable e) {
@@ -143,8 +143,8 @@ public final class Reconfiguration implements AutoCloseable {
         return next;
     }
 
-    private void exchange(BlockingRequests session, List<BlockingRequests> changed) {
-        session.replace(Objects.requireNonNull(spare.get(session)), previous -> {
+    private void exchange(SessionCore session, List<SessionCore> changed) {
+        session.dataPath.replace(Objects.requireNonNull(spare.get(session)), previous -> {
             changed.add(session);
             spare.put(session, previous);
         });
@@ -156,7 +156,7 @@ public final class Reconfiguration implements AutoCloseable {
         try {
             Closeables.all(() -> Closeables.all(spare.values()), performed ? previous : next);
         } finally {
-            spare.keySet().forEach(session -> session.goOn());
+            spare.keySet().forEach(session -> session.dataPath.goOn());
             spare.clear();
             expected.clear();
         }

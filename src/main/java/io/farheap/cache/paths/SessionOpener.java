@@ -1,8 +1,9 @@
 package io.farheap.cache.paths;
 
 import io.farheap.cache.move.CacheServers;
-import io.farheap.cache.session.BlockingRequests;
 import io.farheap.cache.session.DataPath;
+import io.farheap.cache.session.SessionCore;
+import io.farheap.cache.session.SessionHost;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.region.AddressLimit;
 import io.farheap.migration.region.RegionTable;
@@ -19,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionOpener {
 
-    private final BlockingRequests.Owner cache;
+    private final SessionHost cache;
     private final OpenDevice device;
     private final RegionTable table;
-    private final List<BlockingRequests> sessions;
+    private final List<SessionCore> sessions;
     private final CacheServers servers;
     private final Lock listing;
     private final Runnable checkOpen;
@@ -33,10 +34,10 @@ public final class SessionOpener {
      * @param checkOpen throws where the cache is deleted
      */
     public SessionOpener(
-            BlockingRequests.Owner cache,
+            SessionHost cache,
             OpenDevice device,
             RegionTable table,
-            List<BlockingRequests> sessions,
+            List<SessionCore> sessions,
             CacheServers servers,
             Lock listing,
             Runnable checkOpen) {
@@ -50,8 +51,8 @@ public final class SessionOpener {
     }
 
     /** One of the application's. */
-    public BlockingRequests open(CachePaths paths, @Nullable OperationLatency recorder) {
-        BlockingRequests session = new BlockingRequests(cache, table.bound(), recorder, false);
+    public SessionCore open(CachePaths paths, @Nullable OperationLatency recorder) {
+        SessionCore session = new SessionCore(cache, table.bound(), recorder, false);
         if (!device.hold()) {
             throw new IllegalStateException("the cache is deleted");
         }
@@ -66,7 +67,7 @@ public final class SessionOpener {
 
     /** @return false where the configuration, or which servers there are, has changed meanwhile */
     private boolean tryToList(
-            BlockingRequests session, CachePaths paths, DataPaths through, @Nullable OperationLatency recorder) {
+            SessionCore session, CachePaths paths, DataPaths through, @Nullable OperationLatency recorder) {
         DataPath path;
         List<RemoteServer> before = List.copyOf(servers.all());
         List<RemoteServer> known;
@@ -88,7 +89,7 @@ public final class SessionOpener {
             checkOpen.run();
             listed = paths.now() == through && servers.all().equals(known);
             if (listed) {
-                session.use(path);
+                session.dataPath.use(path);
                 sessions.add(session);
                 change = paths.join(session);
             }
@@ -104,7 +105,7 @@ public final class SessionOpener {
         return listed;
     }
 
-    private void complete(BlockingRequests session, @Nullable Reconfiguration change) {
+    private void complete(SessionCore session, @Nullable Reconfiguration change) {
         try {
             servers.loseLost(List.of(session));
             if (change != null) {
@@ -120,23 +121,23 @@ public final class SessionOpener {
      * One of the cache's own, which may use all of the last region, also what no other session may. Its caller keeps
      * servers from coming and going, and the configuration from changing.
      */
-    public BlockingRequests openInternal(CachePaths paths) {
+    public SessionCore openInternal(CachePaths paths) {
         DataPaths through = paths.now();
         through.reconnect();
-        BlockingRequests session =
-                new BlockingRequests(cache, new AddressLimit(table.size() * table.regionBytes()), null, true);
+        SessionCore session =
+                new SessionCore(cache, new AddressLimit(table.size() * table.regionBytes()), null, true);
         return begin(session, through.open(session, null));
     }
 
     /** A client thread's; as {@link #openInternal}. */
-    public BlockingRequests openWorker(DataPaths owner) {
-        BlockingRequests session = new BlockingRequests(cache, table.bound(), null, true);
+    public SessionCore openWorker(DataPaths owner) {
+        SessionCore session = new SessionCore(cache, table.bound(), null, true);
         return begin(session, owner.own(session, null));
     }
 
-    private BlockingRequests begin(BlockingRequests session, DataPath path) {
+    private SessionCore begin(SessionCore session, DataPath path) {
         servers.connect(path);
-        session.use(path);
+        session.dataPath.use(path);
         sessions.add(session);
         servers.loseLost(List.of(session));
         return session;

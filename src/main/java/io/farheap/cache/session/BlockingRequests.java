@@ -8,34 +8,21 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
-import io.farheap.latency.OperationLatency;
-import io.farheap.migration.region.AddressLimit;
-import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
-/** A session's blocking requests and calls, and how its thread waits for them. The owner alone. */
-public final class BlockingRequests extends SessionRequests implements Completion, CallCompletion {
+/**
+ * A session's blocking reads, writes and calls: the one that its owner waits for now. The owner alone.
+ *
+ * <p>A request whose way is free is {@linkplain SessionAdmission#tryExecute executed} at once; what is left of it is
+ * {@linkplain #finish finished} here.
+ */
+public final class BlockingRequests implements Completion, CallCompletion {
 
-    /** The cache, as its sessions know it, with what ends them. */
-    public interface Owner extends SessionHost {
-
-        /** Throws where the calling thread is in a callback of one of the cache's sessions. */
-        void refuseInCallback();
-
-        /** Ends a session. */
-        void close(BlockingRequests session);
-
-        /** Fails all connections of a session. */
-        void loseAll(BlockingRequests session);
-    }
-
-    private static final long SPIN_NANOS = 50_000;
-    /** For which one that is interrupted sleeps at most: what would have woken it may have gone with the interrupt. */
-    private static final long INTERRUPTED_NANOS = 1_000_000;
-
-    private final Owner cache;
+    private final SessionAdmission admission;
+    private final SessionRequests requests;
+    private final CallRequests calls;
+    private final SessionProgress progress;
+    private final PendingRequests pending;
 
     /**
      * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
@@ -50,21 +37,34 @@ public final class BlockingRequests extends SessionRequests implements Completio
 
     private int resultBytes;
 
-    public BlockingRequests(Owner cache, AddressLimit capacity, @Nullable OperationLatency latency, boolean worker) {
-        super(cache, capacity, latency, worker);
-        this.cache = cache;
+    BlockingRequests(
+            SessionAdmission admission,
+            SessionRequests requests,
+            CallRequests calls,
+            SessionProgress progress,
+            PendingRequests pending) {
+        this.admission = admission;
+        this.requests = requests;
+        this.calls = calls;
+        this.progress = progress;
+        this.pending = pending;
     }
 
-    /** As {@link io.farheap.cache.CacheSession#readBlocking(long, Buffer, long, long)}, or writeBlocking. */
-    public void execute(boolean write, long address, RequestBuffer buffer, long offset, long length) {
-        int result = tryExecute(write, address, buffer, offset, length, this, ticket + 1);
-        if (result == RequestPath.DONE) {
-            return;
-        }
+    /** The token of the next request that is waited for. */
+    public long nextToken() {
+        return ticket + 1;
+    }
+
+    /**
+     * Returns when a request has ended that was tried, with {@link #nextToken}, and is not done.
+     *
+     * @param tried what {@link SessionAdmission#tryExecute} has returned
+     */
+    public void finish(int tried, boolean write, long address, RequestBuffer buffer, long offset, long length) {
         begin();
-        if (result == RequestPath.DECLINED) {
-            while (!issue(write, address, buffer, offset, length, this, ticket)) {
-                awaitProgress();
+        if (tried == RequestPath.DECLINED) {
+            while (!requests.issue(write, address, buffer, offset, length, this, ticket)) {
+                progress.awaitProgress();
             }
         }
         await(write, address, length);
@@ -73,8 +73,8 @@ public final class BlockingRequests extends SessionRequests implements Completio
     /** As {@link io.farheap.cache.CacheSession#readBlocking(long, MemorySegment)}, or writeBlocking. */
     public void execute(boolean write, long address, MemorySegment segment) {
         begin();
-        while (!issue(write, address, segment, this, ticket)) {
-            awaitProgress();
+        while (!requests.issue(write, address, segment, this, ticket)) {
+            progress.awaitProgress();
         }
         await(write, address, segment.byteSize());
     }
@@ -93,7 +93,7 @@ public final class BlockingRequests extends SessionRequests implements Completio
             long resultAt,
             int resultCapacity) {
         begin();
-        while (!call(
+        while (!calls.call(
                 procedure,
                 address,
                 from,
@@ -105,16 +105,16 @@ public final class BlockingRequests extends SessionRequests implements Completio
                 resultCapacity,
                 this,
                 ticket)) {
-            awaitProgress();
+            progress.awaitProgress();
         }
         while (!done) {
-            awaitProgress();
+            progress.awaitProgress();
         }
         return new CallResult(status, code, resultBytes);
     }
 
     private void begin() {
-        refuseInCallback();
+        admission.refuseInCallback();
         ticket++;
         done = false;
     }
@@ -139,8 +139,8 @@ public final class BlockingRequests extends SessionRequests implements Completio
 
     private void await(boolean write, long address, long length) {
         // What is owed keeps others from writing, and nobody may poll for a while.
-        while (!done || owes()) {
-            awaitProgress();
+        while (!done || pending.owes()) {
+            progress.awaitProgress();
         }
         if (status != Status.OK) {
             throw new CacheException(
@@ -152,93 +152,8 @@ public final class BlockingRequests extends SessionRequests implements Completio
 
     /** As {@link io.farheap.cache.CacheSession#drain}. */
     public void drain() {
-        while (pending() > 0 || owes()) {
-            awaitProgress();
+        while (pending.count() > 0 || pending.owes()) {
+            progress.awaitProgress();
         }
-    }
-
-    /** As {@link io.farheap.cache.CacheSession#awaitProgress}. */
-    public void awaitProgress() {
-        awaitProgress(0);
-    }
-
-    /** @param most as for {@link #sleep} */
-    public void awaitProgress(long most) {
-        // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
-        boolean interrupted = Thread.interrupted();
-        try {
-            if (interrupted) {
-                // To interrupt a thread is to unpark it too, and each wait interrupts it again.
-                LockSupport.parkNanos(this, 1);
-            }
-            pollOrSleep(interrupted ? INTERRUPTED_NANOS : most);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** @param most as for {@link #sleep} */
-    private void pollOrSleep(long most) {
-        if (poll() > 0) {
-            return;
-        }
-        if (!Thread.currentThread().isVirtual()) {
-            long deadline = System.nanoTime() + SPIN_NANOS;
-            while (System.nanoTime() - deadline < 0) {
-                Thread.onSpinWait();
-                if (poll() > 0) {
-                    return;
-                }
-            }
-        }
-        sleep(most);
-    }
-
-    /** All that it has on its way to servers is lost, and nothing of it comes to pass once they are fenced. */
-    public void loseAll() {
-        cache.loseAll(this);
-    }
-
-    /** As {@link io.farheap.cache.CacheSession#close}. */
-    public void close() {
-        cache.refuseInCallback();
-        if (isClosed()) {
-            return;
-        }
-        // Outside the try: a thread that may not use the session must not end it either.
-        own();
-        RuntimeException thrown = null;
-        try {
-            try {
-                beginClose();
-            } catch (RuntimeException e) {
-                thrown = e;
-            }
-            while (pending() > 0) {
-                try {
-                    awaitProgress();
-                } catch (VerbsException e) {
-                    // The device itself: nothing will complete any more.
-                    throw e;
-                } catch (RuntimeException e) {
-                    thrown = suppress(thrown, e);
-                }
-            }
-        } finally {
-            cache.close(this);
-        }
-        if (thrown != null) {
-            throw thrown;
-        }
-    }
-
-    private static RuntimeException suppress(@Nullable RuntimeException first, RuntimeException next) {
-        if (first == null) {
-            return next;
-        }
-        first.addSuppressed(next);
-        return first;
     }
 }

@@ -6,8 +6,8 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.remote.CompletionEvents;
 import org.jspecify.annotations.Nullable;
 
-/** The cache, as its sessions know it; also their buffers' owner. */
-interface SessionHost extends RequestBuffer.Owner {
+/** The cache, as its sessions know it, with what ends them; also their buffers' owner. */
+public interface SessionHost extends RequestBuffer.Owner {
 
     LatencyTracker latency();
 
@@ -21,4 +21,13 @@ interface SessionHost extends RequestBuffer.Owner {
      * @throws UnsupportedOperationException where the cache has none
      */
     CallHost calls();
+
+    /** Throws where the calling thread is in a callback of one of the cache's sessions. */
+    void refuseInCallback();
+
+    /** Ends a session. */
+    void close(SessionCore session);
+
+    /** Fails all connections of a session. */
+    void loseAll(SessionCore session);
 }

@@ -1,38 +1,45 @@
 package io.farheap.cache.session;
 
+import io.farheap.cache.calls.CallLinks;
 import io.farheap.cache.route.MigrationLinks;
 import io.farheap.migration.region.MigrationParticipant;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
-/** A session, as a migration sees it: on the migration's thread, while the session's goes on or sleeps. */
-final class SessionParticipant implements MigrationParticipant {
+/**
+ * A session, as migrations and the cache's servers see it that come and go: on their threads, while the session's goes
+ * on or sleeps.
+ */
+public final class SessionParticipant implements MigrationParticipant {
 
-    private final Supplier<MigrationLinks> links;
-    private final Runnable wake;
-    private final Runnable mayResume;
+    private final SessionAdmission admission;
+    private final SessionDataPath dataPath;
+    private final SessionSleeper sleeper;
+    private final SessionProgress progress;
 
-    /**
-     * @param links the session's now
-     * @param wake makes its thread poll, if it sleeps
-     * @param mayResume lets requests that it holds go on
-     */
-    SessionParticipant(Supplier<MigrationLinks> links, Runnable wake, Runnable mayResume) {
-        this.links = links;
-        this.wake = wake;
-        this.mayResume = mayResume;
+    SessionParticipant(
+            SessionAdmission admission, SessionDataPath dataPath, SessionSleeper sleeper, SessionProgress progress) {
+        this.admission = admission;
+        this.dataPath = dataPath;
+        this.sleeper = sleeper;
+        this.progress = progress;
+    }
+
+    /** Connects to a server, before a region of it enters the table, unless the opening of the session has done so. */
+    public void connect(RemoteServer server) {
+        dataPath.links().ensure(server);
     }
 
     @Override
     public void ensureConnected(RemoteServer server) {
-        links.get().ensure(server);
-        wake.run();
+        dataPath.links().ensure(server);
+        sleeper.wake();
     }
 
     @Override
     public boolean drain(RemoteRegion region) {
-        MigrationLinks now = links.get();
+        MigrationLinks now = dataPath.links();
         if (now.isDrained(region)) {
             return true;
         }
@@ -40,21 +47,43 @@ final class SessionParticipant implements MigrationParticipant {
             return now.drain(region);
         } finally {
             // Completions that the session sleeps for may have been taken meanwhile.
-            wake.run();
+            sleeper.wake();
         }
     }
 
     @Override
     public boolean drained(RemoteRegion region) {
         try {
-            return links.get().drained(region);
+            return dataPath.links().drained(region);
         } finally {
-            wake.run();
+            sleeper.wake();
         }
     }
 
     @Override
     public void resume() {
-        mayResume.run();
+        progress.resume();
+    }
+
+    /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
+    public void disconnect(RemoteServer server) {
+        dataPath.links().disconnect(server);
+        @Nullable CallLinks[] ofCalls = new CallLinks[1];
+        admission.gate().claimed(() -> ofCalls[0] = admission.calls().leave(server));
+        sleeper.wake();
+        if (ofCalls[0] != null) {
+            ofCalls[0].forget(server);
+        }
+    }
+
+    /** What the session has of a server whose lease is lost is lost. */
+    public void lose(RemoteServer server) {
+        MigrationLinks[] current = new MigrationLinks[1];
+        admission.gate().claimed(() -> {
+            current[0] = dataPath.links();
+            admission.calls().lose(server);
+        });
+        current[0].lose(server);
+        sleeper.wake();
     }
 }

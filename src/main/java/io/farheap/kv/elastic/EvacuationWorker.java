@@ -7,6 +7,7 @@ import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.session.BlockingMapSession;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.RequestColumns;
 import java.lang.foreign.MemorySegment;
@@ -28,6 +29,7 @@ final class EvacuationWorker {
     private static final int AHEAD = 64;
 
     private final MapRequests session;
+    private final BlockingMapSession blocking;
     private final ServerScan scan;
     private final boolean lost;
     private final DrainTotals totals;
@@ -49,6 +51,7 @@ final class EvacuationWorker {
 
     EvacuationWorker(MapRequests session, ServerScan scan, boolean lost, DrainTotals totals) {
         this.session = session;
+        this.blocking = new BlockingMapSession(session);
         this.scan = scan;
         this.lost = lost;
         this.totals = totals;
@@ -176,12 +179,12 @@ final class EvacuationWorker {
     /** It is stored again as it is, with the expiry that it has then; its version is another. */
     private void moveInPieces(int number) {
         byte[] key = scan.pieced.get(number);
-        VersionedValue found = session.getVersioned(key);
+        VersionedValue found = blocking.getVersioned(key);
         if (found == null) {
             return;
         }
         try {
-            if (session.restore(key, found.value(), found.version())) {
+            if (blocking.restore(key, found.value(), found.version())) {
                 movedPieces.set(number);
                 moved(ValuePieces.objectUnits(scan.inPieces.word(number)));
             }

@@ -7,6 +7,7 @@ import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.keeper.MapKeeperTasks;
 import io.farheap.kv.keeper.MapServiceClient;
+import io.farheap.kv.session.BlockingMapSession;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.SpaceMemory;
@@ -149,8 +150,9 @@ public final class SegmentEmptier implements AutoCloseable {
         // What is below a slot that may have its key cannot be evicted.
         all(session, RequestColumns.MOVE, scan.whole);
         gone.clear();
+        BlockingMapSession blocking = new BlockingMapSession(session);
         for (int i = 0; i < scan.pieced.size() && !closed; i++) {
-            restore(session, scan.pieced.get(i), i);
+            restore(blocking, scan.pieced.get(i), i);
         }
         all(session, RequestColumns.EVICT, scan.inPieces);
     }
@@ -168,7 +170,7 @@ public final class SegmentEmptier implements AutoCloseable {
     }
 
     /** An object in pieces is stored again as it is, with the expiry that it has then; its version is another. */
-    private void restore(MapRequests session, byte[] key, int number) {
+    private void restore(BlockingMapSession session, byte[] key, int number) {
         try {
             VersionedValue found = session.getVersioned(key);
             if (found != null && session.restore(key, found.value(), found.version())) {

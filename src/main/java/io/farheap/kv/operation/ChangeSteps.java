@@ -50,7 +50,7 @@ public final class ChangeSteps extends SetSteps {
     /** The word of a block that was not what the request looked for, if it was whole. */
     private final long[] suspect;
 
-    public ChangeSteps(SetContext parts) {
+    ChangeSteps(MapSessionParts parts) {
         super(parts);
         clock = parts.clock();
         claimed = new int[operations.count];
@@ -67,7 +67,7 @@ public final class ChangeSteps extends SetSteps {
         if (operations.kind[place] != RequestColumns.SET) {
             BlockFormat.setConditional(ALL, operations.blockCopy(place));
         }
-        super.begin(place);
+        blockWrite.begin(place);
     }
 
     @Override
@@ -112,7 +112,7 @@ public final class ChangeSteps extends SetSteps {
     }
 
     private void refuse(int place, int status) {
-        giveBack(place);
+        blockWrite.giveBack(place);
         ending.end(place, status);
     }
 
@@ -198,7 +198,8 @@ public final class ChangeSteps extends SetSteps {
         }
         long block = operations.blockCopy(place);
         long number = ALL.get(JAVA_LONG, old + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, old), keyBytes));
-        ALL.set(JAVA_LONG, block + BlockFormat.valueAt(extensionBytes, keyBytes), number + operations.argument[place]);
+        long value = block + BlockFormat.valueAt(blockWrite.extensionBytes, keyBytes);
+        ALL.set(JAVA_LONG, value, number + operations.argument[place]);
         keepExpiry(place, BlockFormat.expiryMillis(ALL, old));
     }
 
@@ -218,11 +219,11 @@ public final class ChangeSteps extends SetSteps {
     /** Writes the request's block with the expiry of the one that it replaces. */
     private void keepExpiry(int place, long expiry) {
         long block = operations.blockCopy(place);
-        expirySeconds[place] = BlockFormat.seconds(expiry);
+        blockWrite.expirySeconds[place] = BlockFormat.seconds(expiry);
         BlockFormat.setExpiry(ALL, block, expiry);
         BlockFormat.seal(ALL, block, SlotWord.incarnation(operations.block[place]));
         operations.step[place] = WRITTEN;
-        posts.writeBlock(place, used[place]);
+        posts.writeBlock(place, blockWrite.used[place]);
     }
 
     private void claim(int place) {
@@ -235,7 +236,9 @@ public final class ChangeSteps extends SetSteps {
         claimed[place] = operations.slot[place];
         // Before the claim takes the key's history entry, if it does.
         posts.fillMetadata(
-                place, expirySeconds[place], records.inserted(operations.bucket(place), operations.hash[place]));
+                place,
+                blockWrite.expirySeconds[place],
+                records.inserted(operations.bucket(place), operations.hash[place]));
         operations.step[place] = CLAIMED;
         swapAndRead(place, claimed[place], operations.word[place], claimWord(place));
     }

@@ -45,21 +45,14 @@ public final class DeleteSteps implements RequestSteps {
     /** Whether the slot that it empties names what cannot be read. */
     private final boolean[] broken;
 
-    public DeleteSteps(
-            RequestColumns operations,
-            RequestPoster posts,
-            RequestSink ending,
-            FailedRequestBlocks doubts,
-            Reclaimer reclaimer,
-            MapClock clock,
-            MapSessionCounts counts) {
-        this.operations = operations;
-        this.posts = posts;
-        this.ending = ending;
-        this.doubts = doubts;
-        this.reclaimer = reclaimer;
-        this.clock = clock;
-        this.counts = counts;
+    DeleteSteps(MapSessionParts parts) {
+        operations = parts.operations();
+        posts = parts.posts();
+        ending = parts.ending();
+        doubts = parts.doubts();
+        reclaimer = parts.reclaimer();
+        clock = parts.clock();
+        counts = parts.counts();
         lowest = new int[operations.count];
         broken = new boolean[operations.count];
     }

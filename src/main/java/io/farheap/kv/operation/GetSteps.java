@@ -42,25 +42,16 @@ public final class GetSteps implements RequestSteps {
     private final MapClock clock;
     private final MapSessionCounts counts;
 
-    public GetSteps(
-            RequestColumns operations,
-            RequestPoster posts,
-            RequestSink ending,
-            FailedRequestBlocks doubts,
-            StaleObjectRemoval takeOut,
-            ValueReader reader,
-            AccessRecords records,
-            MapClock clock,
-            MapSessionCounts counts) {
-        this.operations = operations;
-        this.posts = posts;
-        this.ending = ending;
-        this.doubts = doubts;
-        this.takeOut = takeOut;
-        this.reader = reader;
-        this.records = records;
-        this.clock = clock;
-        this.counts = counts;
+    GetSteps(MapSessionParts parts) {
+        operations = parts.operations();
+        posts = parts.posts();
+        ending = parts.ending();
+        doubts = parts.doubts();
+        takeOut = parts.takeOut();
+        reader = parts.reader();
+        records = parts.records();
+        clock = parts.clock();
+        counts = parts.counts();
     }
 
     @Override

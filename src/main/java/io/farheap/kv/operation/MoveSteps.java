@@ -52,21 +52,14 @@ public final class MoveSteps implements RequestSteps {
 
     private final FingerprintMatches twins;
 
-    public MoveSteps(
-            RequestColumns operations,
-            RequestPoster posts,
-            RequestSink ending,
-            SpaceMemory space,
-            SampledEviction room,
-            BlockAllocator allocator,
-            Reclaimer reclaimer) {
-        this.operations = operations;
-        this.posts = posts;
-        this.ending = ending;
+    MoveSteps(MapSessionParts parts, SpaceMemory space) {
+        operations = parts.operations();
+        posts = parts.posts();
+        ending = parts.ending();
         this.space = space;
-        this.room = room;
-        this.allocator = allocator;
-        this.reclaimer = reclaimer;
+        room = parts.room();
+        allocator = parts.allocator();
+        reclaimer = parts.reclaimer();
         words = new long[operations.count];
         twins = new FingerprintMatches(operations);
     }

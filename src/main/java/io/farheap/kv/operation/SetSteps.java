@@ -1,7 +1,10 @@
 package io.farheap.kv.operation;
 
+import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.eviction.AccessRecords;
+import io.farheap.kv.eviction.SampledEviction;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
@@ -9,6 +12,9 @@ import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
+import io.farheap.kv.space.RequestPoster;
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
 
 /**
  * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the compare-and-swap
@@ -22,25 +28,37 @@ import io.farheap.kv.space.RequestColumns;
  *
  * <p>A slot that may be the key's, and whose block cannot be read, is emptied first: another process may be able to.
  */
-abstract class SetSteps extends BlockSteps {
+abstract class SetSteps implements RequestSteps {
 
-    private static final int SWAP = BLOCK_STEPS;
-    private static final int SWAP_LOST = BLOCK_STEPS + 1;
-    private static final int INSERT = BLOCK_STEPS + 2;
-    private static final int INSERTED = BLOCK_STEPS + 3;
-    private static final int SETTLE = BLOCK_STEPS + 4;
-    private static final int PROBE = BLOCK_STEPS + 5;
-    static final int LOOK = BLOCK_STEPS + 6;
-    private static final int WINNER = BLOCK_STEPS + 7;
-    private static final int TAKE_OUT = BLOCK_STEPS + 8;
+    static final MemorySegment ALL = NativeMemory.ALL;
+
+    private static final int SWAP = BlockWrite.BLOCK_STEPS;
+    private static final int SWAP_LOST = BlockWrite.BLOCK_STEPS + 1;
+    private static final int INSERT = BlockWrite.BLOCK_STEPS + 2;
+    private static final int INSERTED = BlockWrite.BLOCK_STEPS + 3;
+    private static final int SETTLE = BlockWrite.BLOCK_STEPS + 4;
+    private static final int PROBE = BlockWrite.BLOCK_STEPS + 5;
+    static final int LOOK = BlockWrite.BLOCK_STEPS + 6;
+    private static final int WINNER = BlockWrite.BLOCK_STEPS + 7;
+    private static final int TAKE_OUT = BlockWrite.BLOCK_STEPS + 8;
     // Look whether a compare-and-swap has been executed, of which that is not known.
-    private static final int RESOLVE_UPDATE = BLOCK_STEPS + 9;
-    private static final int RESOLVE_INSERT = BLOCK_STEPS + 10;
-    static final int MORE_STEPS = BLOCK_STEPS + 11;
+    private static final int RESOLVE_UPDATE = BlockWrite.BLOCK_STEPS + 9;
+    private static final int RESOLVE_INSERT = BlockWrite.BLOCK_STEPS + 10;
+    static final int MORE_STEPS = BlockWrite.BLOCK_STEPS + 11;
 
     /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
     private static final int CLAIM_EVERY = 16;
 
+    /** The steps before these. */
+    public final BlockWrite blockWrite;
+
+    final RequestColumns operations;
+    final RequestPoster posts;
+    final RequestSink ending;
+    final FailedRequestBlocks doubts;
+    final SampledEviction room;
+    final BlockAllocator allocator;
+    final AccessRecords records;
     private final ProbeBuffer probe;
     private final DuplicateRemoval settling;
     final Reclaimer reclaimer;
@@ -51,8 +69,15 @@ abstract class SetSteps extends BlockSteps {
 
     private int fullBuckets;
 
-    SetSteps(SetContext parts) {
-        super(parts);
+    SetSteps(MapSessionParts parts) {
+        blockWrite = new BlockWrite(parts);
+        operations = parts.operations();
+        posts = parts.posts();
+        ending = parts.ending();
+        doubts = parts.doubts();
+        room = parts.room();
+        allocator = parts.allocator();
+        records = parts.records();
         probe = parts.probe();
         reclaimer = parts.reclaimer();
         takeOut = parts.takeOut();
@@ -74,13 +99,20 @@ abstract class SetSteps extends BlockSteps {
             case WINNER -> lost(place);
             case TAKE_OUT -> takeOutMore(place);
             case RESOLVE_UPDATE, RESOLVE_INSERT -> resolved(place);
-            default -> super.advance(place);
+            default -> {
+                if (blockWrite.advance(place)) {
+                    look(place, 0);
+                }
+            }
         }
     }
 
-    /** The bucket is there: an update where the key is in it, else an insertion. */
-    @Override
-    void look(int place, int from) {
+    /**
+     * The bucket is there: an update where the key is in it, else an insertion.
+     *
+     * @param from slots before this one have been looked at
+     */
+    final void look(int place, int from) {
         long bucket = operations.bucket(place);
         long hash = operations.hash[place];
         int slot = Bucket.find(bucket, hash, from);
@@ -134,19 +166,19 @@ abstract class SetSteps extends BlockSteps {
 
     final void update(int place) {
         operations.step[place] = SWAP;
-        if (extensionBytes == 0 && !isUnproven(place)) {
+        if (blockWrite.extensionBytes == 0 && !isUnproven(place)) {
             posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
             return;
         }
         posts.beginList();
-        posts.readReplaced(place, isUnproven(place) ? headBytes(place) : keyAt());
+        posts.readReplaced(place, isUnproven(place) ? headBytes(place) : blockWrite.keyAt());
         posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
         posts.endList();
     }
 
     /** What says whose a block is. */
     final int headBytes(int place) {
-        return keyAt() + BlockFormat.padded(operations.keyBytes[place]);
+        return blockWrite.keyAt() + BlockFormat.padded(operations.keyBytes[place]);
     }
 
     /** Whether nothing that was read before the swap says that the slot is the key's. */
@@ -211,8 +243,9 @@ abstract class SetSteps extends BlockSteps {
 
     private void updated(int place) {
         reclaimReplaced(operations.word[place]);
-        if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds[place]) {
-            posts.hintExpiry(place, operations.slot[place], expirySeconds[place]);
+        long expirySeconds = blockWrite.expirySeconds[place];
+        if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds) {
+            posts.hintExpiry(place, operations.slot[place], expirySeconds);
         }
         records.accessed(
                 operations.hash[place],
@@ -245,7 +278,7 @@ abstract class SetSteps extends BlockSteps {
     /** This one comes right before another set, but not before what has looked at the object in between. */
     private void lost(int place) {
         if (headIsOfKey(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
-            giveBack(place);
+            blockWrite.giveBack(place);
             ending.end(place, KvStatus.DONE);
         } else {
             lookAnew(place);
@@ -290,7 +323,7 @@ abstract class SetSteps extends BlockSteps {
         reclaimCrowdedOut(place);
         operations.word[place] = operations.block[place];
         ObjectMetadata metadata = records.inserted(operations.bucket(place), operations.hash[place]);
-        posts.fillMetadata(place, expirySeconds[place], metadata);
+        posts.fillMetadata(place, blockWrite.expirySeconds[place], metadata);
         writeMetadata(place);
     }
 
@@ -328,9 +361,23 @@ abstract class SetSteps extends BlockSteps {
                 doubts.leave(place);
                 settling.again(place);
             }
-            default -> super.again(place);
+            default -> {
+                leaveStep(place);
+                doubts.leave(place);
+                if (!blockWrite.again(place)) {
+                    goOnUnnamed(place);
+                }
+            }
         }
     }
+
+    /** From the bucket on: no slot names the request's block, or only as a claim. */
+    void goOnUnnamed(int place) {
+        blockWrite.writeAgain(place, isClaimed(place));
+    }
+
+    /** Whether a slot may name the request's block as a claim. */
+    abstract boolean isClaimed(int place);
 
     private void resolveOr(int place, boolean inserts) {
         if (doubts.swapUnknown(place)) {
@@ -366,11 +413,17 @@ abstract class SetSteps extends BlockSteps {
     }
 
     @Override
+    public void abandon(int place) {
+        leaveStep(place);
+        ending.end(place, KvStatus.LOST);
+    }
+
+    /** A connection failed during a step, which has what is to be given back. */
     void leaveStep(int place) {
         switch (operations.step[place]) {
             case PROBE -> probe.give();
             case SETTLE -> settling.abandon(place);
-            default -> super.leaveStep(place);
+            default -> blockWrite.leaveStep(place);
         }
     }
 }

@@ -21,7 +21,7 @@ public final class TouchSteps extends SetSteps {
 
     private final MapClock clock;
 
-    public TouchSteps(SetContext parts) {
+    TouchSteps(MapSessionParts parts) {
         super(parts);
         clock = parts.clock();
     }
@@ -125,21 +125,21 @@ public final class TouchSteps extends SetSteps {
                 return;
             }
         }
-        own(place, own);
+        blockWrite.own(place, own);
         long block = operations.blockCopy(place);
-        used[place] = BlockFormat.usedBytes(ALL, block);
-        expirySeconds[place] = BlockFormat.seconds(operations.argument[place]);
+        blockWrite.used[place] = BlockFormat.usedBytes(ALL, block);
+        blockWrite.expirySeconds[place] = BlockFormat.seconds(operations.argument[place]);
         BlockFormat.setExpiry(ALL, block, operations.argument[place]);
         BlockFormat.seal(ALL, block, SlotWord.incarnation(own));
         operations.step[place] = WRITTEN;
-        posts.writeBlock(place, used[place]);
+        posts.writeBlock(place, blockWrite.used[place]);
     }
 
     /** What has been evicted has taken some time, so the key is looked for once more. */
     private void findRoom(int place) {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {
-            own(place, block);
+            blockWrite.own(place, block);
             lookAnew(place);
         } else if (room.none(place)) {
             ending.end(place, KvStatus.NO_ROOM);

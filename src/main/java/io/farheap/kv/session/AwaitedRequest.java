@@ -6,10 +6,8 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
-import io.farheap.kv.space.Reconnects;
 import java.lang.foreign.MemorySegment;
 import java.util.OptionalLong;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Waits for the only request of a session, and keeps what it finds. The session's thread. */
@@ -18,32 +16,15 @@ final class AwaitedRequest {
     private static final int SPINS = 2000;
     private static final long SLEEP_NANOS = 1_000_000;
 
-    private final Polled session;
-    /** As {@link Reconnects#trouble}. */
-    private final Supplier<String> trouble;
-
+    private final MapRequests session;
     private final KvHandler handler = this::take;
     private boolean ended;
     private int status;
     private byte @Nullable [] value;
     private long version;
 
-    /** A session's side of waiting. */
-    interface Polled {
-
-        int poll(KvHandler to);
-
-        void await(long nanos);
-
-        long version();
-
-        /** Whether nothing that it has posted beside keeps segments from changing their class. */
-        boolean settled();
-    }
-
-    AwaitedRequest(Polled session, Supplier<String> trouble) {
+    AwaitedRequest(MapRequests session) {
         this.session = session;
-        this.trouble = trouble;
     }
 
     /** The value that was found; null where there was none. */
@@ -88,7 +69,7 @@ final class AwaitedRequest {
             session.poll(handler);
         }
         if (MapException.isOf(status)) {
-            throw MapException.of(status, trouble.get());
+            throw MapException.of(status, session.trouble());
         }
         return status;
     }

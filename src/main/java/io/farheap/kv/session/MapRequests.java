@@ -15,18 +15,13 @@ import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.keeper.MapKeeper;
-import io.farheap.kv.operation.ChangeSteps;
-import io.farheap.kv.operation.DeleteSteps;
 import io.farheap.kv.operation.FailedRequestBlocks;
-import io.farheap.kv.operation.GetSteps;
+import io.farheap.kv.operation.MapSessionParts;
 import io.farheap.kv.operation.MoveSteps;
 import io.farheap.kv.operation.ProbeBuffer;
 import io.farheap.kv.operation.RequestCompleter;
-import io.farheap.kv.operation.RequestSink;
-import io.farheap.kv.operation.SetContext;
 import io.farheap.kv.operation.StaleObjectRemoval;
 import io.farheap.kv.operation.StepTable;
-import io.farheap.kv.operation.TouchSteps;
 import io.farheap.kv.operation.ValueReader;
 import io.farheap.kv.operation.ValueWriter;
 import io.farheap.kv.space.DeepQueue;
@@ -52,7 +47,10 @@ import java.util.List;
  * {@link Pipeline} takes them from there. It is also what objects are moved by. One thread at a time: the first that
  * uses it, until that has released it or has ended.
  */
-public final class MapRequests extends BlockingMapSession implements AutoCloseable {
+public final class MapRequests implements AutoCloseable {
+
+    /** The time to live of an object that stays until it is evicted. */
+    public static final long NEVER = 0;
 
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
@@ -78,7 +76,6 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
     private final ValueWriter writer;
     private final ValueReader reader;
     private final UnfencedBlocks unfenced = new UnfencedBlocks();
-    private final FailedRequestBlocks doubts;
     private final SampledEviction room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
@@ -125,76 +122,46 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
         writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
         reader = new ValueReader(remote, operations, posts);
-        doubts = new FailedRequestBlocks(operations, posts, allocator, writer, unfenced);
+        FailedRequestBlocks doubts = new FailedRequestBlocks(operations, posts, allocator, writer, unfenced);
         room = new SampledEviction(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
-        pipeline = new Pipeline(
-                queue,
-                memory.buffer(),
+        MapSessionParts parts = new MapSessionParts(
                 operations,
                 posts,
-                steps(space, clock, number),
-                mailbox,
-                allocator,
-                reclaimer,
-                doubts,
-                room.waits(),
-                reader,
-                writer,
-                records,
-                clock,
-                space.keyHash());
-        keeper.serve(mailbox, this::held, this::oldestEra);
-        tally.opened(counts, queue::posted);
-    }
-
-    /** What each kind of request does, step by step; all but the pipeline is there. */
-    private StepTable steps(SpaceMemory space, MapClock clock, long number) {
-        ProbeBuffer probe = new ProbeBuffer(probeMemory.buffer());
-        StaleObjectRemoval takeOut = new StaleObjectRemoval(operations, posts, reclaimer, counts);
-        RequestSink ending = new RequestCompleter(operations, doubts, writer, reader, counts);
-        GetSteps gets = new GetSteps(operations, posts, ending, doubts, takeOut, reader, records, clock, counts);
-        SetContext parts = new SetContext(
-                operations,
-                posts,
-                ending,
+                new RequestCompleter(operations, doubts, writer, reader, counts),
                 doubts,
                 room,
-                probe,
+                new ProbeBuffer(probeMemory.buffer()),
                 allocator,
                 reclaimer,
-                takeOut,
+                new StaleObjectRemoval(operations, posts, reclaimer, counts),
                 writer,
+                reader,
                 records,
                 clock,
                 counts,
                 number);
-        ChangeSteps changes = new ChangeSteps(parts);
-        TouchSteps touches = new TouchSteps(parts);
-        DeleteSteps deletes = new DeleteSteps(operations, posts, ending, doubts, reclaimer, clock, counts);
-        MoveSteps moves = new MoveSteps(operations, posts, ending, space, room, allocator, reclaimer);
-        return new StepTable(gets, changes, touches, deletes, moves);
+        pipeline =
+                new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
+        keeper.serve(mailbox, this::held, this::oldestEra);
+        tally.opened(counts, queue::posted);
     }
 
     /** @return false where too many requests are in flight */
-    @Override
     public boolean get(MemorySegment key, long tag) {
         return begin(RequestColumns.GET, key, 0, tag);
     }
 
-    @Override
     public boolean delete(MemorySegment key, long tag) {
         return begin(RequestColumns.DELETE, key, 0, tag);
     }
 
     /** @return false where another batch is under way */
-    @Override
     public boolean getAll(KeyBatch keys, long tag) {
         checkOpen();
         return pipeline.run(keys, false, NEVER, tag);
     }
 
-    @Override
     public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
         checkLife(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
@@ -209,12 +176,10 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         return pipeline.begin(kind, key, PaddedKeys.check(key.byteSize()), argument, tag);
     }
 
-    @Override
     public boolean increment(MemorySegment key, long delta, long tag) {
         return store(RequestColumns.INCREMENT, key, NUMBER, NEVER, delta, tag);
     }
 
-    @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
         checkOpen();
         checkLife(lifeMillis);
@@ -242,12 +207,12 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         mailbox.hopeAnew();
     }
 
-    @Override
-    public boolean settled() {
+    /** Whether nothing that it has posted beside keeps segments from changing their class. */
+    boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
 
-    @Override
+    /** As {@link Reconnects#trouble}. */
     public String trouble() {
         return queue.reconnects().trouble();
     }
@@ -273,7 +238,6 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         allocator.giveOthersBack(-1);
     }
 
-    @Override
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = PaddedKeys.check(key.byteSize());
@@ -283,7 +247,6 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
     }
 
     /** @return how many have been handed over */
-    @Override
     public int poll(KvHandler to) {
         checkOpen();
         checkNotPolling();
@@ -295,7 +258,6 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         }
     }
 
-    @Override
     public void await(long nanos) {
         checkOpen();
         checkNotPolling();
@@ -305,12 +267,10 @@ public final class MapRequests extends BlockingMapSession implements AutoCloseab
         queue.await(soon ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
-    @Override
     public int inFlight() {
         return operations.inUse();
     }
 
-    @Override
     public long version() {
         return pipeline.version();
     }

@@ -12,8 +12,9 @@ import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.ValuePieces;
-import io.farheap.kv.operation.ChangeSteps;
+import io.farheap.kv.operation.BlockWrite;
 import io.farheap.kv.operation.FailedRequestBlocks;
+import io.farheap.kv.operation.MapSessionParts;
 import io.farheap.kv.operation.RequestSteps;
 import io.farheap.kv.operation.StepTable;
 import io.farheap.kv.operation.ValueReader;
@@ -51,7 +52,7 @@ final class Pipeline {
     private final RequestColumns operations;
     private final RequestPoster posts;
     private final StepTable steps;
-    private final ChangeSteps changes;
+    private final BlockWrite blockWrite;
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
@@ -84,35 +85,26 @@ final class Pipeline {
     Pipeline(
             DeepQueue queue,
             RegisteredBuffer memory,
-            RequestColumns operations,
-            RequestPoster posts,
+            MapSessionParts parts,
             StepTable steps,
             Mailbox mailbox,
-            BlockAllocator allocator,
-            Reclaimer reclaimer,
-            FailedRequestBlocks doubts,
-            EvictionWaits roomWaits,
-            ValueReader reader,
-            ValueWriter writer,
-            AdaptiveRecords records,
-            MapClock clock,
             KeyHash keyHash) {
         this.queue = queue;
         this.memory = memory;
-        this.operations = operations;
-        this.posts = posts;
+        this.operations = parts.operations();
+        this.posts = parts.posts();
         this.steps = steps;
-        this.changes = steps.changes();
+        this.blockWrite = steps.changes().blockWrite;
         this.mailbox = mailbox;
-        this.allocator = allocator;
-        this.reclaimer = reclaimer;
-        this.doubts = doubts;
+        this.allocator = parts.allocator();
+        this.reclaimer = parts.reclaimer();
+        this.doubts = parts.doubts();
         this.reconnects = queue.reconnects();
-        this.roomWaits = roomWaits;
-        this.reader = reader;
-        this.writer = writer;
-        this.records = records;
-        this.clock = clock;
+        this.roomWaits = parts.room().waits();
+        this.reader = parts.reader();
+        this.writer = parts.writer();
+        this.records = parts.records();
+        this.clock = parts.clock();
         this.keyHash = keyHash;
         this.ofBatch = new boolean[operations.count];
         this.stalled = new boolean[operations.count];
@@ -234,7 +226,7 @@ final class Pipeline {
             long valueFrom,
             int valueBytes,
             long lifeMillis) {
-        long at = operations.blockCopy(place) + changes.keyAt();
+        long at = operations.blockCopy(place) + blockWrite.keyAt();
         PaddedKeys.store(key, keyFrom, keyBytes, at);
         hash(place, at, keyBytes);
         if (!inPieces(keyBytes, valueBytes)) {
@@ -243,12 +235,12 @@ final class Pipeline {
         } else if (!writer.begin(place, value, valueFrom, valueBytes)) {
             return false;
         }
-        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+        blockWrite.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
         return true;
     }
 
     private boolean inPieces(int keyBytes, int valueBytes) {
-        return ValuePieces.needed(changes.extensionBytes, keyBytes, valueBytes);
+        return ValuePieces.needed(blockWrite.extensionBytes, keyBytes, valueBytes);
     }
 
     /** Whether the value is in pieces, and another one is being stored. */
@@ -263,9 +255,7 @@ final class Pipeline {
 
     /** When an object ends that lives for so long from now on. */
     long expiry(long lifeMillis) {
-        return lifeMillis == BlockingMapSession.NEVER
-                ? BlockingMapSession.NEVER
-                : Math.max(1, clock.millis() + lifeMillis);
+        return lifeMillis == MapRequests.NEVER ? MapRequests.NEVER : Math.max(1, clock.millis() + lifeMillis);
     }
 
     private void hash(int place, long key, int keyBytes) {
@@ -283,7 +273,7 @@ final class Pipeline {
         boolean wait = operations.mayHave(operations.hash[place]) && mustWait(place, operations.inUse());
         operations.add(operations.hash[place]);
         if (!prepared) {
-            changes.ending.end(place, KvStatus.NO_MEMORY);
+            blockWrite.noMemory(place);
         } else if (wait) {
             operations.step[place] = RequestColumns.HELD;
             held++;

@@ -2,7 +2,7 @@ package io.farheap.kv.operation;
 
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.blocks.Reclaimer;
-import io.farheap.kv.eviction.AccessRecords;
+import io.farheap.kv.eviction.AdaptiveRecords;
 import io.farheap.kv.eviction.SampledEviction;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
@@ -10,11 +10,11 @@ import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 
 /**
- * What a session's requests that store are made of.
+ * The parts of a session that the steps of its requests share.
  *
  * @param session its number in the map, which makes its versions its own
  */
-public record SetContext(
+public record MapSessionParts(
         RequestColumns operations,
         RequestPoster posts,
         RequestSink ending,
@@ -25,7 +25,8 @@ public record SetContext(
         Reclaimer reclaimer,
         StaleObjectRemoval takeOut,
         ValueWriter writer,
-        AccessRecords records,
+        ValueReader reader,
+        AdaptiveRecords records,
         MapClock clock,
         MapSessionCounts counts,
         long session) {}

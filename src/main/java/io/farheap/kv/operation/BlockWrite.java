@@ -16,9 +16,10 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The first steps of a request that stores: room for its block, and for the pieces of its value, their WRITEs, and, in
- * one list with that of the block, the READ of the key's bucket. Nothing is taken while that cannot be reached.
+ * one list with that of the block, the READ of the key's bucket. Nothing is taken while that cannot be reached. Their
+ * numbers are below {@link #BLOCK_STEPS}, and those of {@link SetSteps}, which come behind them, are not.
  */
-public abstract class BlockSteps implements RequestSteps {
+public final class BlockWrite {
 
     private static final int ROOM = RequestColumns.OWN_STEPS;
     private static final int BUCKET = RequestColumns.OWN_STEPS + 1;
@@ -29,16 +30,16 @@ public abstract class BlockSteps implements RequestSteps {
 
     static final int BLOCK_STEPS = RequestColumns.OWN_STEPS + 5;
 
-    static final MemorySegment ALL = NativeMemory.ALL;
+    private static final MemorySegment ALL = NativeMemory.ALL;
 
-    final RequestColumns operations;
-    final RequestPoster posts;
-    public final RequestSink ending;
-    final FailedRequestBlocks doubts;
-    final SampledEviction room;
-    final BlockAllocator allocator;
-    final ValueWriter writer;
-    final AccessRecords records;
+    private final RequestColumns operations;
+    private final RequestPoster posts;
+    private final RequestSink ending;
+    private final FailedRequestBlocks doubts;
+    private final SampledEviction room;
+    private final BlockAllocator allocator;
+    private final ValueWriter writer;
+    private final AccessRecords records;
     /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
     private final int[] units;
 
@@ -49,7 +50,7 @@ public abstract class BlockSteps implements RequestSteps {
     private final long version;
     private long sets;
 
-    BlockSteps(SetContext parts) {
+    BlockWrite(MapSessionParts parts) {
         operations = parts.operations();
         posts = parts.posts();
         ending = parts.ending();
@@ -91,8 +92,8 @@ public abstract class BlockSteps implements RequestSteps {
                 operations.hash[place]);
     }
 
-    @Override
-    public void begin(int place) {
+    /** The first step. */
+    void begin(int place) {
         operations.attempts[place] = 0;
         boolean pieces = writer.isOf(place);
         if (!posts.reach().bucket(operations.hash[place])) {
@@ -135,6 +136,11 @@ public abstract class BlockSteps implements RequestSteps {
         } else if (room.none(place)) {
             noRoom(place);
         }
+    }
+
+    /** This process has no memory for the value that a request is to store. */
+    public void noMemory(int place) {
+        ending.end(place, KvStatus.NO_MEMORY);
     }
 
     private void noRoom(int place) {
@@ -184,31 +190,31 @@ public abstract class BlockSteps implements RequestSteps {
     }
 
     /** A block that was taken is the request's from now on, which says so before the allocator forgets it. */
-    final void own(int place, long block) {
+    void own(int place, long block) {
         operations.block[place] = named(place, block);
         operations.writes(place, operations.block[place]);
         allocator.emptyHand();
     }
 
     /** The word of a slot that names a block for the request's key. */
-    final long named(int place, long block) {
+    private long named(int place, long block) {
         long word = SlotWord.naming(block, KeyHash.fingerprint(operations.hash[place]));
         return isIndex(place) ? SlotWord.index(word) : word;
     }
 
-    @Override
-    public void advance(int place) {
+    /** @return whether these were the last: the block is written, and the bucket is there */
+    boolean advance(int place) {
         switch (operations.step[place]) {
             case ROOM -> findRoom(place);
-            case BUCKET -> look(place, 0);
+            case BUCKET -> {
+                return true;
+            }
             case PIECE_ROOM -> findRoomForPiece(place);
             case PIECES -> wrotePieces(place);
             default -> throw new IllegalStateException("step " + operations.step[place]);
         }
+        return false;
     }
-
-    /** The bucket is there. @param from slots before this one have been looked at */
-    abstract void look(int place, int from);
 
     private void findRoom(int place) {
         long block = room.advance(place);
@@ -223,17 +229,19 @@ public abstract class BlockSteps implements RequestSteps {
     }
 
     /** No slot names the request's block, and none will. */
-    final void giveBack(int place) {
+    void giveBack(int place) {
         allocator.giveBack(operations.block[place]);
         if (writer.isOf(place)) {
             writer.giveBack();
         }
     }
 
-    @Override
-    public void again(int place) {
-        leaveStep(place);
-        doubts.leave(place);
+    /**
+     * As {@link RequestSteps#again}.
+     *
+     * @return false if the request is beyond these steps: to go on it {@linkplain #writeAgain writes} its block again
+     */
+    boolean again(int place) {
         switch (operations.step[place]) {
             case START -> begin(place);
             case ROOM -> takeBlock(place);
@@ -242,13 +250,20 @@ public abstract class BlockSteps implements RequestSteps {
                 writer.rewind();
                 takePieces(place);
             }
-            default -> goOnUnnamed(place);
+            default -> {
+                return false;
+            }
         }
+        return true;
     }
 
-    /** From the bucket on: no slot names the request's block, or only as a claim. */
-    void goOnUnnamed(int place) {
-        if (isClaimed(place) || posts.reach().block(operations.block[place])) {
+    /**
+     * From the bucket on: no slot names the request's block, or only as a claim.
+     *
+     * @param claimed whether a slot may name it as a claim
+     */
+    void writeAgain(int place, boolean claimed) {
+        if (claimed || posts.reach().block(operations.block[place])) {
             write(place);
         } else {
             doubts.drop(place);
@@ -256,19 +271,10 @@ public abstract class BlockSteps implements RequestSteps {
         }
     }
 
-    /** Whether a slot may name the request's block as a claim. */
-    abstract boolean isClaimed(int place);
-
     /** A connection failed during a step, which has what is to be given back. */
     void leaveStep(int place) {
         if (operations.step[place] == ROOM || operations.step[place] == PIECE_ROOM) {
             room.abandon(place);
         }
-    }
-
-    @Override
-    public void abandon(int place) {
-        leaveStep(place);
-        ending.end(place, KvStatus.LOST);
     }
 }

@@ -1,0 +1,166 @@
+package io.farheap.cache.session;
+
+import io.farheap.cache.calls.RegisteredProcedure;
+import io.farheap.cache.calls.SessionCalls;
+import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.order.RequestBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** Calls of procedures in a session: each is checked, and issued inside the gate. The owner alone. */
+public final class CallRequests {
+
+    private final SessionAdmission admission;
+
+    CallRequests(SessionAdmission admission) {
+        this.admission = admission;
+    }
+
+    /**
+     * As {@link io.farheap.cache.CacheSession#call(Procedure, long, long, long, Buffer, long, int, long, int,
+     * CallCompletion, long)}.
+     */
+    public boolean call(
+            RegisteredProcedure procedure,
+            long address,
+            long from,
+            long span,
+            RequestBuffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        admission.checkBuffer(buffer, argumentsAt, argumentBytes);
+        admission.checkBuffer(buffer, resultAt, resultBytes);
+        return make(
+                procedure,
+                address,
+                from,
+                span,
+                buffer,
+                buffer.address() + argumentsAt,
+                argumentBytes,
+                buffer.address() + resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /**
+     * A call itself.
+     *
+     * @param buffer null where arguments and result are in other native memory, which the caller keeps alive until the
+     *     callback
+     */
+    public boolean make(
+            RegisteredProcedure procedure,
+            long address,
+            long from,
+            long span,
+            @Nullable RequestBuffer buffer,
+            long arguments,
+            int argumentBytes,
+            long result,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        checkCompletion(completion);
+        boolean entered = admission.enter();
+        try {
+            admission.checkRange(address, 1);
+            return mayCall(procedure, from, span, buffer, argumentBytes, resultBytes)
+                    && admission
+                            .calls()
+                            .all()
+                            .call(
+                                    procedure,
+                                    address,
+                                    from,
+                                    span,
+                                    buffer,
+                                    arguments,
+                                    argumentBytes,
+                                    result,
+                                    resultBytes,
+                                    completion,
+                                    token);
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /**
+     * As {@link io.farheap.cache.CacheSession#callAll(Procedure, long[], int, long, long, Buffer, long, int, long, int,
+     * CallCompletion, long)}.
+     */
+    public boolean callAll(
+            RegisteredProcedure procedure,
+            long[] addresses,
+            int count,
+            long from,
+            long span,
+            RequestBuffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        if (count < 1 || count > Math.min(addresses.length, SessionCalls.MOST_AT_ONCE)) {
+            throw new IllegalArgumentException(count + " calls of " + addresses.length
+                    + " addresses; there may be from 1 to " + SessionCalls.MOST_AT_ONCE + " at once");
+        }
+        admission.checkBuffer(buffer, argumentsAt, (long) count * argumentBytes);
+        admission.checkBuffer(buffer, resultAt, (long) count * resultBytes);
+        checkCompletion(completion);
+        boolean entered = admission.enter();
+        try {
+            for (int i = 0; i < count; i++) {
+                admission.checkRange(addresses[i], 1);
+            }
+            return mayCall(procedure, from, span, buffer, argumentBytes, resultBytes)
+                    && admission
+                            .calls()
+                            .all()
+                            .callAll(
+                                    procedure,
+                                    addresses,
+                                    count,
+                                    from,
+                                    span,
+                                    buffer,
+                                    buffer.address() + argumentsAt,
+                                    argumentBytes,
+                                    buffer.address() + resultAt,
+                                    resultBytes,
+                                    completion,
+                                    token);
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /** Inside the gate: throws where it never may, and whether no earlier request is in its way. */
+    private boolean mayCall(
+            RegisteredProcedure procedure,
+            long from,
+            long span,
+            @Nullable RequestBuffer buffer,
+            int argumentBytes,
+            int resultBytes) {
+        admission.checkRange(from, span);
+        admission.refuseWhileClosing();
+        if (buffer != null) {
+            admission.checkOpen(buffer);
+        }
+        admission.calls().all().check(procedure, argumentBytes, resultBytes);
+        return !admission.calls().waitFor(admission.path(), procedure, from, span);
+    }
+
+    private static void checkCompletion(CallCompletion completion) {
+        if (completion == null) {
+            throw new NullPointerException("a call needs a completion");
+        }
+    }
+}

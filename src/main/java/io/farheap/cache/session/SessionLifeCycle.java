@@ -1,0 +1,96 @@
+package io.farheap.cache.session;
+
+import io.farheap.lifetime.Closeables;
+import io.farheap.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The end of a session. Its owner {@linkplain #close closes} it: no request is admitted any more, those that there are
+ * end and are called back, and the cache ends the session. Where the cache itself ends it, or its thread is dead, it is
+ * {@linkplain #destroy destroyed} at once.
+ */
+public final class SessionLifeCycle {
+
+    private final SessionHost cache;
+    private final SessionCore session;
+
+    SessionLifeCycle(SessionHost cache, SessionCore session) {
+        this.cache = cache;
+        this.session = session;
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#close}. The owner. */
+    public void close() {
+        cache.refuseInCallback();
+        SessionAdmission admission = session.admission;
+        if (admission.gate().asked(admission::closed)) {
+            return;
+        }
+        // Outside the try: a thread that may not use the session must not end it either.
+        admission.own();
+        RuntimeException thrown = null;
+        try {
+            try {
+                beginClose();
+            } catch (RuntimeException e) {
+                thrown = e;
+            }
+            while (session.pending.count() > 0) {
+                try {
+                    session.progress.awaitProgress();
+                } catch (VerbsException e) {
+                    // The device itself: nothing will complete any more.
+                    throw e;
+                } catch (RuntimeException e) {
+                    thrown = suppress(thrown, e);
+                }
+            }
+        } finally {
+            cache.close(session);
+        }
+        if (thrown != null) {
+            throw thrown;
+        }
+    }
+
+    /** Takes no requests any more, and ends what has not been posted. */
+    private void beginClose() {
+        SessionAdmission admission = session.admission;
+        boolean entered = admission.enter();
+        try {
+            admission.beginClose();
+            admission.path().abandonUnposted();
+            admission.calls().abandonUnposted();
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    private static RuntimeException suppress(@Nullable RuntimeException first, RuntimeException next) {
+        if (first == null) {
+            return next;
+        }
+        first.addSuppressed(next);
+        return first;
+    }
+
+    /**
+     * Frees everything, from whatever thread, and returns when that is done. The owner's next request is refused, since
+     * the session is closed.
+     */
+    public void destroy() {
+        // Calls after what makes accesses for them.
+        session.dataPath.close(() -> Closeables.all(session.admission.calls(), this::forgetLatency));
+    }
+
+    private void forgetLatency() {
+        if (session.latency != null) {
+            cache.latency().remove(session.latency);
+        }
+    }
+
+    /** All that it has on its way to servers is lost, and nothing of it takes effect once they are fenced. */
+    public void loseAll() {
+        cache.loseAll(session);
+    }
+}

@@ -1,0 +1,152 @@
+package io.farheap.cache.session;
+
+import io.farheap.cache.order.RequestPath;
+import io.farheap.cache.order.RequestSource;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * How a session's requests and calls make progress: they are sent, polled for and called back, and the owner sleeps
+ * while there is none. The owner alone, but for {@link #resume}.
+ */
+public final class SessionProgress {
+
+    private static final long SPIN_NANOS = 50_000;
+    /** For which one that is interrupted sleeps at most: what would have woken it may have gone with the interrupt. */
+    private static final long INTERRUPTED_NANOS = 1_000_000;
+
+    private final SessionAdmission admission;
+    private final SessionDataPath dataPath;
+    private final SessionSleeper sleeper;
+    /** The next poll lets requests go on that were held. Written by migrations, and by the owner inside its gate. */
+    private volatile boolean resumed;
+
+    SessionProgress(SessionAdmission admission, SessionDataPath dataPath, SessionSleeper sleeper) {
+        this.admission = admission;
+        this.dataPath = dataPath;
+        this.sleeper = sleeper;
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#poll}. */
+    public int poll() {
+        boolean entered = admission.enterOutsideCallback();
+        try {
+            return progress();
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /** Inside the gate. */
+    private int progress() {
+        RequestPath path = admission.path();
+        if (resumed) {
+            resumed = false;
+            path.resumeHeld();
+        }
+        return path.poll() + admission.calls().poll();
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#flush}. */
+    public void flush() {
+        boolean entered = admission.enter();
+        try {
+            admission.path().send();
+            admission.calls().send();
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /**
+     * On a client thread: issues what another session's thread has handed over.
+     *
+     * @return how many requests
+     */
+    public int take(RequestSource handed) {
+        boolean entered = admission.enter();
+        try {
+            return handed.issueTo(admission.path());
+        } finally {
+            admission.exit(entered);
+        }
+    }
+
+    /** As {@link io.farheap.cache.CacheSession#awaitProgress}. */
+    public void awaitProgress() {
+        awaitProgress(0);
+    }
+
+    /** @param most as for {@link #sleep} */
+    public void awaitProgress(long most) {
+        // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (interrupted) {
+                // To interrupt a thread is to unpark it too, and each wait interrupts it again.
+                LockSupport.parkNanos(this, 1);
+            }
+            pollOrSleep(interrupted ? INTERRUPTED_NANOS : most);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** @param most as for {@link #sleep} */
+    private void pollOrSleep(long most) {
+        if (poll() > 0) {
+            return;
+        }
+        if (!Thread.currentThread().isVirtual()) {
+            long deadline = System.nanoTime() + SPIN_NANOS;
+            while (System.nanoTime() - deadline < 0) {
+                Thread.onSpinWait();
+                if (poll() > 0) {
+                    return;
+                }
+            }
+        }
+        sleep(most);
+    }
+
+    /** Sleeps until something happens, the thread is unparked or {@code most} ns are over; 0 is for ever. */
+    public void sleep(long most) {
+        long patience;
+        RequestPath sleeping;
+        sleeper.fallsAsleep();
+        try {
+            boolean entered = admission.enterOutsideCallback();
+            try {
+                if (dataPath.reopened()) {
+                    return;
+                }
+                sleeper.watch(dataPath.channel());
+                sleeping = admission.path();
+                patience = least(most, least(sleeping.listen(), admission.calls().listen()));
+                // What completed before raises no event.
+                if (progress() > 0) {
+                    return;
+                }
+            } finally {
+                admission.exit(entered);
+            }
+            sleeping.park(this, sleeper.patience(patience));
+        } finally {
+            sleeper.isAwake();
+        }
+    }
+
+    /** Of two times of which 0 stands for ever. */
+    private static long least(long one, long other) {
+        return one == 0 || other == 0 ? one + other : Math.min(one, other);
+    }
+
+    /** A migration lets held requests go on, if there are any: the session looks at its next poll. Any thread. */
+    void resume() {
+        if (admission.path().mayHold()) {
+            resumed = true;
+            sleeper.wake();
+        }
+    }
+}
