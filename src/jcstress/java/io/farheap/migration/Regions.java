@@ -1,6 +1,7 @@
 package io.farheap.migration;
 
 import io.farheap.control.RegionGrant;
+import io.farheap.remote.LeasedServer;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import sun.reflect.ReflectionFactory;
@@ -26,7 +27,7 @@ public final class Regions {
     private static RemoteServer blankServer() {
         try {
             return (RemoteServer) ReflectionFactory.getReflectionFactory()
-                    .newConstructorForSerialization(RemoteServer.class, Object.class.getDeclaredConstructor())
+                    .newConstructorForSerialization(LeasedServer.class, Object.class.getDeclaredConstructor())
                     .newInstance();
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);

@@ -1,7 +1,5 @@
 package io.farheap.remote;
 
-import io.farheap.verbs.WcStatus;
-
 /** What became of an operation, as a {@link RemoteQueue#poll poll} tells it with the operation's tag. */
 public final class Outcome {
 
@@ -47,24 +45,5 @@ public final class Outcome {
             case NOT_HELD -> "needs a region that this process does not hold";
             default -> "outcome " + outcome;
         };
-    }
-
-    /**
-     * A local error of the queue pair is trouble that passes, such as a shortage of memory or of descriptors.
-     *
-     * @param status as {@link QueueCompletions#status} says it
-     */
-    static int of(int status) {
-        if (status == WcStatus.SUCCESS) {
-            return DONE;
-        }
-        if (status == QueueCompletions.NOT_POSTED) {
-            return NOT_POSTED;
-        }
-        boolean refused = status == WcStatus.REM_ACCESS_ERR
-                || status == WcStatus.REM_INV_REQ_ERR
-                || status == WcStatus.LOC_PROT_ERR
-                || status == WcStatus.LOC_LEN_ERR;
-        return refused ? REFUSED : UNKNOWN;
     }
 }

@@ -41,7 +41,7 @@ public final class PacedPull implements AutoCloseable {
     private static final long ANSWER_LOOK_NANOS = 2_000_000;
 
     private final RemoteRegion into;
-    private final RemoteServer server;
+    private final LeasedServer server;
     private final List<RemoteServer> sources;
     /** Run at each look while something is awaited. May throw, which ends the wait. */
     private final Runnable meanwhile;
@@ -73,7 +73,7 @@ public final class PacedPull implements AutoCloseable {
             long offset,
             long end) {
         this.into = into;
-        this.server = into.server();
+        this.server = LeasedServer.of(into.server());
         this.sources = sources;
         this.meanwhile = meanwhile;
         this.exchange = exchange;
@@ -98,7 +98,7 @@ public final class PacedPull implements AutoCloseable {
             long end,
             int pieceBytes,
             Runnable meanwhile) {
-        Ticket ticket = source.server().export(source);
+        Ticket ticket = LeasedServer.of(source.server()).export(source);
         PacedPull pull = prepare(
                 context,
                 into,
@@ -107,8 +107,8 @@ public final class PacedPull implements AutoCloseable {
                 offset,
                 end,
                 pieceBytes,
-                (_, pace) ->
-                        new PreparedSource(ticket, into.server().preparePull(into, source.server(), ticket, pace)));
+                (prepared, pace) ->
+                        new PreparedSource(ticket, prepared.server.preparePull(into, source.server(), ticket, pace)));
         try {
             pull.start();
             return pull;
@@ -141,7 +141,7 @@ public final class PacedPull implements AutoCloseable {
             List<Integer> numbers = List.copyOf(splits.keySet());
             List<RemoteRegion> regions = List.copyOf(splits.values());
             Ticket[] tickets = new Ticket[regions.size()];
-            ParallelCalls.run(tickets.length, i -> tickets[i] = servers.get(i).export(regions.get(i)));
+            ParallelCalls.run(tickets.length, i -> tickets[i] = LeasedServer.of(servers.get(i)).export(regions.get(i)));
             List<RebuildPlan.Source> sources = new ArrayList<>();
             for (int i = 0; i < tickets.length; i++) {
                 sources.add(
@@ -150,7 +150,7 @@ public final class PacedPull implements AutoCloseable {
             // Whoever has given up waiting for the tickets may have another one prepared by now.
             pull.requireOpen();
             RebuildPlan plan = new RebuildPlan(code.dataSplits(), code.paritySplits(), code.split(), sources);
-            return new PreparedSource(tickets[0], into.server().prepareRebuild(into, plan, pace));
+            return new PreparedSource(tickets[0], pull.server.prepareRebuild(into, plan, pace));
         });
     }
 

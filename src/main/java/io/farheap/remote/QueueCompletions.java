@@ -148,6 +148,26 @@ public final class QueueCompletions implements AutoCloseable {
         return endingLeft == 1 || endingStatus == NOT_POSTED ? endingStatus : WcStatus.SUCCESS;
     }
 
+    /**
+     * What became of an operation, as one of {@link Outcome}. A local error of the queue pair is trouble that passes,
+     * such as a shortage of memory or of descriptors.
+     *
+     * @param status as {@link #status} says it
+     */
+    public static int outcome(int status) {
+        if (status == WcStatus.SUCCESS) {
+            return Outcome.DONE;
+        }
+        if (status == NOT_POSTED) {
+            return Outcome.NOT_POSTED;
+        }
+        boolean refused = status == WcStatus.REM_ACCESS_ERR
+                || status == WcStatus.REM_INV_REQ_ERR
+                || status == WcStatus.LOC_PROT_ERR
+                || status == WcStatus.LOC_LEN_ERR;
+        return refused ? Outcome.REFUSED : Outcome.UNKNOWN;
+    }
+
     /** The next one's. There must be one. */
     // While some are left, there is a connection that they are of.
     @SuppressWarnings("NullAway")

@@ -286,7 +286,7 @@ public final class RemoteQueue extends OwnedQueue {
     private int handNoted(CompletionHandler handler) {
         int handed = 0;
         while (ended.left() > 0) {
-            int outcome = Outcome.of(ended.status());
+            int outcome = QueueCompletions.outcome(ended.status());
             handed++;
             handler.completed(ended.take(), outcome);
         }
@@ -367,8 +367,14 @@ public final class RemoteQueue extends OwnedQueue {
         public ServerConnection open(RemoteServer server) {
             return numbers.connect(
                     number -> claimed(() -> ended.forget(number)),
-                    number -> server.connect(
-                            device.domain(), completionQueue, number, options.depth(), options.inlineBytes(), 1));
+                    number -> LeasedServer.of(server)
+                            .connect(
+                                    device.domain(),
+                                    completionQueue,
+                                    number,
+                                    options.depth(),
+                                    options.inlineBytes(),
+                                    1));
         }
 
         @Override

@@ -61,7 +61,8 @@ public final class RpcQueue extends OwnedQueue {
 
         @Override
         public ServerRing open(RemoteServer server) {
-            return server.connectRing(device.context(), channel, shape, options.threads(), options.inlineBytes());
+            return LeasedServer.of(server)
+                    .connectRing(device.context(), channel, shape, options.threads(), options.inlineBytes());
         }
 
         @Override

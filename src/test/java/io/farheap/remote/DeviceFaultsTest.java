@@ -185,10 +185,10 @@ class DeviceFaultsTest {
             cable.cut();
             assertEquals(PostResult.OK, queue.write(region, 0, buffer, 0, LENGTH, 1));
             assertEquals(Tags.done(1), tags.await(queue, 1).getLast());
-            ControlException silent = assertThrows(ControlException.class, () -> server.export(region));
+            ControlException silent = assertThrows(ControlException.class, () -> LeasedServer.of(server).export(region));
             assertEquals(Code.DEADLINE_EXCEEDED, silent.code());
             cable.mend();
-            server.export(region);
+            LeasedServer.of(server).export(region);
             assertEquals(null, server.lost());
         }
     }

@@ -19,9 +19,9 @@ class OutcomeTest {
         for (int status = WcStatus.SUCCESS + 1; status < HIGHEST; status++) {
             assertEquals(
                     mistakes.contains(status) ? Outcome.REFUSED : Outcome.UNKNOWN,
-                    Outcome.of(status),
+                    QueueCompletions.outcome(status),
                     WcStatus.describe(status));
         }
-        assertEquals(Outcome.DONE, Outcome.of(WcStatus.SUCCESS));
+        assertEquals(Outcome.DONE, QueueCompletions.outcome(WcStatus.SUCCESS));
     }
 }

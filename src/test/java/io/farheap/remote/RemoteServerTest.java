@@ -67,7 +67,7 @@ class RemoteServerTest {
     @BeforeEach
     void open() {
         control = ControlServer.start("127.0.0.1:0", plane());
-        server = RemoteServer.attach(
+        server = LeasedServer.attach(
                 control.address(),
                 0,
                 domain,
@@ -160,7 +160,7 @@ class RemoteServerTest {
     @Execution(ExecutionMode.CONCURRENT)
     void aServerSaysItsFailureDomain() {
         placed = "räck 7";
-        try (RemoteServer other = RemoteServer.attach(
+        try (RemoteServer other = LeasedServer.attach(
                 "localhost" + control.address().substring(control.address().indexOf(':')),
                 1,
                 domain,
@@ -207,7 +207,7 @@ class RemoteServerTest {
     void aLostLeaseEndsAnAllocationThatMayTakeLong() throws Exception {
         boasting = true;
         server.close();
-        server = RemoteServer.attach(
+        server = LeasedServer.attach(
                 control.address(),
                 0,
                 domain,

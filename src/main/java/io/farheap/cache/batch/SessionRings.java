@@ -3,6 +3,7 @@ package io.farheap.cache.batch;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.SessionLinks;
+import io.farheap.remote.LeasedServer;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ServerRing;
@@ -41,7 +42,8 @@ public final class SessionRings extends SessionLinks<ServerRing> {
 
     @Override
     public ServerRing open(RemoteServer server) {
-        return server.connectRing(context, channel, shape, configuration.serverThreads(), configuration.inlineBytes());
+        return LeasedServer.of(server)
+                .connectRing(context, channel, shape, configuration.serverThreads(), configuration.inlineBytes());
     }
 
     @Override

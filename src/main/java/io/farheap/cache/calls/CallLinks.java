@@ -2,6 +2,7 @@ package io.farheap.cache.calls;
 
 import io.farheap.procedure.CallFormat;
 import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.LeasedServer;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
 import io.farheap.remote.ServerLinks;
@@ -76,7 +77,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
     @Override
     public ServerRing open(RemoteServer server) {
         server.requireHeld();
-        return server.connectRing(context, channel, SHAPE, threads, INLINE_BYTES);
+        return LeasedServer.of(server).connectRing(context, channel, SHAPE, threads, INLINE_BYTES);
     }
 
     // One that is wanted is not forgotten.

@@ -2,6 +2,7 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
+import io.farheap.remote.LeasedServer;
 import io.farheap.remote.RemoteServer;
 import org.jspecify.annotations.Nullable;
 
@@ -110,7 +111,7 @@ public final class CallTable {
      */
     void leave(RemoteServer server) {
         for (SessionCall call : all) {
-            if (call.ring != null && call.ring.ends() == server.ends()) {
+            if (call.ring != null && call.ring.ends() == LeasedServer.of(server).ends()) {
                 if (call.state == SessionCall.SENT) {
                     lose(call);
                 }

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closeables;
 import io.farheap.procedure.CallFormat;
+import io.farheap.remote.LeasedServer;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
@@ -68,7 +69,7 @@ final class ProcedureServiceClient implements AutoCloseable {
             throw e;
         }
         try {
-            ring = server.connectRing(context, channel, SHAPE, 1, 0);
+            ring = LeasedServer.of(server).connectRing(context, channel, SHAPE, 1, 0);
         } catch (Throwable e) {
             Closeables.after(e, channel, arena);
             throw e;

@@ -7,6 +7,7 @@ import io.farheap.cache.route.SessionLinks;
 import io.farheap.connection.Connection;
 import io.farheap.connection.ConnectionNumbers;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.remote.LeasedServer;
 import io.farheap.remote.QueuePoster;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -51,7 +52,7 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
     public ServerConnection open(RemoteServer server) {
         return numbers.connect(
                 this::forget,
-                number -> server.connect(
+                number -> LeasedServer.of(server).connect(
                         domain,
                         completions,
                         number,

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.RegionUse;
 import io.farheap.control.WantedRegions;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.remote.LeasedServer;
 import io.farheap.remote.RemoteServer;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;
@@ -91,7 +92,7 @@ final class SlabEvictions implements AutoCloseable {
 
     private static void tell(RemoteServer server, ReportState told, List<RegionUse> uses) {
         try {
-            WantedRegions answer = server.reportUse(uses);
+            WantedRegions answer = LeasedServer.of(server).reportUse(uses);
             told.wanted = answer.regions();
             told.never = answer.againNanos() == 0;
             told.dueAt = System.nanoTime() + answer.againNanos();
