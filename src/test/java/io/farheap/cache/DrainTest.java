@@ -8,7 +8,7 @@ import io.farheap.cache.contract.Status;
 import io.farheap.cache.route.SessionLinks;
 import io.farheap.cache.session.SessionCore;
 import io.farheap.migration.region.MigrationParticipant;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.lang.reflect.Field;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
-import io.farheap.remote.LeasedServer;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
 import io.farheap.testing.StoppedPlane;

@@ -6,6 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerLinks;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.Fields;
 import io.farheap.testing.StoppedPlane;

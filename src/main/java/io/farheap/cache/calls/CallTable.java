@@ -2,8 +2,8 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
-import io.farheap.remote.LeasedServer;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of a session, by place. One thread at a time; nothing here allocates after construction. */

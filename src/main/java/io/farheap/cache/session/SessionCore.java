@@ -13,7 +13,7 @@ import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closeables;
 import io.farheap.migration.region.AddressLimit;
 import io.farheap.migration.region.MigrationParticipant;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;

@@ -2,8 +2,8 @@ package io.farheap.cache.session;
 
 import io.farheap.cache.route.MigrationLinks;
 import io.farheap.migration.region.MigrationParticipant;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.function.Supplier;
 
 /** A session, as a migration sees it: on the migration's thread, while the session's goes on or sleeps. */

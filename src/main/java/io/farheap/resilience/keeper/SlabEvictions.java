@@ -1,11 +1,11 @@
 package io.farheap.resilience.keeper;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.RegionUse;
-import io.farheap.control.WantedRegions;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.remote.LeasedServer;
-import io.farheap.remote.RemoteServer;
+import io.farheap.control.plane.RegionUse;
+import io.farheap.control.plane.WantedRegions;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;
 import java.util.ArrayList;
