@@ -23,7 +23,6 @@ module io.farheap {
 
     exports io.farheap.cache;
     exports io.farheap.cache.contract;
-    exports io.farheap.connection;
     exports io.farheap.control;
     exports io.farheap.kv;
     exports io.farheap.kv.contract;
@@ -31,12 +30,12 @@ module io.farheap {
     exports io.farheap.latency;
     exports io.farheap.manager;
     exports io.farheap.manager.client;
-    exports io.farheap.memory;
     exports io.farheap.metrics;
     exports io.farheap.migration;
     exports io.farheap.procedure;
     exports io.farheap.procedure.builtin;
     exports io.farheap.remote;
+    exports io.farheap.remote.contract;
     exports io.farheap.resilience;
     exports io.farheap.resilience.contract;
     exports io.farheap.rpc;
@@ -56,9 +55,9 @@ module io.farheap {
     opens io.farheap.manager.wire to
             com.google.protobuf;
 
-    uses io.farheap.server.contract.ServerService;
+    uses io.farheap.server.service.ServerService;
 
-    provides io.farheap.server.contract.ServerService with
+    provides io.farheap.server.service.ServerService with
             io.farheap.kv.service.MapServices,
             io.farheap.procedure.service.ProcedureServices;
 }

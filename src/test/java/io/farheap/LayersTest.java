@@ -83,16 +83,31 @@ class LayersTest {
      */
     private static final Map<String, List<String>> ROOMS = Map.ofEntries(
             entry("control", List.of("text", "face", "plane", "lease", "threads", "grpc")),
+            entry("rpc", List.of("message", "face", "batch")),
             entry("migration", List.of("face", "region")),
             entry("thread", List.of("idle", "face")),
             entry("manager", List.of("face", "grpc", "client")),
-            entry("server", List.of("contract", "fence", "budget", "pool", "thread", "pull", "lease", "space", "face")),
+            entry(
+                    "server",
+                    List.of(
+                            "contract",
+                            "service",
+                            "fence",
+                            "budget",
+                            "pool",
+                            "thread",
+                            "pull",
+                            "lease",
+                            "space",
+                            "face")),
+            entry("remote", List.of("contract", "device", "server", "queue", "face")),
             entry("resilience", List.of("contract", "table", "session", "keeper", "face")),
             entry(
                     "kv",
                     List.of(
                             "contract",
                             "policy",
+                            "replacement",
                             "format",
                             "space",
                             "blocks",
@@ -135,7 +150,7 @@ class LayersTest {
                             "face")));
     /** Packages of a system that are no rooms of it, with all that they may use of it. */
     private static final Map<String, Set<String>> ANNEXES =
-            Map.of("kv.service", Set.of("format", "contract", "policy"));
+            Map.of("kv.service", Set.of("format", "contract", "policy", "replacement"));
     /** The client's half of each system: none of it is in a server's process. */
     private static final Set<String> CLIENTS =
             Set.of("cache", "kv", "store", "tier", "resilience", "remote", "migration");

@@ -6,7 +6,6 @@ import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Status;
-import io.farheap.connection.ConnectionNumbers;
 import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
 import io.farheap.kv.FarMap;
@@ -15,17 +14,16 @@ import io.farheap.kv.policy.Policies;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.manager.Quota;
 import io.farheap.manager.client.ManagerConnection;
-import io.farheap.memory.AvailableMemory;
 import io.farheap.metrics.CacheMetrics;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.builtin.BuiltIns;
-import io.farheap.remote.Outcome;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.rpc.RpcHandler;
@@ -73,9 +71,7 @@ public final class Main {
                 "configuration " + new Configuration(1, 0, 1, 16),
                 "idle " + Idle.PARK,
                 "key " + SpaceKey.of("faces", "not a secret"),
-                "quota " + Quota.NONE,
-                "available " + (AvailableMemory.bytes() > 0),
-                "connections " + ConnectionNumbers.class.getSimpleName()));
+                "quota " + Quota.NONE));
         try (ManagerConnection _ = ManagerConnection.open(List.of())) {
             throw new AssertionError("a connection to no manager");
         } catch (ControlException e) {

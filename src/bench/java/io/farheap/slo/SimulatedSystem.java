@@ -1,5 +1,6 @@
 package io.farheap.slo;
 
+import io.farheap.measure.Measurement;
 import java.util.SplittableRandom;
 
 /**

@@ -1,8 +1,9 @@
 package io.farheap.migration;
 
 import io.farheap.control.RegionGrant;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import sun.reflect.ReflectionFactory;
 
 /** Regions for stress tests, of a server that is never called: making millions of them must cost nothing. */
@@ -26,7 +27,7 @@ public final class Regions {
     private static RemoteServer blankServer() {
         try {
             return (RemoteServer) ReflectionFactory.getReflectionFactory()
-                    .newConstructorForSerialization(RemoteServer.class, Object.class.getDeclaredConstructor())
+                    .newConstructorForSerialization(LeasedServer.class, Object.class.getDeclaredConstructor())
                     .newInstance();
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);

@@ -1,6 +1,11 @@
 package io.farheap.remote;
 
 import io.farheap.command.ServerProcess;
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.util.concurrent.TimeUnit;

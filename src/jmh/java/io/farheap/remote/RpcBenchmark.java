@@ -2,6 +2,12 @@ package io.farheap.remote;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.ReplyHandler;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;

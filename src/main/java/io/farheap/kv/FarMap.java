@@ -12,7 +12,7 @@ import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
-import io.farheap.kv.policy.Replacements;
+import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;

@@ -15,8 +15,8 @@ import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
+import io.farheap.remote.contract.RemoteServer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -115,7 +115,7 @@ public final class FarMapBuilder {
     }
 
     /**
-     * What decides who is evicted, as {@link io.farheap.kv.policy.Replacements#named} knows it: by default
+     * What decides who is evicted, as {@link io.farheap.kv.replacement.Replacements#named} knows it: by default
      * {@code adaptive}. To create a map.
      *
      * @throws IllegalArgumentException where there is no such policy, or maps cannot have it

@@ -1,6 +1,6 @@
 package io.farheap.kv;
 
-import io.farheap.kv.contract.BlockAudit;
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.keeper.MapKeeperTasks;

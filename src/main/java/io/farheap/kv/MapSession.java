@@ -9,7 +9,7 @@ import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.session.BlockingMapSession;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.RequestColumns;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.OptionalLong;

@@ -5,7 +5,6 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.latency.LatencySums;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.ConfigurationSpace;
-import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.thread.Cores;

@@ -1,8 +1,8 @@
 package io.farheap.measure;
 
 import io.farheap.verbs.Context;
-import io.farheap.verbs.SoftverbsCalls;
 import io.farheap.verbs.VerbsLibrary;
+import io.farheap.verbs.soft.SoftverbsCalls;
 import java.util.Map;
 
 /**

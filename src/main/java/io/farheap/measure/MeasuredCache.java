@@ -6,7 +6,6 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.slo.Configuration;
-import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.verbs.Context;

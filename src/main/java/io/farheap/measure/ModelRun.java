@@ -1,7 +1,5 @@
 package io.farheap.measure;
 
-import io.farheap.slo.Measurement;
-import io.farheap.slo.ModelMeasurer;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.farheap.measure;
 
 import io.farheap.connection.Connection;
-import io.farheap.slo.Hardware;
+import io.farheap.posix.Hardware;
 import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
 import java.util.Locale;

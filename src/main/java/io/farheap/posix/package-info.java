@@ -1,6 +1,6 @@
 /**
  * System calls that the JDK has no API for: shared memory, epoll, membarrier, processor masks, direct input and output,
- * locks, io_uring. One class each for a purpose; errors are exceptions with the call, its arguments and errno. No
+ * locks, io_uring; and what the system says of the machine. One class each for a purpose; errors are exceptions with the call, its arguments and errno. No
  * policy.
  */
 @NullMarked

@@ -1,6 +1,8 @@
 package io.farheap.remote;
 
 import io.farheap.lifetime.CloseStack;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.thread.ThreadJoiner;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -1,6 +1,10 @@
 package io.farheap.remote;
 
 import io.farheap.lifetime.CloseLatch;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.device.OpenDevice;
 import io.farheap.thread.OwnerGate;
 import io.farheap.thread.Uninterruptibles;
 import io.farheap.verbs.CompletionChannel;

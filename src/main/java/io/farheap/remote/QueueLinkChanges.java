@@ -1,6 +1,11 @@
 package io.farheap.remote;
 
 import io.farheap.control.ControlException;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.device.CompletionEvents;
+import io.farheap.remote.server.ServerAttachment;
+import io.farheap.remote.server.ServerLinks;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;

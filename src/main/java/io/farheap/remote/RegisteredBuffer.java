@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.lifetime.CloseLatch;
 import io.farheap.lifetime.Closeables;
+import io.farheap.remote.device.OpenDevice;
 import io.farheap.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;

@@ -10,6 +10,12 @@ import io.farheap.control.plane.SpacePlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.SharedMemory;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.device.OpenDevice;
+import io.farheap.remote.server.LeasedServer;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
@@ -114,7 +120,7 @@ public final class RemoteMemory implements AutoCloseable {
         } finally {
             topology.unlock();
         }
-        RemoteServer server = RemoteServer.attach(
+        RemoteServer server = LeasedServer.attach(
                 hostPort,
                 index,
                 device.domain(),
@@ -207,7 +213,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public RemoteSpace createSpace(RemoteServer server, SpaceKey key, int regions, long millis, byte[] descriptor) {
         checkOpen();
-        return RemoteSpace.create(server, key, regions, millis, descriptor, queues::withdraw);
+        return RemoteSpace.create(LeasedServer.of(server), key, regions, millis, descriptor, queues::withdraw);
     }
 
     /**
@@ -218,7 +224,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public RemoteSpace openSpace(RemoteServer server, SpaceKey key) {
         checkOpen();
-        return RemoteSpace.open(server, key, queues::withdraw);
+        return RemoteSpace.open(LeasedServer.of(server), key, queues::withdraw);
     }
 
     /**
@@ -228,7 +234,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public void dropSpace(RemoteServer server, SpaceKey key) {
         checkOpen();
-        RemoteSpace.drop(server, key, SpacePlane.ANY_SPACE);
+        RemoteSpace.drop(LeasedServer.of(server), key, SpacePlane.ANY_SPACE);
     }
 
     /**
@@ -239,13 +245,14 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public void dropSpace(RemoteServer server, SpaceKey key, long id) {
         checkOpen();
-        RemoteSpace.drop(server, key, id);
+        RemoteSpace.drop(LeasedServer.of(server), key, id);
     }
 
     /** The server's shared spaces, whoever's. */
     public List<SpaceInfo> spaces(RemoteServer server) {
         checkOpen();
-        return server.callWithLease(lease -> server.spaces().list(lease));
+        LeasedServer leased = LeasedServer.of(server);
+        return leased.callWithLease(lease -> leased.spaces().list(lease));
     }
 
     /**

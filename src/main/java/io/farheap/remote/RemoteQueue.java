@@ -4,6 +4,19 @@ import io.farheap.connection.Connection;
 import io.farheap.connection.ConnectionNumbers;
 import io.farheap.connection.OperationRing;
 import io.farheap.lifetime.Closeables;
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.VerbCounts;
+import io.farheap.remote.device.OpenDevice;
+import io.farheap.remote.queue.QueueCompletions;
+import io.farheap.remote.queue.QueueConnections;
+import io.farheap.remote.queue.QueuePoster;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerConnection;
+import io.farheap.remote.server.ServerLinks;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
@@ -286,7 +299,7 @@ public final class RemoteQueue extends OwnedQueue {
     private int handNoted(CompletionHandler handler) {
         int handed = 0;
         while (ended.left() > 0) {
-            int outcome = Outcome.of(ended.status());
+            int outcome = QueueCompletions.outcome(ended.status());
             handed++;
             handler.completed(ended.take(), outcome);
         }
@@ -367,8 +380,14 @@ public final class RemoteQueue extends OwnedQueue {
         public ServerConnection open(RemoteServer server) {
             return numbers.connect(
                     number -> claimed(() -> ended.forget(number)),
-                    number -> server.connect(
-                            device.domain(), completionQueue, number, options.depth(), options.inlineBytes(), 1));
+                    number -> LeasedServer.of(server)
+                            .connect(
+                                    device.domain(),
+                                    completionQueue,
+                                    number,
+                                    options.depth(),
+                                    options.inlineBytes(),
+                                    1));
         }
 
         @Override

@@ -7,6 +7,11 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.SpaceGrant;
 import io.farheap.control.plane.SpaceGrowth;
 import io.farheap.control.plane.SpacePlane;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -31,7 +36,7 @@ public final class RemoteSpace implements AutoCloseable {
 
     private static final int TRIES = 3;
 
-    private final RemoteServer server;
+    private final LeasedServer server;
     private final SpaceKey key;
     private final Consumer<List<RemoteRegion>> withdraw;
     private final long id;
@@ -41,7 +46,7 @@ public final class RemoteSpace implements AutoCloseable {
     private boolean closed;
 
     /** @param withdraw makes regions unusable, or throws where an operation uses one */
-    private RemoteSpace(RemoteServer server, SpaceKey key, SpaceGrant grant, Consumer<List<RemoteRegion>> withdraw) {
+    private RemoteSpace(LeasedServer server, SpaceKey key, SpaceGrant grant, Consumer<List<RemoteRegion>> withdraw) {
         this.server = server;
         this.key = key;
         this.withdraw = withdraw;
@@ -57,7 +62,7 @@ public final class RemoteSpace implements AutoCloseable {
     }
 
     static RemoteSpace create(
-            RemoteServer server,
+            LeasedServer server,
             SpaceKey key,
             int regions,
             long millis,
@@ -69,13 +74,13 @@ public final class RemoteSpace implements AutoCloseable {
         return new RemoteSpace(server, key, grant, withdraw);
     }
 
-    static RemoteSpace open(RemoteServer server, SpaceKey key, Consumer<List<RemoteRegion>> withdraw) {
+    static RemoteSpace open(LeasedServer server, SpaceKey key, Consumer<List<RemoteRegion>> withdraw) {
         SpaceGrant grant = call(server, lease -> server.spaces().open(lease, key));
         return new RemoteSpace(server, key, grant, withdraw);
     }
 
     /** @param id of the space, or {@link SpacePlane#ANY_SPACE} */
-    static void drop(RemoteServer server, SpaceKey key, long id) {
+    static void drop(LeasedServer server, SpaceKey key, long id) {
         int[] tries = {0};
         call(server, lease -> {
             try {
@@ -92,7 +97,7 @@ public final class RemoteSpace implements AutoCloseable {
     }
 
     /** A call that may be repeated, which it is where nothing was heard of it. */
-    private static <T> T call(RemoteServer server, LongFunction<T> call) {
+    private static <T> T call(LeasedServer server, LongFunction<T> call) {
         for (int tried = 1; ; tried++) {
             try {
                 return server.callWithLease(call);

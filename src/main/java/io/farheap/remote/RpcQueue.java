@@ -1,7 +1,17 @@
 package io.farheap.remote;
 
-import io.farheap.rpc.BatchConnection;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.ReplyHandler;
+import io.farheap.remote.device.OpenDevice;
+import io.farheap.remote.queue.RpcLane;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerLinks;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.RingShape;
+import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.verbs.CompletionChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -61,7 +71,8 @@ public final class RpcQueue extends OwnedQueue {
 
         @Override
         public ServerRing open(RemoteServer server) {
-            return server.connectRing(device.context(), channel, shape, options.threads(), options.inlineBytes());
+            return LeasedServer.of(server)
+                    .connectRing(device.context(), channel, shape, options.threads(), options.inlineBytes());
         }
 
         @Override

@@ -1,13 +1,12 @@
 /**
  * The seam: far memory without a cache. Servers and their regions, registered local memory, and queues of READ, WRITE,
  * compare-and-swap and fetch-and-add on many servers at once. Whoever needs far memory in another shape than a
- * {@link io.farheap.cache.Cache} stands on this package alone; nothing of what is below it (connections, control calls,
- * work requests) shows. {@link io.farheap.remote.QueuePoster}, {@link io.farheap.remote.QueueCompletions} and
- * {@link io.farheap.remote.QueueConnections} are public for a cache's sessions alone, which stand on them as a
- * {@link io.farheap.remote.RemoteQueue} does.
+ * {@link io.farheap.cache.Cache} stands on this package and on {@code contract} alone; nothing of what is below them
+ * (connections, control calls, work requests) shows. What a queue is made of is in the rooms {@code queue},
+ * {@code server} and {@code device}, and a cache's sessions are made of the same.
  *
- * <p><b>Memory model.</b> An operation's tag comes back, with an {@link io.farheap.remote.Outcome}, from a poll of its
- * queue.
+ * <p><b>Memory model.</b> An operation's tag comes back, with an {@link io.farheap.remote.contract.Outcome}, from a
+ * poll of its queue.
  *
  * <ul>
  *   <li>{@code DONE}: a READ's or an atomic's bytes are in local memory, and the polling thread sees them. A WRITE's
@@ -34,8 +33,8 @@
  * and that outlive them. All of the above holds among their operations, too: what one process has seen {@code DONE} any
  * READ finds that another posts later, and each atomic takes effect at one moment for all.
  *
- * <p>A <b>paced pull</b> ({@link io.farheap.remote.PacedPull}) has a server fill a region with what others have, as far
- * as this process has let it.
+ * <p>A <b>paced pull</b> ({@link io.farheap.remote.server.PacedPull}) has a server fill a region with what others have,
+ * as far as this process has let it.
  *
  * <p>Does not belong here: what addresses mean, order between servers, what is held while a region moves, retries.
  */

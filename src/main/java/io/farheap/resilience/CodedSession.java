@@ -5,7 +5,7 @@ import io.farheap.lifetime.Closeables;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import io.farheap.resilience.contract.CodedCompletion;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;

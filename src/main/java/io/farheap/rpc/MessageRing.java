@@ -5,6 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.rpc.message.BatchFormat;
+import io.farheap.rpc.message.PayloadCopier;
+import io.farheap.rpc.message.RingQueuePair;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;

@@ -2,6 +2,7 @@ package io.farheap.rpc;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,5 +1,7 @@
 package io.farheap.rpc;
 
+import io.farheap.rpc.message.BatchFormat;
+
 /**
  * How large the two message rings of a connection are: the server's, of request batches, and the client's, of response
  * batches. Each begins with a line of control words; slots follow. A batch is in the slot of its sequence modulo the
@@ -26,7 +28,7 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
     /** Where bells are written to in the server's ring, and where probes are. */
     public static final long BELL = 0;
 
-    static final long PROBE = 8;
+    public static final long PROBE = 8;
     /**
      * Where the client says in the server's ring that it is about to sleep: how many it has said it before, and how
      * many messages it had seen then.
@@ -90,7 +92,7 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
      *
      * @param index the call's place in its batch
      */
-    int laterAt(int index) {
+    public int laterAt(int index) {
         return responseSlotBytes() - (index + 1) * laterBytes();
     }
 

@@ -1,5 +1,7 @@
 package io.farheap.rpc;
 
+import io.farheap.rpc.message.BatchFormat;
+import io.farheap.rpc.message.PayloadCopier;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

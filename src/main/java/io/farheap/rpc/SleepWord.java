@@ -2,7 +2,7 @@ package io.farheap.rpc;
 
 /**
  * What a server's thread has told a client of its sleep: a word in the client's ring, odd while the thread sleeps and
- * wants the bell. A client rings once for each word ({@link RingWriter}), so each sleep needs a word of its own, also
+ * wants the bell. A client rings once for each word ({@code RingWriter}), so each sleep needs a word of its own, also
  * where there was no room to tell of the time awake between two. The server's thread alone.
  */
 final class SleepWord {

@@ -3,12 +3,9 @@
  * back in the same way (Redy, section 4.2). A request reads or writes a record of a region, or calls an operation.
  *
  * <ul>
- *   <li>{@link io.farheap.rpc.BatchFormat} is what is written, {@link io.farheap.rpc.RingShape} where;
- *   <li>{@link io.farheap.rpc.BatchConnection} is the client's end: requests are added to an {@code OpenBatch}, the
- *       {@code RingWriter} sends it, the {@code AnswerReader} takes its answer, and the {@code BatchWindow} knows how
- *       far each batch is;
- *   <li>{@link io.farheap.rpc.MessageRing} is the server's, which a server thread drives; either end posts by its
- *       {@code RingQueuePair};
+ *   <li>{@link io.farheap.rpc.message.BatchFormat} is what is written, {@link io.farheap.rpc.RingShape} where;
+ *   <li>{@link io.farheap.rpc.MessageRing} is the server's end, which a server thread drives; the client's end is in
+ *       {@code batch}; either end posts by its {@link io.farheap.rpc.message.RingQueuePair};
  *   <li>{@link io.farheap.rpc.RpcHandler} is an operation: what a server registers under a number and clients call.
  * </ul>
  *

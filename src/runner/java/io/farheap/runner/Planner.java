@@ -26,7 +26,7 @@ final class Planner {
             "io.farheap.kv.MapSessionTest",
             "io.farheap.remote.RpcQueueTest",
             "io.farheap.resilience.CodedHistoryTest",
-            "io.farheap.rpc.HostileRepliesTest",
+            "io.farheap.rpc.batch.HostileRepliesTest",
             "io.farheap.server.SpinningClientTest",
             "io.farheap.store.FarHistoryTest",
             "io.farheap.verbs.LoopbackTest");

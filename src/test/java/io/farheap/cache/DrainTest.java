@@ -9,7 +9,7 @@ import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.SessionLinks;
 import io.farheap.cache.session.DataPath;
 import io.farheap.migration.region.MigrationParticipant;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
 import io.farheap.testing.StoppedPlane;
@@ -58,7 +59,7 @@ class ForgottenLinkTest {
                     boolean claimed = Fields.get(caller.session.core().admission.gate(), "claimed", Boolean.class);
                     keptOut.addAndGet(claimed ? 1 : 0);
                 });
-                stopped.closeLate(letGo::await);
+                LeasedServer.of(stopped).closeLate(letGo::await);
                 cache.retire(cluster.address(0), moved -> {});
                 int ends = 1 + (batched ? 1 : 0) + (calls ? 1 : 0);
                 assertTrue(asked.get() >= ends, asked.get() + " ends were to be destroyed");

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.farheap.memory.RegisteredMemory;
-import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
+import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.testing.Fields;
 import io.farheap.testing.Held;
 import io.farheap.testing.TestDevice;

@@ -13,7 +13,7 @@ import io.farheap.memory.NativeMemory;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -162,7 +162,7 @@ final class Audit {
 
     private void read(RemoteRegion region, long offset, int at, int bytes) {
         int posting = queue.execute(false, region, offset, memory, at, bytes, 0);
-        while (posting != io.farheap.remote.PostResult.DONE
+        while (posting != io.farheap.remote.contract.PostResult.DONE
                 && queue.poll((tag, outcome) -> assertEquals(0, outcome)) == 0) {
             Thread.onSpinWait();
         }

@@ -8,7 +8,7 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.space.MapSessionCounts;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SpaceShape;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.contract.PostResult;
 import org.junit.jupiter.api.Test;
 
 /** Accesses that a session adds up before they go to the table. */

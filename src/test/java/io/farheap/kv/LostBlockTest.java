@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.contract.PostResult;
 import org.junit.jupiter.api.Test;
 
 /** A set whose key has a block on a server that is lost, while table and new block are on another. */

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.remote.Outcome;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.ValueLayout;

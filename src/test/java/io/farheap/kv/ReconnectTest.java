@@ -12,7 +12,7 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.TestKeys;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.contract.PostResult;
 import io.farheap.testing.TestDevice;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;

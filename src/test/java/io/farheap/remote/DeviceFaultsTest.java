@@ -8,6 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import io.farheap.testing.ControlCable;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Need;
@@ -185,10 +190,10 @@ class DeviceFaultsTest {
             cable.cut();
             assertEquals(PostResult.OK, queue.write(region, 0, buffer, 0, LENGTH, 1));
             assertEquals(Tags.done(1), tags.await(queue, 1).getLast());
-            ControlException silent = assertThrows(ControlException.class, () -> server.export(region));
+            ControlException silent = assertThrows(ControlException.class, () -> LeasedServer.of(server).export(region));
             assertEquals(Code.DEADLINE_EXCEEDED, silent.code());
             cable.mend();
-            server.export(region);
+            LeasedServer.of(server).export(region);
             assertEquals(null, server.lost());
         }
     }

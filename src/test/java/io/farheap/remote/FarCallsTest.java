@@ -3,6 +3,10 @@ package io.farheap.remote;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;

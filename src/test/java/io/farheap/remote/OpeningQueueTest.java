@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.TestDevice;
 import java.util.List;

@@ -2,6 +2,9 @@ package io.farheap.remote;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

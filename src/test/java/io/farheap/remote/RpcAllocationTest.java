@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.ReplyHandler;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

@@ -6,6 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerLinks;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.Fields;
 import io.farheap.testing.StoppedPlane;
@@ -48,7 +55,7 @@ class ServerLinksTest {
 
         @Override
         public ServerRing open(RemoteServer to) {
-            return to.connectRing(memory.context(), channel, new RingShape(1, 1, 64, true), 1, 0);
+            return LeasedServer.of(to).connectRing(memory.context(), channel, new RingShape(1, 1, 64, true), 1, 0);
         }
 
         @Override
@@ -92,7 +99,7 @@ class ServerLinksTest {
     /** It does not destroy its ends, and its device does not let go of rings. */
     private void stop(RemoteServer stopped) {
         plane.stop(asked::incrementAndGet);
-        stopped.closeLate(letGo::await);
+        LeasedServer.of(stopped).closeLate(letGo::await);
     }
 
     private void awaitEntered() throws InterruptedException {
@@ -245,7 +252,7 @@ class ServerLinksTest {
             asked.incrementAndGet();
             keptOut.addAndGet(Fields.get(queue.gate, "claimed", Boolean.class) ? 1 : 0);
         });
-        stopped.closeLate(letGo::await);
+        LeasedServer.of(stopped).closeLate(letGo::await);
         from.detach(stopped);
         assertTrue(asked.get() > 0, "nothing is fenced");
         assertEquals(0, keptOut.get());

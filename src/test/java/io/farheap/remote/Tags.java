@@ -1,5 +1,7 @@
 package io.farheap.remote;
 
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -9,6 +9,7 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.SpacePlane;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;

@@ -3,7 +3,7 @@ package io.farheap.resilience;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Effort;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.farheap.resilience;
 import io.farheap.control.ServerStatus;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Health;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.server.MemoryServer;

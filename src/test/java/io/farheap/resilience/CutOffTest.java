@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.testing.Need;

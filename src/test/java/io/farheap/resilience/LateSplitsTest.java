@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.SoftverbsFaults;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.CodedCompletion;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Health;

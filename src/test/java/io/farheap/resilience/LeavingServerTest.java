@@ -3,8 +3,8 @@ package io.farheap.resilience;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.keeper.SlabPlacement;
 import java.util.concurrent.CountDownLatch;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.VerbCounts;
 import io.farheap.resilience.contract.CodedCompletion;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;

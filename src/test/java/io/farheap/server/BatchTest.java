@@ -10,9 +10,9 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.control.RegionGrant;
-import io.farheap.rpc.BatchConnection;
-import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.RingShape;
+import io.farheap.rpc.batch.BatchConnection;
+import io.farheap.rpc.message.BatchFormat;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;

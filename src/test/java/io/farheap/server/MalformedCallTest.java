@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.RingShape;
 import io.farheap.rpc.RpcHandler;
+import io.farheap.rpc.message.BatchFormat;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.idle.Idle;

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.PullPace;
-import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.DeviceFaults;
 import io.farheap.testing.Need;

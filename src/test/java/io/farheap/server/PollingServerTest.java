@@ -3,7 +3,7 @@ package io.farheap.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.message.BatchFormat;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.server.thread.ServerThread;
 import io.farheap.testing.TestDevice;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlException;
-import io.farheap.control.PullPace;
-import io.farheap.control.PullResult;
-import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
+import io.farheap.control.plane.RebuildPlan;
+import io.farheap.control.plane.WatermarkEndpoint;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.util.concurrent.CompletableFuture;

@@ -7,14 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.Ticket;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.control.lease.LeaseKeeper;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.PullResult;
 import io.farheap.control.plane.PullSource;
+import io.farheap.control.plane.Ticket;
 import io.farheap.memory.SharedMemory;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.server.pull.RegionCopy;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.RingShape;
+import io.farheap.rpc.message.BatchFormat;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;

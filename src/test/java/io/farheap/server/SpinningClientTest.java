@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
+import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Effort;
 import io.farheap.testing.TestDevice;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.measure.Measurement;
+import io.farheap.measure.ModelMeasurer;
 import io.farheap.testing.Effort;
 import io.farheap.testing.LockProbe;
 import java.io.IOException;

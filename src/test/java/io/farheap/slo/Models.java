@@ -1,5 +1,6 @@
 package io.farheap.slo;
 
+import io.farheap.measure.Measurement;
 import io.farheap.testing.Effort;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;

@@ -3,6 +3,7 @@ package io.farheap.slo;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.farheap.measure.Measurement;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

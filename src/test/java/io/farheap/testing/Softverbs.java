@@ -2,7 +2,7 @@ package io.farheap.testing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.farheap.verbs.SoftverbsCalls;
+import io.farheap.verbs.soft.SoftverbsCalls;
 
 /** The settings of softverbs, changed while this process runs; its README says what there is. */
 public final class Softverbs {

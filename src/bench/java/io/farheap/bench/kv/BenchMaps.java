@@ -5,7 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.policy.Replacements;
+import io.farheap.kv.replacement.Replacements;
 import io.farheap.verbs.Devices;
 import java.util.Map;
 

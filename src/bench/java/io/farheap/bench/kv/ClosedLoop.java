@@ -3,7 +3,7 @@ package io.farheap.bench.kv;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
 import io.farheap.lifetime.Closeables;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

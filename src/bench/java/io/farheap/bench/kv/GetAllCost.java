@@ -7,7 +7,7 @@ import io.farheap.kv.FarMap;
 import io.farheap.kv.MapBatch;
 import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.KvHandler;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;

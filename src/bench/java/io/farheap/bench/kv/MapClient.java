@@ -1,7 +1,7 @@
 package io.farheap.bench.kv;
 
 import io.farheap.kv.FarMap;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 
 /** A session of a map in a {@link ClosedLoop}. */
 abstract class MapClient implements ClosedLoop.LoopClient {

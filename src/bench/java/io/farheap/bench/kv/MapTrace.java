@@ -6,7 +6,7 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.MapSession;
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

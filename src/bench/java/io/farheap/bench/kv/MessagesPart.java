@@ -5,7 +5,7 @@ import io.farheap.bench.report.Samples;
 import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

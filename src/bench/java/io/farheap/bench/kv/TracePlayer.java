@@ -1,11 +1,11 @@
 package io.farheap.bench.kv;
 
-import io.farheap.kv.policy.FrequencyCounterCache;
-import io.farheap.kv.policy.HistoryIds;
 import io.farheap.kv.policy.ObjectMetadata;
-import io.farheap.kv.policy.Replacement;
-import io.farheap.kv.policy.Replacements;
-import io.farheap.kv.policy.SharedWeights;
+import io.farheap.kv.replacement.FrequencyCounterCache;
+import io.farheap.kv.replacement.HistoryIds;
+import io.farheap.kv.replacement.Replacement;
+import io.farheap.kv.replacement.Replacements;
+import io.farheap.kv.replacement.SharedWeights;
 import java.util.ArrayDeque;
 import java.util.SplittableRandom;
 

@@ -6,7 +6,7 @@ import io.farheap.bench.kv.worth.MapDesign;
 import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 
 /** One of the maps that {@link WorthPart} compares: the benchmark's own, or the library's. */
 interface WorthMap extends AutoCloseable {

@@ -16,7 +16,7 @@ import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.measure.LateOperations;
 import io.farheap.verbs.Devices;
-import io.farheap.verbs.SoftverbsCounters;
+import io.farheap.verbs.soft.SoftverbsCounters;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;

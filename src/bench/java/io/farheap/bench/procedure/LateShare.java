@@ -3,7 +3,7 @@ package io.farheap.bench.procedure;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.server.MemoryServer;
 import io.farheap.verbs.Devices;
-import io.farheap.verbs.SoftverbsCounters;
+import io.farheap.verbs.soft.SoftverbsCounters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,13 +1,13 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.remote.CompletionHandler;
-import io.farheap.remote.Outcome;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
 import java.io.IOException;
 import java.util.stream.IntStream;
 

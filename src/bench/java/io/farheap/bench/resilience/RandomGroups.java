@@ -2,8 +2,8 @@ package io.farheap.bench.resilience;
 
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;

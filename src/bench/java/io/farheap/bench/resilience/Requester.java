@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import io.farheap.resilience.contract.CodedStatus;
 import java.util.SplittableRandom;
 

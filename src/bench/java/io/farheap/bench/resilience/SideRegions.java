@@ -2,8 +2,8 @@ package io.farheap.bench.resilience;
 
 import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.ArrayList;
 import java.util.List;
 

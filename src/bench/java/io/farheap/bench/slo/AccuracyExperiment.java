@@ -1,9 +1,9 @@
 package io.farheap.bench.slo;
 
+import io.farheap.measure.Measurement;
 import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.ExactSearch;
-import io.farheap.slo.Measurement;
 import io.farheap.slo.Objective;
 import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;

@@ -1,7 +1,7 @@
 package io.farheap.migration.region;
 
 import io.farheap.migration.Regions;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import java.util.List;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;

@@ -1,7 +1,7 @@
 package io.farheap.migration.region;
 
 import io.farheap.migration.Regions;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.thread.OwnerGate;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;

@@ -8,8 +8,8 @@ import io.farheap.cache.order.ScatterGather;
 import io.farheap.cache.route.BatchLane;
 import io.farheap.latency.OperationLatency;
 import io.farheap.memory.MappedFaults;
-import io.farheap.rpc.BatchConnection;
-import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.batch.BatchConnection;
+import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

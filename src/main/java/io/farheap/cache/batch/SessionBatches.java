@@ -13,8 +13,8 @@ import io.farheap.cache.route.Route;
 import io.farheap.cache.route.Routes;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.region.RegionTable;
-import io.farheap.remote.QueuePoster;
-import io.farheap.rpc.BatchConnection;
+import io.farheap.remote.queue.QueuePoster;
+import io.farheap.rpc.batch.BatchConnection;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

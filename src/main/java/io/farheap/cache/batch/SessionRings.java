@@ -3,11 +3,12 @@ package io.farheap.cache.batch;
 import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.cache.route.MigrationLinks;
 import io.farheap.cache.route.SessionLinks;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ServerRing;
-import io.farheap.rpc.BatchConnection;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.RingShape;
+import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
@@ -41,7 +42,8 @@ public final class SessionRings extends SessionLinks<ServerRing> {
 
     @Override
     public ServerRing open(RemoteServer server) {
-        return server.connectRing(context, channel, shape, configuration.serverThreads(), configuration.inlineBytes());
+        return LeasedServer.of(server)
+                .connectRing(context, channel, shape, configuration.serverThreads(), configuration.inlineBytes());
     }
 
     @Override

@@ -1,12 +1,12 @@
 package io.farheap.cache.calls;
 
 import io.farheap.control.ControlException;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ReplyHandler;
-import io.farheap.remote.RpcLane;
-import io.farheap.remote.ServerLinks;
-import io.farheap.remote.ServerRing;
-import io.farheap.rpc.BatchConnection;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.ReplyHandler;
+import io.farheap.remote.queue.RpcLane;
+import io.farheap.remote.server.ServerLinks;
+import io.farheap.remote.server.ServerRing;
+import io.farheap.rpc.batch.BatchConnection;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 

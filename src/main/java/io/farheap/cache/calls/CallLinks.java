@@ -1,11 +1,12 @@
 package io.farheap.cache.calls;
 
-import io.farheap.procedure.CallFormat;
-import io.farheap.remote.CompletionEvents;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ReplyHandler;
-import io.farheap.remote.ServerLinks;
-import io.farheap.remote.ServerRing;
+import io.farheap.procedure.format.CallFormat;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.ReplyHandler;
+import io.farheap.remote.device.CompletionEvents;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerLinks;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.RingShape;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
@@ -76,7 +77,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
     @Override
     public ServerRing open(RemoteServer server) {
         server.requireHeld();
-        return server.connectRing(context, channel, SHAPE, threads, INLINE_BYTES);
+        return LeasedServer.of(server).connectRing(context, channel, SHAPE, threads, INLINE_BYTES);
     }
 
     // One that is wanted is not forgotten.

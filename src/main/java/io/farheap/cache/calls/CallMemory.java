@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.memory.NativeMemory;
-import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.format.CallFormat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;

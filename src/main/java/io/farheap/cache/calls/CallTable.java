@@ -2,7 +2,8 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of a session, by place. One thread at a time; nothing here allocates after construction. */
@@ -110,7 +111,7 @@ public final class CallTable {
      */
     void leave(RemoteServer server) {
         for (SessionCall call : all) {
-            if (call.ring != null && call.ring.ends() == server.ends()) {
+            if (call.ring != null && call.ring.ends() == LeasedServer.of(server).ends()) {
                 if (call.state == SessionCall.SENT) {
                     lose(call);
                 }

@@ -2,7 +2,7 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -6,12 +6,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closeables;
-import io.farheap.procedure.CallFormat;
-import io.farheap.remote.Outcome;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ReplyHandler;
-import io.farheap.remote.RpcLane;
-import io.farheap.remote.ServerRing;
+import io.farheap.procedure.format.CallFormat;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.ReplyHandler;
+import io.farheap.remote.queue.RpcLane;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.RingShape;
 import io.farheap.thread.Uninterruptibles;
 import io.farheap.time.TimeLimit;
@@ -68,7 +69,7 @@ final class ProcedureServiceClient implements AutoCloseable {
             throw e;
         }
         try {
-            ring = server.connectRing(context, channel, SHAPE, 1, 0);
+            ring = LeasedServer.of(server).connectRing(context, channel, SHAPE, 1, 0);
         } catch (Throwable e) {
             Closeables.after(e, channel, arena);
             throw e;

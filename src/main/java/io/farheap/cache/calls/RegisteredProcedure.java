@@ -1,8 +1,8 @@
 package io.farheap.cache.calls;
 
-import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.Translation;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;

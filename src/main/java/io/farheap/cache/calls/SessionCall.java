@@ -2,8 +2,8 @@ package io.farheap.cache.calls;
 
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ServerRing;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.ServerRing;
 import org.jspecify.annotations.Nullable;
 
 /** A call of a session, from issue to callback; then a place for another. One thread at a time. */

@@ -9,7 +9,7 @@ import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.CodedSession;
 import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.contract.Health;

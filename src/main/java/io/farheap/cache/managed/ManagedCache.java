@@ -3,7 +3,7 @@ package io.farheap.cache.managed;
 import io.farheap.control.SignedGrant;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import java.util.List;
 import java.util.function.Supplier;
 

@@ -6,7 +6,7 @@ import io.farheap.control.ControlException;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.grpc.ManagerClient;
-import io.farheap.slo.Hardware;
+import io.farheap.posix.Hardware;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.verbs.Context;

@@ -5,7 +5,7 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.RegionShare;
 import io.farheap.migration.MigrationOptions;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -7,7 +7,7 @@ import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.client.ManagerConnection;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -8,8 +8,9 @@ import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closeables;
-import io.farheap.remote.OpenDevice;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.device.OpenDevice;
+import io.farheap.remote.server.LeasedServer;
 import io.farheap.thread.ThreadJoiner;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -80,7 +81,7 @@ public final class CacheServers {
     }
 
     private RemoteServer attach(String address, SignedGrant grant) {
-        RemoteServer server = RemoteServer.attach(
+        RemoteServer server = LeasedServer.attach(
                 address,
                 next++,
                 device.domain(),

@@ -9,7 +9,7 @@ import io.farheap.control.ControlException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.region.RegionTable;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;

@@ -4,7 +4,7 @@ import io.farheap.cache.contract.Status;
 import io.farheap.cache.order.PostedRequest;
 import io.farheap.cache.order.PostedRequests;
 import io.farheap.connection.OperationRing;
-import io.farheap.remote.QueueCompletions;
+import io.farheap.remote.queue.QueueCompletions;
 import io.farheap.verbs.WcStatus;
 
 /**

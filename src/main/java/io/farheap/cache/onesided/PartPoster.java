@@ -8,8 +8,8 @@ import io.farheap.connection.Connection;
 import io.farheap.migration.region.RegionEntry;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.migration.region.SplitRegion;
-import io.farheap.remote.QueuePoster;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.queue.QueuePoster;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

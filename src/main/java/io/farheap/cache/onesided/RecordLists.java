@@ -5,7 +5,7 @@ import io.farheap.cache.route.Routes;
 import io.farheap.connection.Connection;
 import io.farheap.migration.region.RegionEntry;
 import io.farheap.migration.region.RegionTable;
-import io.farheap.remote.QueuePoster;
+import io.farheap.remote.queue.QueuePoster;
 
 /**
  * Puts the records of one request into lists, one for each server: one doorbell posts each. One thread at a time,

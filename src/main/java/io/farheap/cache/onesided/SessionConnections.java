@@ -7,10 +7,11 @@ import io.farheap.cache.route.SessionLinks;
 import io.farheap.connection.Connection;
 import io.farheap.connection.ConnectionNumbers;
 import io.farheap.memory.RegisteredMemory;
-import io.farheap.remote.QueuePoster;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ServerConnection;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.queue.QueuePoster;
+import io.farheap.remote.server.LeasedServer;
+import io.farheap.remote.server.ServerConnection;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.ProtectionDomain;
@@ -51,7 +52,7 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
     public ServerConnection open(RemoteServer server) {
         return numbers.connect(
                 this::forget,
-                number -> server.connect(
+                number -> LeasedServer.of(server).connect(
                         domain,
                         completions,
                         number,

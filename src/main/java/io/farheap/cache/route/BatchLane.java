@@ -3,7 +3,7 @@ package io.farheap.cache.route;
 import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.Request;
 import io.farheap.cache.order.RequestBuffer;
-import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.batch.BatchConnection;
 import java.util.Arrays;
 
 /**

@@ -1,8 +1,8 @@
 package io.farheap.cache.route;
 
 import io.farheap.migration.region.MigrationParticipant;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.time.TimeLimit;
 import java.util.concurrent.CompletableFuture;
 

@@ -2,7 +2,7 @@ package io.farheap.cache.route;
 
 import io.farheap.connection.Connection;
 import io.farheap.migration.region.RegionEntry;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.verbs.OneOperation;
 import org.jspecify.annotations.Nullable;
 

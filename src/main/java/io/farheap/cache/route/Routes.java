@@ -4,8 +4,8 @@ import io.farheap.connection.Connection;
 import io.farheap.migration.region.RegionEntry;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.migration.region.SplitRegion;
-import io.farheap.remote.QueueConnections;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.queue.QueueConnections;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package io.farheap.cache.route;
 
 import io.farheap.lifetime.Closeables;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
-import io.farheap.remote.ServerAttachment;
-import io.farheap.remote.ServerLinks;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.ServerAttachment;
+import io.farheap.remote.server.ServerLinks;
 import io.farheap.thread.OwnerGate;
 import java.util.concurrent.CompletableFuture;
 

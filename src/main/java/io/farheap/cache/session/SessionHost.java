@@ -3,7 +3,7 @@ package io.farheap.cache.session;
 import io.farheap.cache.calls.CallHost;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.latency.LatencyTracker;
-import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.device.CompletionEvents;
 import org.jspecify.annotations.Nullable;
 
 /** The cache, as its sessions know it, with what ends them; also their buffers' owner. */

@@ -3,8 +3,8 @@ package io.farheap.cache.session;
 import io.farheap.cache.calls.CallLinks;
 import io.farheap.cache.route.MigrationLinks;
 import io.farheap.migration.region.MigrationParticipant;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import org.jspecify.annotations.Nullable;
 
 /**

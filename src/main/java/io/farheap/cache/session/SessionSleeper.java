@@ -1,6 +1,6 @@
 package io.farheap.cache.session;
 
-import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.device.CompletionEvents;
 import io.farheap.verbs.CompletionChannel;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package io.farheap.control.grpc;
 
 import com.google.protobuf.ByteString;
-import io.farheap.control.PullPace;
-import io.farheap.control.RebuildPlan;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.RebuildPlan;
 import io.farheap.control.wire.PrepareRebuildRequest;
 import io.farheap.control.wire.SplitSource;
 

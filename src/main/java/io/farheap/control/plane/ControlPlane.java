@@ -1,17 +1,10 @@
 package io.farheap.control.plane;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.PullPace;
-import io.farheap.control.PullResult;
-import io.farheap.control.RebuildPlan;
 import io.farheap.control.RegionGrant;
-import io.farheap.control.RegionUse;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.ServerStatus;
 import io.farheap.control.SignedGrant;
-import io.farheap.control.Ticket;
-import io.farheap.control.WantedRegions;
-import io.farheap.control.WatermarkEndpoint;
 import io.farheap.verbs.Endpoint;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.farheap.kv.contract;
 
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.util.Locale;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package io.farheap.kv.eviction;
 
-import io.farheap.kv.policy.Replacement;
-import io.farheap.kv.policy.Replacements;
+import io.farheap.kv.replacement.Replacement;
+import io.farheap.kv.replacement.Replacements;
 
 /**
  * What decides what is evicted, and how accesses reach the table.

@@ -3,7 +3,7 @@ package io.farheap.kv.format;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 
 /**

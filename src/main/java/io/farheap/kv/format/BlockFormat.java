@@ -2,7 +2,7 @@ package io.farheap.kv.format;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,7 +1,5 @@
 package io.farheap.kv.format;
 
-import io.farheap.kv.contract.BlockAudit;
-
 /**
  * Calls between clients' keepers and a map's services. Arguments and replies are words of 8 bytes, little-endian. The
  * first argument is the number of the space, the first word of a reply one of the statuses.

@@ -110,7 +110,7 @@ public final class ObjectMetadata {
     }
 
     /** Where the words of the policy that is asked next begin: policies of one map have words of their own. */
-    void firstWord(int word) {
+    public void firstWord(int word) {
         firstWord = word;
     }
 

@@ -1,8 +1,7 @@
 /**
- * Who goes when a map needs room (Ditto, SOSP '23, sections 4.2 and 4.3): policies, the experts' weights, the numbers
- * of history entries, and the counting of accesses before they are sent. Nothing here reads a clock, a server or memory
- * that others write: a session fills in what it has read and takes the answer. Everything is of one thread unless it
- * says otherwise, and nothing allocates after construction.
+ * The policies by which a map can evict: what each wants to know of an object, and how it ranks it. Nothing here reads a
+ * clock, a server or memory that others write. Everything is of one thread, and nothing allocates after construction.
+ * Begin with {@link io.farheap.kv.policy.Policies}.
  */
 @NullMarked
 package io.farheap.kv.policy;

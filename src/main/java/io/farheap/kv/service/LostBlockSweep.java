@@ -1,6 +1,6 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.contract.BlockAudit;
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.SlotWord;

@@ -1,12 +1,12 @@
 package io.farheap.kv.service;
 
-import io.farheap.kv.contract.BlockAudit;
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.TextWords;
-import io.farheap.kv.policy.Replacements;
-import io.farheap.kv.policy.SharedWeights;
+import io.farheap.kv.replacement.Replacements;
+import io.farheap.kv.replacement.SharedWeights;
 import io.farheap.server.contract.ServedSpace;
 import java.util.HashMap;
 import java.util.Map;

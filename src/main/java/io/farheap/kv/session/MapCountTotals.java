@@ -4,7 +4,7 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;

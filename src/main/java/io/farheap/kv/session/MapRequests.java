@@ -36,7 +36,7 @@ import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.VerbCounts;
 import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;

@@ -26,9 +26,9 @@ import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.CompletionHandler;
-import io.farheap.remote.Outcome;
 import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

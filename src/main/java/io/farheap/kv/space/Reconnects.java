@@ -2,10 +2,10 @@ package io.farheap.kv.space;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.format.RegionDirectory;
-import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;

@@ -9,9 +9,9 @@ import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**

@@ -13,14 +13,14 @@ import io.farheap.kv.format.ValuePieces;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.Outcome;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 

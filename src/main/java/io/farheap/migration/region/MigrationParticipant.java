@@ -1,8 +1,8 @@
 package io.farheap.migration.region;
 
 import io.farheap.control.ControlException;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 
 /**
  * A session, as a migration sees it. The migration calls on its own thread, while the session's thread goes on or

@@ -2,8 +2,8 @@ package io.farheap.migration.region;
 
 import io.farheap.control.ControlException;
 import io.farheap.posix.AsymmetricFence;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.thread.Uninterruptibles;
 import java.util.ArrayList;
 import java.util.List;

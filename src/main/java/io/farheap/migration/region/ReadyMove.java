@@ -2,9 +2,9 @@ package io.farheap.migration.region;
 
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closeables;
-import io.farheap.remote.PacedPull;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.PacedPull;
 import io.farheap.verbs.Context;
 import org.jspecify.annotations.Nullable;
 

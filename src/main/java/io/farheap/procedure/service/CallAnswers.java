@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.memory.NativeMemory;
-import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;

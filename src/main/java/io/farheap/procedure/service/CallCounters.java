@@ -1,6 +1,6 @@
 package io.farheap.procedure.service;
 
-import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.format.CallFormat;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.farheap.procedure.service;
 
-import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.format.CallFormat;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;

@@ -2,8 +2,8 @@ package io.farheap.procedure.service;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.Call;
-import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
@@ -11,7 +11,7 @@ import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.contract.CallInterleaving;
-import io.farheap.server.contract.ServerWork;
+import io.farheap.server.service.ServerWork;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

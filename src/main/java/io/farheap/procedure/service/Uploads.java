@@ -1,6 +1,6 @@
 package io.farheap.procedure.service;
 
-import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.format.CallFormat;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -2,10 +2,10 @@ package io.farheap.resilience.keeper;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.RebuildPlan;
+import io.farheap.control.plane.RebuildPlan;
 import io.farheap.posix.TimerSlack;
-import io.farheap.remote.PacedPull;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.server.PacedPull;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SlabTable;

@@ -1,6 +1,6 @@
 package io.farheap.resilience.keeper;
 
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.table.SpaceState;
 import io.farheap.thread.Uninterruptibles;
 import io.farheap.time.TimeLimit;

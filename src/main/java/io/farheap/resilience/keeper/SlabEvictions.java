@@ -1,10 +1,11 @@
 package io.farheap.resilience.keeper;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.RegionUse;
-import io.farheap.control.WantedRegions;
 import io.farheap.control.plane.ControlPlane;
-import io.farheap.remote.RemoteServer;
+import io.farheap.control.plane.RegionUse;
+import io.farheap.control.plane.WantedRegions;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.server.LeasedServer;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;
 import java.util.ArrayList;
@@ -91,7 +92,7 @@ final class SlabEvictions implements AutoCloseable {
 
     private static void tell(RemoteServer server, ReportState told, List<RegionUse> uses) {
         try {
-            WantedRegions answer = server.reportUse(uses);
+            WantedRegions answer = LeasedServer.of(server).reportUse(uses);
             told.wanted = answer.regions();
             told.never = answer.againNanos() == 0;
             told.dueAt = System.nanoTime() + answer.againNanos();

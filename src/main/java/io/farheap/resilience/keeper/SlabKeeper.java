@@ -1,8 +1,8 @@
 package io.farheap.resilience.keeper;
 
 import io.farheap.control.ControlException;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.table.FenceStatus;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;

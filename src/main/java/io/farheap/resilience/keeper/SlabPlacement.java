@@ -2,8 +2,8 @@ package io.farheap.resilience.keeper;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.Slab;
 import java.util.ArrayList;

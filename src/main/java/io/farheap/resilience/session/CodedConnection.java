@@ -1,6 +1,6 @@
 package io.farheap.resilience.session;
 
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.table.ServerErrorCounts;
 
 /** What a session knows of its connection to one server. The session's thread, but for {@link #unfenced}. */

@@ -1,9 +1,9 @@
 package io.farheap.resilience.session;
 
-import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.table.FenceStatus;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;

@@ -1,7 +1,7 @@
 package io.farheap.resilience.session;
 
-import io.farheap.remote.CompletionHandler;
-import io.farheap.remote.Outcome;
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.SpaceState;

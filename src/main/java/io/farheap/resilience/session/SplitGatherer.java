@@ -1,6 +1,6 @@
 package io.farheap.resilience.session;
 
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.ServerErrorCounts;
 import io.farheap.resilience.table.Slab;

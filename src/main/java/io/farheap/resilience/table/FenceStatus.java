@@ -1,7 +1,7 @@
 package io.farheap.resilience.table;
 
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.concurrent.CompletableFuture;
 
 /** Whether what a session has posted to a server may still take effect there, for whoever gives memory back. */

@@ -1,6 +1,6 @@
 package io.farheap.resilience.table;
 
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.concurrent.atomic.LongAdder;
 
 /**

@@ -1,6 +1,6 @@
 package io.farheap.resilience.table;
 
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 
 /**
  * One region of a server that has split j of the pages of a range. Its state goes one way, under {@link SlabTable}'s

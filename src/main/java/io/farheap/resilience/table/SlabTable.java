@@ -1,6 +1,6 @@
 package io.farheap.resilience.table;
 
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
 import java.util.ArrayList;
 import java.util.HashMap;

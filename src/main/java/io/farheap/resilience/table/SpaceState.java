@@ -2,7 +2,7 @@ package io.farheap.resilience.table;
 
 import io.farheap.coding.ErasureCode;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.time.TimeLimit;
 import java.util.List;

@@ -1,7 +1,7 @@
 /**
- * What a server is given and what services in its process agree on with it: its options and limits, the services
- * themselves, their work on server threads, and shared spaces as they see them. Begin with
- * {@link io.farheap.server.contract.ServerService} and {@link io.farheap.server.contract.ServerOptions}.
+ * What a memory server is given, and shared spaces as handlers in its process see them: its options and limits, and the
+ * code that it serves. Begin with {@link io.farheap.server.contract.ServerOptions} and
+ * {@link io.farheap.server.contract.ServedSpaces}.
  */
 @NullMarked
 package io.farheap.server.contract;

@@ -2,11 +2,11 @@ package io.farheap.server.lease;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.PullPace;
-import io.farheap.control.PullResult;
-import io.farheap.control.RebuildPlan;
-import io.farheap.control.WatermarkEndpoint;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
+import io.farheap.control.plane.RebuildPlan;
+import io.farheap.control.plane.WatermarkEndpoint;
 import io.farheap.lifetime.Closeables;
 import io.farheap.server.budget.Budget;
 import io.farheap.server.budget.Budgets;

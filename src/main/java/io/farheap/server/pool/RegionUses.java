@@ -1,6 +1,6 @@
 package io.farheap.server.pool;
 
-import io.farheap.control.RegionUse;
+import io.farheap.control.plane.RegionUse;
 import io.farheap.rpc.RegionHolders;
 import java.util.ArrayList;
 import java.util.Collections;

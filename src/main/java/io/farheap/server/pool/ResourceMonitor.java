@@ -2,10 +2,10 @@ package io.farheap.server.pool;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.RegionUse;
 import io.farheap.control.ServerStatus.HeadroomStatus;
-import io.farheap.control.WantedRegions;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.RegionUse;
+import io.farheap.control.plane.WantedRegions;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.server.contract.Headroom;
 import io.farheap.server.contract.MachineMemory;

@@ -2,9 +2,9 @@ package io.farheap.server.pull;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.PullResult;
-import io.farheap.control.WatermarkEndpoint;
+import io.farheap.control.plane.PullResult;
 import io.farheap.control.plane.PullSource;
+import io.farheap.control.plane.WatermarkEndpoint;
 import io.farheap.lifetime.Closeables;
 import io.farheap.server.budget.Budget;
 import io.farheap.thread.ParallelCalls;

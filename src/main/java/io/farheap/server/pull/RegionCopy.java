@@ -1,7 +1,7 @@
 package io.farheap.server.pull;
 
-import io.farheap.control.PullPace;
-import io.farheap.control.PullResult;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
 import io.farheap.control.plane.PullSource;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;

@@ -2,7 +2,7 @@ package io.farheap.server.pull;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-import io.farheap.control.PullResult;
+import io.farheap.control.plane.PullResult;
 import io.farheap.control.plane.PullSource;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.QueuePair;

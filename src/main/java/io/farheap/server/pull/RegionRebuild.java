@@ -2,9 +2,9 @@ package io.farheap.server.pull;
 
 import io.farheap.coding.Coder;
 import io.farheap.coding.ErasureCode;
-import io.farheap.control.PullResult;
-import io.farheap.control.RebuildPlan;
+import io.farheap.control.plane.PullResult;
 import io.farheap.control.plane.PullSource;
+import io.farheap.control.plane.RebuildPlan;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;

@@ -3,7 +3,7 @@ package io.farheap.server.thread;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.Closeables;
-import io.farheap.server.contract.ServerService;
+import io.farheap.server.service.ServerService;
 import io.farheap.thread.Cores;
 import io.farheap.thread.ThreadAffinity;
 import io.farheap.thread.idle.Idle;

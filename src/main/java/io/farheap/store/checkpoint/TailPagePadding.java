@@ -3,10 +3,10 @@ package io.farheap.store.checkpoint;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.SharedMemory;
 import io.farheap.store.contract.StoreException;
-import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BlockingDeviceHandle;
 
 /**
  * What is missing of the page in which a recovered log ends. New records begin in the next one, so nobody would ever

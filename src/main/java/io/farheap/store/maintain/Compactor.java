@@ -12,10 +12,10 @@ import io.farheap.store.log.HybridLog;
 import io.farheap.store.log.LogAddresses;
 import io.farheap.store.operation.StoreContext;
 import io.farheap.thread.Uninterruptibles;
-import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BlockingDeviceHandle;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -13,9 +13,9 @@ import io.farheap.store.log.LogAddresses;
 import io.farheap.store.operation.InMemoryOperations;
 import io.farheap.store.operation.SessionVersion;
 import io.farheap.store.operation.StoreContext;
-import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BlockingDeviceHandle;
 import java.lang.foreign.MemorySegment;
 
 /**

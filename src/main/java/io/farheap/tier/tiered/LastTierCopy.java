@@ -3,11 +3,11 @@ package io.farheap.tier.tiered;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.lifetime.CloseStack;
-import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
 import io.farheap.tier.device.StorageException;
+import io.farheap.tier.handle.BlockingDeviceHandle;
 import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,11 +1,11 @@
 package io.farheap.tier.tiered;
 
 import io.farheap.lifetime.Closeables;
-import io.farheap.tier.device.BlockingDeviceHandle;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
+import io.farheap.tier.handle.BlockingDeviceHandle;
 import io.farheap.tier.handle.OwnedMemory;
 import io.farheap.tier.handle.PendingAppends;
 import java.lang.foreign.Arena;

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.MapSession;
 import io.farheap.kv.TestSpace;
-import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

@@ -7,10 +7,10 @@ import io.farheap.kv.TestSpace;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.contract.PostResult;
 import java.lang.foreign.MemorySegment;
 
 /** A map whose table is one bucket, and that bucket as it is. */

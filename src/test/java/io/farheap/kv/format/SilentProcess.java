@@ -4,14 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.SpaceKey;
 import io.farheap.kv.TestServers;
-import io.farheap.remote.Outcome;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,5 +1,7 @@
 package io.farheap.kv.policy;
 
+import io.farheap.kv.replacement.ExpertWeights;
+import io.farheap.kv.replacement.VictimChoice;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.kv.contract.BlockAudit;
+import io.farheap.kv.format.BlockAudit;
 import io.farheap.kv.format.FakeMap;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.MapCalls;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.RegionGrant;
-import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.contract.RemoteRegion;
 import org.junit.jupiter.api.Test;
 
 /** Where requests to a region go while it moves, and after it has moved in part. */

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.metrics.ServerMetrics;
-import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.format.CallFormat;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Files;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.Translation;
 import org.junit.jupiter.api.Test;
 

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.procedure.Call;
-import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.remote.Outcome;
+import io.farheap.procedure.format.CallFormat;
 import io.farheap.remote.RpcOptions;
+import io.farheap.remote.contract.Outcome;
 import io.farheap.server.contract.CallInterleaving;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.Effort;

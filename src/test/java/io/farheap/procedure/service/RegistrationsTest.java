@@ -3,8 +3,8 @@ package io.farheap.procedure.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.procedure.translate.running.TranslatedCode;
 import io.farheap.testing.Effort;

@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
-import io.farheap.remote.Outcome;
+import io.farheap.procedure.format.CallFormat;
 import io.farheap.remote.RpcOptions;
+import io.farheap.remote.contract.Outcome;
 import io.farheap.server.contract.CallInterleaving;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.idle.Idle;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.format.CallFormat;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.stream.IntStream;

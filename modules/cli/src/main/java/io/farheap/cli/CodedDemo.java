@@ -4,7 +4,7 @@ import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.contract.Health;
 import io.farheap.resilience.contract.Resilience;

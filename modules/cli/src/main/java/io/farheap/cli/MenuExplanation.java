@@ -8,7 +8,6 @@ import io.farheap.manager.allocation.Offer;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.ModelSubject;
-import io.farheap.slo.Optima;
 import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
 import java.io.PrintStream;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.grpc.ControlServer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.CodedSession;
 import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.contract.CodedStatus;

@@ -29,6 +29,7 @@ class JarsTest {
             "io/farheap/manager/state/",
             "io/farheap/bench/",
             "io/farheap/soak/",
+            "io/farheap/slo/PrunedTraversal",
             "io/farheap/slo/SimulatedSystem",
             "io/farheap/verbs/RawLoop",
             "io/farheap/verbs/linux-x86_64/libfarheap_raw_loop",

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.command.ServerProcess;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.Slab;

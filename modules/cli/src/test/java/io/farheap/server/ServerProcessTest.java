@@ -3,12 +3,12 @@ package io.farheap.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.lease.LeaseKeeper;
 import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.PullResult;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
 import java.io.IOException;

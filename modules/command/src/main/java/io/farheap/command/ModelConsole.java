@@ -1,7 +1,7 @@
 package io.farheap.command;
 
+import io.farheap.measure.Measurement;
 import io.farheap.measure.ModelRun;
-import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import java.io.IOException;

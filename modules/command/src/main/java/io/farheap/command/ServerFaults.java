@@ -1,6 +1,6 @@
 package io.farheap.command;
 
-import io.farheap.verbs.SoftverbsCalls;
+import io.farheap.verbs.soft.SoftverbsCalls;
 import java.util.Locale;
 
 /** What is the matter with the devices of a server's process, for all who reach it: softverbs alone can be asked so. */

@@ -1,8 +1,8 @@
 package io.farheap.bench.kv.worth;
 
-import io.farheap.kv.policy.HistoryIds;
 import io.farheap.kv.policy.ObjectMetadata;
-import io.farheap.kv.policy.Replacement;
+import io.farheap.kv.replacement.HistoryIds;
+import io.farheap.kv.replacement.Replacement;
 import java.util.SplittableRandom;
 
 /**

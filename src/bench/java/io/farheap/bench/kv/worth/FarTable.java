@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A map of the benchmark in one region of a server, for clients of this process. Any thread. */

@@ -1,10 +1,10 @@
 package io.farheap.bench.kv.worth;
 
-import io.farheap.kv.policy.FrequencyCounterCache;
 import io.farheap.kv.policy.ObjectMetadata;
-import io.farheap.kv.policy.Replacement;
-import io.farheap.kv.policy.Replacements;
-import io.farheap.remote.VerbCounts;
+import io.farheap.kv.replacement.FrequencyCounterCache;
+import io.farheap.kv.replacement.Replacement;
+import io.farheap.kv.replacement.Replacements;
+import io.farheap.remote.contract.VerbCounts;
 import java.util.SplittableRandom;
 
 /**

@@ -1,6 +1,6 @@
 package io.farheap.bench.kv.worth;
 
-import io.farheap.kv.policy.FrequencyCounterCache;
+import io.farheap.kv.replacement.FrequencyCounterCache;
 
 /**
  * How a map of the benchmark knows what to evict, and which parts of Ditto's it lacks.

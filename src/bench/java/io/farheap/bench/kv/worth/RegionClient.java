@@ -5,15 +5,15 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.CompletionHandler;
-import io.farheap.remote.Outcome;
-import io.farheap.remote.PostResult;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.VerbCounts;
+import io.farheap.remote.contract.CompletionHandler;
+import io.farheap.remote.contract.Outcome;
+import io.farheap.remote.contract.PostResult;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,7 +1,7 @@
 package io.farheap.bench.kv.worth;
 
-import io.farheap.kv.policy.ExpertWeights;
-import io.farheap.kv.policy.Replacement;
+import io.farheap.kv.replacement.ExpertWeights;
+import io.farheap.kv.replacement.Replacement;
 
 /**
  * How a client's regrets reach the weights of all clients, which are a word in far memory: that of the first of two

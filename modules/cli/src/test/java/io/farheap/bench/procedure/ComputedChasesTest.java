@@ -2,7 +2,7 @@ package io.farheap.bench.procedure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.farheap.verbs.SoftverbsCounters;
+import io.farheap.verbs.soft.SoftverbsCounters;
 import org.junit.jupiter.api.Test;
 
 /** What a chase would take if the model's deadlines were kept. */

@@ -1,0 +1,184 @@
+package io.farheap.remote.device;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closeables;
+import io.farheap.posix.Epoll;
+import io.farheap.posix.EventFd;
+import io.farheap.thread.ThreadJoiner;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.VerbsException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Wakes the threads that sleep until a completion arrives: one daemon thread waits on the completion channels of all
+ * sessions or queues of a cache. It starts with the first session that sleeps.
+ */
+public final class CompletionEvents implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(CompletionEvents.class.getName());
+    private static final long STOP = 0;
+    private static final int BATCH = 16;
+
+    /** A channel that is watched. What is done with it is done with its lock held. */
+    private static final class Source {
+
+        final long token;
+        final CompletionChannel channel;
+        final Runnable wake;
+        boolean removed;
+
+        Source(long token, CompletionChannel channel, Runnable wake) {
+            this.token = token;
+            this.channel = channel;
+            this.wake = wake;
+        }
+    }
+
+    private final String name;
+    /** All, in the order of their tokens. Replaced with this object's lock held. */
+    private volatile Source[] sources = {};
+
+    private long lastToken = STOP;
+    private @Nullable Epoll epoll;
+    private @Nullable EventFd stop;
+    private @Nullable Thread thread;
+    private volatile boolean dead;
+
+    public CompletionEvents(String name) {
+        this.name = name;
+    }
+
+    /** @param wake called on this object's thread after an event; it must not wait */
+    public synchronized long add(CompletionChannel channel, Runnable wake) {
+        Epoll now = epoll == null ? start() : epoll;
+        Source source = new Source(++lastToken, channel, wake);
+        now.add(channel.fd(), source.token);
+        Source[] all = Arrays.copyOf(sources, sources.length + 1);
+        all[all.length - 1] = source;
+        sources = all;
+        return source.token;
+    }
+
+    /** When it returns, the channel is not touched any more. */
+    public synchronized void remove(long token) {
+        Source source = find(token);
+        if (source == null) {
+            return;
+        }
+        sources = Arrays.stream(sources).filter(other -> other != source).toArray(Source[]::new);
+        synchronized (source) {
+            end(source);
+        }
+    }
+
+    // With sources there is an epoll.
+    @SuppressWarnings("NullAway")
+    private void end(Source source) {
+        if (!source.removed) {
+            source.removed = true;
+            epoll.remove(source.channel.fd());
+        }
+    }
+
+    private @Nullable Source find(long token) {
+        Source[] all = sources;
+        int low = 0;
+        int high = all.length - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            if (all[middle].token == token) {
+                return all[middle];
+            }
+            if (all[middle].token < token) {
+                low = middle + 1;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (thread == null || stop == null) {
+            return;
+        }
+        stop.signal();
+        ThreadJoiner.join(thread);
+        Closeables.all(stop, epoll);
+    }
+
+    private Epoll start() {
+        try (CloseStack stack = new CloseStack()) {
+            Epoll made = stack.add(new Epoll(BATCH));
+            EventFd ends = stack.add(new EventFd());
+            made.add(ends.fd(), STOP);
+            thread = Thread.ofPlatform().daemon().name(name + "-events").start(() -> run(made));
+            epoll = made;
+            stop = ends;
+            stack.keep();
+            return made;
+        }
+    }
+
+    private void run(Epoll waits) {
+        try {
+            waitForEvents(waits);
+        } catch (Throwable e) {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "thread " + Thread.currentThread().getName()
+                            + " cannot go on: threads that wait for completions look for them every so often instead of sleeping"
+                            + " until they come",
+                    e);
+            dead = true;
+            for (Source source : sources) {
+                wake(source);
+            }
+        }
+    }
+
+    private static void wake(Source source) {
+        try {
+            source.wake.run();
+        } catch (Throwable e) {
+            // The others are woken all the same.
+        }
+    }
+
+    /** Whether nobody is woken any more. Who is about to sleep asks after it has made known that it sleeps. */
+    public boolean dead() {
+        return dead;
+    }
+
+    private void waitForEvents(Epoll waits) {
+        while (true) {
+            int count = waits.await();
+            for (int i = 0; i < count; i++) {
+                if (waits.token(i) == STOP) {
+                    return;
+                }
+                Source source = find(waits.token(i));
+                if (source != null) {
+                    take(source);
+                }
+            }
+        }
+    }
+
+    private void take(Source source) {
+        synchronized (source) {
+            if (source.removed) {
+                return;
+            }
+            try {
+                source.channel.takeEvent();
+            } catch (VerbsException e) {
+                // A broken channel must not stop the others; whoever sleeps on it polls, and sees what is wrong.
+                end(source);
+            }
+            source.wake.run();
+        }
+    }
+}

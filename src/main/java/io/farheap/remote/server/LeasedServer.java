@@ -1,0 +1,394 @@
+package io.farheap.remote.server;
+
+import io.farheap.connection.Connection;
+import io.farheap.control.ControlException;
+import io.farheap.control.RegionGrant;
+import io.farheap.control.ServerDescription;
+import io.farheap.control.SignedGrant;
+import io.farheap.control.grpc.ControlClient;
+import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.lease.PendingReleases;
+import io.farheap.control.plane.ConnectedQueuePair;
+import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.ControlPlane;
+import io.farheap.control.plane.Lease;
+import io.farheap.control.plane.LeaseListener;
+import io.farheap.control.plane.PullPace;
+import io.farheap.control.plane.PullResult;
+import io.farheap.control.plane.RebuildPlan;
+import io.farheap.control.plane.RegionUse;
+import io.farheap.control.plane.RingRequest;
+import io.farheap.control.plane.SpacePlane;
+import io.farheap.control.plane.Ticket;
+import io.farheap.control.plane.WantedRegions;
+import io.farheap.control.plane.WatermarkEndpoint;
+import io.farheap.lifetime.Closeables;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.rpc.RingShape;
+import io.farheap.rpc.batch.BatchConnection;
+import io.farheap.time.TimeLimit;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.VerbsException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server's lease and control channel, and what is made under that lease: regions, connections, message rings, and
+ * copies between servers. Every {@link RemoteServer} is one.
+ */
+public final class LeasedServer implements RemoteServer {
+
+    /** So much longer than a lease a batch may stay unanswered while the lease is renewed. */
+    private static final long STUCK_NANOS = TimeLimit.of(3_000_000_000L);
+
+    private final String address;
+    private final int index;
+    private final ControlClient control;
+    private final ServerDescription description;
+    private final Lease lease;
+    private final LeaseCalls calls;
+    private final ServerFences ends;
+    private final LeaseKeeper keeper;
+    private final RegionWarmer warmer;
+    /** Regions and allocations that the server has not taken back yet. */
+    private final PendingReleases debts;
+
+    private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
+    private volatile boolean closing;
+
+    private LeasedServer(
+            String address,
+            int index,
+            ControlClient control,
+            ServerDescription description,
+            Lease lease,
+            ProtectionDomain domain,
+            BiConsumer<RemoteServer, ControlException> onLost,
+            Consumer<CompletableFuture<Void>> closesLater) {
+        this.address = address;
+        this.index = index;
+        this.control = control;
+        this.description = description;
+        this.lease = lease;
+        this.calls = new LeaseCalls(address, lease);
+        this.ends = new ServerFences(control, calls, closesLater);
+        this.debts = new PendingReleases(control, lease.id(), this::owing);
+        this.keeper = control.keep(lease, new LeaseListener() {
+            @Override
+            public void leaseLost(Lease ignored, ControlException cause) {
+                lose(cause, onLost);
+            }
+
+            @Override
+            public void renewed(Lease ignored) {
+                debts.offer();
+            }
+        });
+        try {
+            this.warmer = new RegionWarmer(domain, this::connect);
+        } catch (Throwable e) {
+            keeper.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a lease on a server.
+     *
+     * @param address HOST:PORT of its control plane
+     * @param index its place among the client's servers
+     * @param clientName for the server's log
+     * @param cacheId of the manager's cache that it is for, or {@link ControlPlane#NO_CACHE}
+     * @param grant of that manager for this server, or {@link SignedGrant#NONE}
+     * @param onLost told once, on a thread that is there for that alone, when the lease is lost
+     * @param closesLater told what completes when something is closed that the server would not let go of, which is
+     *     made of the domain's device
+     * @throws ControlException where the server cannot be reached or refuses
+     */
+    public static LeasedServer attach(
+            String address,
+            int index,
+            ProtectionDomain domain,
+            String clientName,
+            long cacheId,
+            SignedGrant grant,
+            BiConsumer<RemoteServer, ControlException> onLost,
+            Consumer<CompletableFuture<Void>> closesLater) {
+        ControlClient control = ControlClient.share(address);
+        try {
+            // Not asked for anew: it is what the control client checks grants against.
+            ServerDescription description = control.server();
+            Lease lease = control.openLease(clientName, cacheId, grant);
+            try {
+                return new LeasedServer(address, index, control, description, lease, domain, onLost, closesLater);
+            } catch (Throwable e) {
+                Closeables.after(e, () -> control.closeLease(lease.id()));
+                throw e;
+            }
+        } catch (Throwable e) {
+            Closeables.after(e, control);
+            throw e;
+        }
+    }
+
+    /** Itself, with what connects to it and copies on it. */
+    public static LeasedServer of(RemoteServer server) {
+        return (LeasedServer) server;
+    }
+
+    @Override
+    public String address() {
+        return address;
+    }
+
+    @Override
+    public int index() {
+        return index;
+    }
+
+    @Override
+    public ServerDescription description() {
+        return description;
+    }
+
+    @Override
+    public @Nullable ControlException lost() {
+        return calls.lost();
+    }
+
+    @Override
+    public void doubt() {
+        keeper.renewNow();
+    }
+
+    @Override
+    public void requireHeld() {
+        calls.requireHeld();
+    }
+
+    /** On a thread of its own: sessions may be long in a callback, and the listener is the application's. */
+    private void lose(ControlException cause, BiConsumer<RemoteServer, ControlException> onLost) {
+        if (closing) {
+            return;
+        }
+        calls.lose(cause);
+        debts.close();
+        // First: threads that wait for an answer may hold up what follows.
+        control.abandon();
+        onLost.accept(this, cause);
+    }
+
+    /** The server has not taken something back: it is offered again once it is known to answer. */
+    private void owing() {
+        keeper.tellNextRenewal();
+    }
+
+    /** Its shared spaces; calls go through {@link #callWithLease}. */
+    public SpacePlane spaces() {
+        return control.spaces();
+    }
+
+    /** @param call gets the lease's id; the loss of the lease ends it */
+    public <T> T callWithLease(LongFunction<T> call) {
+        return calls.call(call);
+    }
+
+    /** @throws ControlException UNAVAILABLE where the region cannot be reached */
+    public void warm(RemoteRegion region) {
+        try {
+            warmer.warm(region.toString(), region.address(), region.remoteKey());
+        } catch (VerbsException e) {
+            throw new ControlException(
+                    ControlException.Code.UNAVAILABLE,
+                    "memory of " + address + " cannot be reached: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    @Override
+    public void showGrant(SignedGrant grant) {
+        calls.run(id -> control.showGrant(id, grant));
+    }
+
+    @Override
+    public List<RemoteRegion> allocate(int regions) {
+        long allocation = allocations.incrementAndGet();
+        List<RemoteRegion> allocated = new ArrayList<>(regions);
+        for (RegionGrant grant : grant(regions, allocation)) {
+            allocated.add(new RemoteRegion(this, index, grant, allocation));
+        }
+        try {
+            allocated.forEach(this::warm);
+            return allocated;
+        } catch (Throwable e) {
+            debts.abandon(allocation);
+            throw e;
+        }
+    }
+
+    private List<RegionGrant> grant(int regions, long allocation) {
+        try {
+            return calls.call(id -> control.allocate(id, regions, allocation));
+        } catch (Throwable e) {
+            // Whatever failed, the server may have granted them, or be about to.
+            if (calls.lost() == null) {
+                debts.abandon(allocation);
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public void releaseQuietly(RemoteRegion region) {
+        if (calls.lost() == null) {
+            debts.release(region.regionId(), region.allocationId());
+        }
+    }
+
+    /**
+     * Connects a session to the server.
+     *
+     * @param number identifies the connection among those of the completion queue
+     */
+    public ServerConnection connect(
+            ProtectionDomain domain,
+            CompletionQueue completions,
+            int number,
+            int depth,
+            int inlineBytes,
+            int listLimit) {
+        return connect(Connection.create(domain, completions, number, depth, inlineBytes, listLimit));
+    }
+
+    ServerConnection connect(Connection connection) {
+        try {
+            ConnectedQueuePair connected = calls.call(id -> control.connect(id, connection.endpoint()));
+            try {
+                connection.connect(connected.server());
+                return new ServerConnection(ends, connection, connected.connectionId());
+            } catch (Throwable e) {
+                ends.disconnect(connected.connectionId());
+                throw e;
+            }
+        } catch (Throwable e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Connects a pair of message rings.
+     *
+     * @param channel on which the client's end raises events
+     * @param threads over how many of its threads the server is to spread this client's rings
+     */
+    public ServerRing connectRing(
+            Context context, CompletionChannel channel, RingShape shape, int threads, int inlineBytes) {
+        BatchConnection connection = new BatchConnection(context, channel, shape, inlineBytes);
+        try {
+            connection.giveUpAfter(lease.durationNanos() + STUCK_NANOS);
+            RingRequest request = new RingRequest(
+                    connection.endpoint(),
+                    shape.queueDepth(),
+                    shape.batch(),
+                    shape.recordBytes(),
+                    shape.calls(),
+                    threads,
+                    connection.responseAddress(),
+                    connection.responseKey());
+            ConnectedRing connected = calls.call(id -> control.connectRing(id, request));
+            try {
+                connection.connect(connected.server(), connected.ringAddress(), connected.ringKey());
+                return new ServerRing(ends, connection, connected.connectionId());
+            } catch (Throwable e) {
+                ends.disconnect(connected.connectionId());
+                throw e;
+            }
+        } catch (Throwable e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /** How the ends of its connections are destroyed. */
+    public ServerFences ends() {
+        return ends;
+    }
+
+    @Override
+    public void fenceForgotten() {
+        ends.fenceForgotten();
+    }
+
+    /**
+     * Closes what it may be in the middle of writing to, without waiting for that.
+     *
+     * @return completes when that is closed
+     */
+    public CompletableFuture<Void> closeLate(AutoCloseable resource) {
+        return ends.closeLate(resource);
+    }
+
+    /**
+     * Tells it how much regions are used that could be given back.
+     *
+     * @return what it wants back, and when it is to be told again
+     */
+    public WantedRegions reportUse(List<RegionUse> uses) {
+        return calls.call(id -> control.reportUse(id, uses));
+    }
+
+    /** Lets another server read a region for a while. */
+    public Ticket export(RemoteRegion region) {
+        return calls.call(id -> control.export(id, region.regionId()));
+    }
+
+    /** Takes as long as this server waits for the source. */
+    public WatermarkEndpoint preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
+        return control.preparePull(lease.id(), into.regionId(), source.address(), ticket.token(), pace);
+    }
+
+    /** Takes as long as this server waits for the sources. */
+    public WatermarkEndpoint prepareRebuild(RemoteRegion into, RebuildPlan plan, PullPace pace) {
+        return control.prepareRebuild(lease.id(), into.regionId(), plan, pace);
+    }
+
+    /**
+     * Fills what was prepared, or copies a region from another server into one of this one's; returns when it is there.
+     */
+    public PullResult pull(RemoteRegion into, RemoteServer source, Ticket ticket) {
+        return control.pull(lease.id(), into.regionId(), source.address(), ticket.token());
+    }
+
+    @Override
+    public void close() {
+        // The keeper goes on meanwhile: the loss of the lease ends what waits for an answer. It waits a while for what
+        // the loss has brought about: for the application's listener, which may be what closes this.
+        Closeables.all(warmer, this::closeLease, keeper, debts, control);
+    }
+
+    private void closeLease() {
+        closing = true;
+        try {
+            calls.requireAnswering();
+            calls.run(control::closeLease);
+        } catch (ControlException e) {
+            // A server that does not answer takes everything back when the lease ends.
+        }
+    }
+
+    @Override
+    public String toString() {
+        return address;
+    }
+}

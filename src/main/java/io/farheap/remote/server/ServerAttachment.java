@@ -1,0 +1,74 @@
+package io.farheap.remote.server;
+
+import io.farheap.control.ControlException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A connection, or a pair of message rings, together with its end on the server. Any thread. */
+public abstract sealed class ServerAttachment implements AutoCloseable permits ServerConnection, ServerRing {
+
+    private final ServerFences ends;
+    private final long connectionId;
+    private final AtomicBoolean fenced = new AtomicBoolean();
+
+    ServerAttachment(ServerFences ends, long connectionId) {
+        this.ends = ends;
+        this.connectionId = connectionId;
+    }
+
+    /** Its server's. */
+    public final ServerFences ends() {
+        return ends;
+    }
+
+    /**
+     * Destroys the server's end: when it returns, nothing that was sent by it takes effect any more.
+     *
+     * @throws ControlException where the server does not answer, so that nothing is known
+     */
+    public final void fence() {
+        if (!fenced.get()) {
+            ends.disconnect(connectionId);
+            fenced.set(true);
+        }
+    }
+
+    /** Whether nothing that was sent by it takes effect any more: it is fenced, or the lease is lost. */
+    public final boolean isOver() {
+        return fenced.get() || ends.lost();
+    }
+
+    /** Whether nothing more is sent by it. By its owner, or with the owner kept out. */
+    public abstract boolean failed();
+
+    /** @return whether it is fenced */
+    final boolean fenceOrForget() {
+        try {
+            fence();
+            return true;
+        } catch (ControlException e) {
+            // The server's end goes with the server or with the lease; a migration must not copy before that.
+            ends.forgotten(connectionId);
+            return false;
+        }
+    }
+
+    /**
+     * Destroys both ends.
+     *
+     * @throws ControlException as {@link #fence}; it may be called again then, or closed
+     */
+    abstract void end();
+
+    /**
+     * Completes when it is closed: later than {@link #close} returns where the server is in the middle of writing to
+     * it.
+     */
+    public CompletableFuture<Void> closed() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /** Destroys both ends, also where the server does not answer: its end then goes with its lease. */
+    @Override
+    public abstract void close();
+}

@@ -1,0 +1,329 @@
+package io.farheap.remote.server;
+
+import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closeables;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.thread.OwnerGate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The links of one owner, a queue or a part of a session, to servers: to each an end of one kind, a connection or a
+ * pair of message rings. A link's life is
+ *
+ * <ul>
+ *   <li><b>connected</b>: the owner uses the end from then on, until the end is
+ *   <li><b>left</b>, since it has failed, is to be replaced, or its server is not used any more: what is under way on
+ *       it is lost. Then it is
+ *   <li><b>fenced</b>: its server's end is destroyed, so nothing of it takes effect any more; or <b>forgotten</b>, if
+ *       the server does not answer: the server's end goes with the lease. Last it is
+ *   <li><b>closed</b>, once the owner has taken what was answered; <b>late</b> if a server that is stopped may be in
+ *       the middle of writing to it.
+ * </ul>
+ *
+ * <p>A thread that makes or ends an end waits for its server with that link's lock, and never with the owner's gate,
+ * which is claimed for the moments in which the owner must not use the end. So neither the owner nor the links to other
+ * servers wait for a server that is silent.
+ *
+ * <p><b>Threads.</b> Any, but for an owner inside its gate, or one that claims it.
+ *
+ * @param <E> an end together with the server's
+ */
+public final class ServerLinks<E extends ServerAttachment> implements AutoCloseable {
+
+    /** Uses the ends. */
+    public interface Owner<E extends ServerAttachment> {
+
+        /**
+         * Makes an end, without the gate; takes as long as the server takes to answer.
+         *
+         * @throws ControlException where the server refuses or does not answer
+         */
+        E open(RemoteServer server);
+
+        /** Uses an end from now on; where this throws, it is left at once, and closed. With the gate claimed. */
+        void use(RemoteServer server, E made);
+
+        /** Uses an end no more, if it does; what is in flight on it is lost. With the gate claimed. */
+        void leave(RemoteServer server, E end);
+
+        /** Fails what there is to a server. With the gate claimed. */
+        void fail(RemoteServer server);
+
+        /** Whether the memory of an end that was left is not looked at any more. With the gate claimed. */
+        default boolean hasTaken(E end) {
+            return true;
+        }
+
+        /** This process's end has been destroyed, or will be late. Without the gate. */
+        default void ended(E end) {}
+
+        /** Makes the owner's thread poll, if it sleeps: something of it may be lost. */
+        default void wake() {}
+    }
+
+    private static final class Link<E> {
+
+        final ReentrantLock changing = new ReentrantLock();
+        /** Also when all links are closed: it may have to be fenced yet. Guarded by {@code changing}. */
+        @Nullable
+        E end;
+        /** Guarded by {@code changing}. */
+        boolean closed;
+    }
+
+    private final Owner<E> owner;
+    private final OwnerGate gate;
+    /** By the server's index. */
+    private final Map<Integer, Link<E>> links = new ConcurrentHashMap<>();
+    /** Fenced or forgotten, and not closed: the owner has not taken what was answered. */
+    private final Set<E> left = ConcurrentHashMap.newKeySet();
+    /** Of ends that are closed late. */
+    private final Set<CompletableFuture<Void>> late = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean shut;
+
+    /** @param gate the owner's, which is not for other modules */
+    @SuppressWarnings("exports")
+    public ServerLinks(Owner<E> owner, OwnerGate gate) {
+        this.owner = owner;
+        this.gate = gate;
+    }
+
+    /** As {@link #connect(RemoteServer, BooleanSupplier)}, of a connection that is wanted in any case. */
+    public boolean connect(RemoteServer server) {
+        return connect(server, () -> true);
+    }
+
+    /**
+     * Connects to a server unless there is an end already, while the owner works.
+     *
+     * @param wanted asked with the gate claimed, when the server has answered
+     * @return false if it is not wanted any more, or the links are shut
+     * @throws ControlException where the server refuses or does not answer
+     */
+    public boolean connect(RemoteServer server, BooleanSupplier wanted) {
+        Link<E> link = lock(server);
+        try {
+            return connect(link, server, wanted);
+        } finally {
+            link.changing.unlock();
+        }
+    }
+
+    private boolean connect(Link<E> link, RemoteServer server, BooleanSupplier wanted) {
+        if (shut || link.end != null) {
+            return !shut;
+        }
+        E made = owner.open(server);
+        boolean used;
+        try {
+            used = gate.asked(() -> !shut && wanted.getAsBoolean() && use(link, server, made));
+        } catch (Throwable e) {
+            // No other thread knows of it.
+            Closeables.after(e, () -> close(made));
+            throw e;
+        }
+        if (!used) {
+            close(made);
+        }
+        return used;
+    }
+
+    /** With the gate claimed. Where this throws, the end is not used. */
+    private boolean use(Link<E> link, RemoteServer server, E made) {
+        link.end = made;
+        try {
+            owner.use(server, made);
+            // Either this sees the loss, or the thread that fails what is lost sees the end.
+            if (server.lost() != null) {
+                owner.fail(server);
+            }
+        } catch (Throwable e) {
+            link.end = null;
+            Closeables.after(e, () -> owner.leave(server, made));
+            throw e;
+        }
+        return true;
+    }
+
+    /** Leaves a server: ends what there is to it, without an answer of the server's if none comes. */
+    public void forget(RemoteServer server) {
+        Link<E> link = lock(server);
+        try {
+            leave(link, server);
+        } finally {
+            link.changing.unlock();
+        }
+    }
+
+    private void leave(Link<E> link, RemoteServer server) {
+        E end = link.end;
+        if (shut || end == null) {
+            return;
+        }
+        boolean taken;
+        gate.claim();
+        try {
+            owner.leave(server, end);
+            link.end = null;
+            taken = owner.hasTaken(end);
+        } finally {
+            gate.unclaim();
+        }
+        owner.wake();
+        if (taken) {
+            close(end);
+        } else {
+            left.add(end);
+            end.fenceOrForget();
+        }
+        closeTaken();
+    }
+
+    private void closeTaken() {
+        if (!left.isEmpty()) {
+            List<E> taken = new ArrayList<>();
+            gate.claimed(() -> left.stream().filter(owner::hasTaken).forEach(taken::add));
+            closeLeft(taken);
+        }
+    }
+
+    private void closeLeft(List<E> ends) {
+        Closeables.all(ends.stream()
+                .filter(left::remove)
+                .<AutoCloseable>map(end -> () -> close(end))
+                .toList());
+    }
+
+    /**
+     * Replaces an end that has failed, or connects where there is none.
+     *
+     * @param between done after an end that has failed is left and before another is made, or alone
+     * @throws ControlException where the server refuses or does not answer
+     */
+    public void ensure(RemoteServer server, Runnable between) {
+        Link<E> link = lock(server);
+        try {
+            boolean usable = gate.asked(() -> link.end != null && !link.end.failed());
+            if (!usable) {
+                leave(link, server);
+            }
+            between.run();
+            if (!usable) {
+                connect(link, server, () -> true);
+            }
+        } finally {
+            link.changing.unlock();
+        }
+    }
+
+    /**
+     * Leaves a server, and destroys both ends of what there is to it: when it returns, nothing that was sent takes
+     * effect any more. If the lease is lost, the server's end is gone or goes with it.
+     *
+     * @throws ControlException where the server does not answer; the end stays, to be fenced again
+     */
+    public void fence(RemoteServer server) {
+        Link<E> link = lock(server);
+        try {
+            E end = link.end;
+            if (end == null) {
+                return;
+            }
+            if (shut) {
+                end.fence();
+                return;
+            }
+            // It may have been connected since the owner asked for this, and be in use.
+            gate.claimed(() -> owner.leave(server, end));
+            if (server.lost() == null) {
+                end.end();
+                owner.ended(end);
+            } else {
+                close(end);
+            }
+            link.end = null;
+        } finally {
+            link.changing.unlock();
+        }
+    }
+
+    /**
+     * Destroys the server's end if this one has failed, or is closed; another thread that replaces it does that itself.
+     * One that has failed sends nothing any more, so nothing needs a claim.
+     *
+     * @throws ControlException where the server does not answer
+     */
+    public void fenceFailed(RemoteServer server) {
+        Link<E> link = lock(server);
+        try {
+            E end = link.end;
+            if (end != null && (shut || end.failed())) {
+                end.fence();
+            }
+        } finally {
+            link.changing.unlock();
+        }
+    }
+
+    private Link<E> lock(RemoteServer server) {
+        Link<E> link = links.computeIfAbsent(server.index(), ignored -> new Link<>());
+        link.changing.lock();
+        return link;
+    }
+
+    private void close(E end) {
+        end.close();
+        CompletableFuture<Void> closed = end.closed();
+        if (!closed.isDone()) {
+            late.add(closed);
+            closed.whenComplete((nothing, failure) -> late.remove(closed));
+        }
+        owner.ended(end);
+    }
+
+    /** Nothing is connected or left from now on. Any thread. */
+    public void shut() {
+        shut = true;
+    }
+
+    public boolean isShut() {
+        return shut;
+    }
+
+    /** Ends all, after what is under way. They stay listed, to be fenced. Idempotent. */
+    @Override
+    public void close() {
+        shut();
+        List<AutoCloseable> all = new ArrayList<>();
+        links.values().forEach(link -> all.add(() -> close(link)));
+        all.add(() -> closeLeft(List.copyOf(left)));
+        Closeables.all(all);
+    }
+
+    private void close(Link<E> link) {
+        link.changing.lock();
+        try {
+            E end = link.end;
+            if (end != null && !link.closed) {
+                link.closed = true;
+                close(end);
+            }
+        } finally {
+            link.changing.unlock();
+        }
+    }
+
+    /** Completes when all that was ended is closed, also what a stopped server would not let go of. */
+    public CompletableFuture<Void> closed() {
+        return CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
+    }
+}

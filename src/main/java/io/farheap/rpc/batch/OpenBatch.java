@@ -1,0 +1,231 @@
+package io.farheap.rpc.batch;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.memory.MappedFaults;
+import io.farheap.memory.NativeMemory;
+import io.farheap.rpc.RingShape;
+import io.farheap.rpc.message.BatchFormat;
+import io.farheap.rpc.message.PayloadCopier;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The batch that requests are added to: their words and payloads in its slot of the staged ring, the hash of these, and
+ * what their answers need in the {@link BatchEntries}. A request is there with its count: one that cannot be staged
+ * leaves the batch as it was. One thread at a time, and {@link #isEmpty} any.
+ */
+final class OpenBatch {
+
+    private static final VarHandle COUNT;
+
+    static {
+        try {
+            COUNT = MethodHandles.lookup().findVarHandle(OpenBatch.class, "count", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int batch;
+    private final int slotBytes;
+    private final MemorySegment out;
+    private final long outAddress;
+    private final int[] readBytes;
+    private final long[] locals;
+    /** Null where there are no calls. */
+    private final @Nullable AwaitedReplies replies;
+
+    private int slot;
+    private int count;
+    private int limit;
+    /** Where the next request goes in the staged memory, and the hash of what is there. */
+    private long at;
+
+    private long hash;
+
+    /** @param out the staged ring, as large as the server's */
+    OpenBatch(RingShape shape, MemorySegment out, BatchEntries entries) {
+        this.batch = shape.batch();
+        this.slotBytes = shape.requestSlotBytes();
+        this.out = out;
+        this.outAddress = out.address();
+        this.readBytes = entries.readBytes;
+        this.locals = entries.locals;
+        this.replies = entries.replies;
+    }
+
+    /**
+     * Begins the batch of a slot. What was sent before it counts as sent: whoever sees none here sees that.
+     *
+     * @param limit how many requests it takes
+     */
+    void open(int slot, int limit) {
+        this.slot = slot;
+        at = start() + BatchFormat.HEADER_BYTES;
+        hash = BatchFormat.start();
+        COUNT.setRelease(this, 0);
+        this.limit = limit;
+    }
+
+    /** How many requests it takes from now on: a whole batch, or none. */
+    void limit(int limit) {
+        this.limit = limit;
+    }
+
+    boolean hasRoom() {
+        return count < limit;
+    }
+
+    boolean isFull() {
+        return count == batch;
+    }
+
+    int count() {
+        return count;
+    }
+
+    /** As the owner's {@code count() == 0}, for any thread. */
+    boolean isEmpty() {
+        return (int) COUNT.getAcquire(this) == 0;
+    }
+
+    int slot() {
+        return slot;
+    }
+
+    /** Where its slot begins in the staged ring. */
+    long start() {
+        return RingShape.CONTROL_BYTES + (long) slot * slotBytes;
+    }
+
+    /** Header and requests, so far. */
+    int bytes() {
+        return (int) (at - start());
+    }
+
+    /** Writes the header: the batch may be sent. */
+    void seal(long sequence, int flags) {
+        BatchFormat.header(out, start(), sequence, BatchFormat.summary(bytes(), count, flags), hash);
+    }
+
+    /** The first entry, if there is one. */
+    int firstEntry() {
+        return slot * batch;
+    }
+
+    /** The entry that the next request will be. */
+    int nextEntry() {
+        return slot * batch + count;
+    }
+
+    /** @see BatchConnection#addRead */
+    int addRead(int region, long offset, int bytes, long local) {
+        long place = at;
+        long request = BatchFormat.request(BatchFormat.READ, region, bytes);
+        stage(place, request, offset);
+        hash = BatchFormat.mix(hash, request, offset);
+        at = place + BatchFormat.REQUEST_BYTES;
+        int entry = nextEntry();
+        readBytes[entry] = bytes;
+        locals[entry] = local;
+        count++;
+        return entry;
+    }
+
+    /** @see BatchConnection#addWrite(int, long, int, long) */
+    int addWrite(int region, long offset, int bytes, long local) {
+        int entry = beginWrite(region, offset, bytes);
+        hash = PayloadCopier.fromMemory(local, outAddress + at, bytes, hash);
+        return endWrite(entry, bytes);
+    }
+
+    /** @see BatchConnection#addWrite(int, long, MemorySegment) */
+    int addWrite(int region, long offset, MemorySegment source) {
+        int bytes = (int) source.byteSize();
+        int padded = BatchFormat.padded(bytes);
+        // Copied first: a segment that cannot be accessed must leave the batch as it is.
+        MemorySegment.copy(source, 0, out, at + BatchFormat.REQUEST_BYTES, bytes);
+        MappedFaults.raise(source);
+        for (int i = bytes; i < padded; i++) {
+            out.set(JAVA_BYTE, at + BatchFormat.REQUEST_BYTES + i, (byte) 0);
+        }
+        int entry = beginWrite(region, offset, bytes);
+        hash = PayloadCopier.hash(outAddress + at, bytes, hash);
+        return endWrite(entry, bytes);
+    }
+
+    /** @see BatchConnection#addCall */
+    // The connection is one with calls.
+    @SuppressWarnings("NullAway")
+    int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
+        long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
+        stage(at, request, replyBytes);
+        hash = PayloadCopier.fromMemory(
+                local, outAddress + at + BatchFormat.REQUEST_BYTES, bytes, BatchFormat.mix(hash, request, replyBytes));
+        at += BatchFormat.REQUEST_BYTES + BatchFormat.padded(bytes);
+        int entry = nextEntry();
+        readBytes[entry] = BatchEntries.CALL - replyBytes;
+        locals[entry] = replyLocal;
+        replies.later[entry] = false;
+        count++;
+        return entry;
+    }
+
+    /** @see BatchConnection#addAll */
+    int addAll(boolean write, int[] which, int from, int wanted, int[] region, long[] offset, int bytes, long local) {
+        int operation = write ? BatchFormat.WRITE : BatchFormat.READ;
+        int added = Math.min(wanted, limit - count);
+        int entry = nextEntry();
+        long to = outAddress + at;
+        long mixed = hash;
+        for (int i = from; i < from + added; i++, entry++) {
+            long request = BatchFormat.request(operation, region[i], bytes);
+            long place = local + (long) which[i] * bytes;
+            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to, request);
+            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to + Long.BYTES, offset[i]);
+            mixed = BatchFormat.mix(mixed, request, offset[i]);
+            to += BatchFormat.REQUEST_BYTES;
+            if (write) {
+                mixed = PayloadCopier.fromMemory(place, to, bytes, mixed);
+                to += BatchFormat.padded(bytes);
+                readBytes[entry] = 0;
+            } else {
+                readBytes[entry] = bytes;
+                locals[entry] = place;
+            }
+        }
+        at = to - outAddress;
+        hash = mixed;
+        count += added;
+        return added;
+    }
+
+    /** Where there is room, the memory is there: one check for both words, and none of the segment's own. */
+    private void stage(long place, long request, long offset) {
+        if (count >= limit) {
+            throw new IllegalStateException("there is no room for a request");
+        }
+        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, outAddress + place, request);
+        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, outAddress + place + Long.BYTES, offset);
+    }
+
+    private int beginWrite(int region, long offset, int bytes) {
+        long place = at;
+        long request = BatchFormat.request(BatchFormat.WRITE, region, bytes);
+        stage(place, request, offset);
+        hash = BatchFormat.mix(hash, request, offset);
+        at = place + BatchFormat.REQUEST_BYTES;
+        return nextEntry();
+    }
+
+    private int endWrite(int entry, int bytes) {
+        readBytes[entry] = 0;
+        at += BatchFormat.padded(bytes);
+        count++;
+        return entry;
+    }
+}

@@ -1,0 +1,160 @@
+package io.farheap.rpc.batch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.cache.SoftverbsFaults;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.MessageRing;
+import io.farheap.rpc.PendingCall;
+import io.farheap.rpc.RegionHolders;
+import io.farheap.rpc.RingShape;
+import io.farheap.rpc.RpcHandler;
+import io.farheap.rpc.RpcHandlers;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.ProtectionDomain;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The bell of a client that only polls: it rings once for each time that its server goes to sleep. */
+class BellTest {
+
+    private static final RingShape SHAPE = new RingShape(2, 1, 64, true);
+    private static final int LATER = 0;
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(4096, 64);
+    private final Context context = Devices.open(TestDevice.client());
+    private final ProtectionDomain domain = context.allocateProtectionDomain();
+    private final CompletionChannel channel = context.createCompletionChannel();
+    private final RpcHandlers handlers = new RpcHandlers();
+    private final BatchConnection client = new BatchConnection(context, null, SHAPE, 64);
+    private final MessageRing ring = new MessageRing(
+            context,
+            domain,
+            new HeldRegions(new RegionHolders(memory, 4096, 1), 1, "test"),
+            handlers,
+            SHAPE,
+            channel,
+            () -> {},
+            client.responseAddress(),
+            client.responseKey());
+    private PendingCall pending;
+
+    BellTest() {
+        handlers.register(LATER, (held, arguments, reply) -> {
+            pending = reply.later();
+            return RpcHandler.LATER;
+        });
+        // Each side's first operation needs the other's end.
+        ring.connect(client.endpoint());
+        client.connect(ring.endpoint(), ring.address(), ring.remoteKey());
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        ring.close();
+        channel.close();
+        domain.close();
+        context.close();
+        arena.close();
+    }
+
+    /** What the client asked for is under way, and it polls for the answer. */
+    private void callIsUnderWay() {
+        client.addCall(LATER, memory.address(), 8, memory.address() + 8, 8);
+        assertTrue(client.send());
+        for (int i = 0; ring.serve() == 0; i++) {
+            assertTrue(i < 1_000_000, "the batch does not come");
+        }
+        while (client.unanswered() > 0) {
+            client.receive();
+        }
+    }
+
+    /**
+     * The server has looked for bells, says that it sleeps, and looks at the ring once more: a bell that it takes then,
+     * beside a completion of its own, is the only one. The client does not ring again for this sleep, whatever it
+     * sends.
+     */
+    @Test
+    void oneThatIsTakenOnTheWayToSleepIsNotForgotten() {
+        callIsUnderWay();
+        assertFalse(ring.listen());
+        ring.announce(true);
+        for (int i = 0; i < 100; i++) {
+            // It sees that the server sleeps, and rings.
+            client.receive();
+        }
+        assertEquals(0, ring.serve());
+        boolean rung = false;
+        for (int i = 0; !rung && i < 1_000_000; i++) {
+            // Whoever takes completions, for whatever reason.
+            ring.reap();
+            ring.reap();
+            rung = ring.rung();
+        }
+        assertTrue(rung, "the bell is forgotten");
+        assertFalse(ring.rung(), "it was told of");
+        assertTrue(pending.answer(memory.asSlice(0, 8)));
+    }
+
+    /** And who awakes, and sleeps again, is rung for anew. */
+    @Test
+    void eachSleepHasItsBell() {
+        callIsUnderWay();
+        for (int sleep = 0; sleep < 20; sleep++) {
+            assertFalse(ring.listen());
+            ring.announce(true);
+            assertTrue(bell(), "no bell for sleep " + sleep);
+            ring.announce(false);
+            client.receive();
+        }
+    }
+
+    /**
+     * The server awakes while its send queue is full, and cannot say so. When it sleeps again the client, which has
+     * rung for the sleep that it knows of, must ring once more.
+     */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void whoCouldNotSayThatItAwokeIsRungForAnew() {
+        SoftverbsFaults.delayOperations(1, 50_000_000);
+        try {
+            client.addCall(LATER, memory.address(), 8, memory.address() + 8, 8);
+            assertTrue(client.send());
+            for (int i = 0; ring.serve() == 0; i++) {
+                assertTrue(i < 100_000_000, "the batch does not come");
+            }
+            // More words than its send queue takes: the last that is sent says that it sleeps.
+            for (int word = 0; word < 20; word++) {
+                ring.announce(word % 2 == 0);
+            }
+        } finally {
+            SoftverbsFaults.delayOperations(0);
+        }
+        assertTrue(bell(), "no bell for the first sleep");
+        assertFalse(ring.listen());
+        ring.announce(true);
+        assertTrue(bell(), "no bell for the second sleep");
+    }
+
+    /** Whether the client rings, which polls for an answer. */
+    private boolean bell() {
+        boolean rung = false;
+        for (int i = 0; !rung && i < 1_000_000; i++) {
+            client.receive();
+            rung = ring.listen();
+        }
+        return rung;
+    }
+}
