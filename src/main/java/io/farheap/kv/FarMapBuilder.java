@@ -115,8 +115,9 @@ public final class FarMapBuilder {
     }
 
     /**
-     * What decides who is evicted, as {@link io.farheap.kv.replacement.Replacements#named} knows it: by default
-     * {@code adaptive}. To create a map.
+     * What decides which object is evicted: {@code adaptive}, the default; {@code paper}, which learns how much to
+     * follow LRU and LFU; or one or several {@linkplain io.farheap.kv.policy.Policies#names policies}, separated by
+     * commas, which it learns to weigh. To create a map.
      *
      * @throws IllegalArgumentException where there is no such policy, or maps cannot have it
      */

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the cheapest configuration on every model, without looking at every configuration. It uses only how the model
- * is made, and no monotony of what was measured: at a given queue depth, each figure is linear in the batch
- * size between two measured batch sizes, so the batch sizes there that meet one bound are a run from one end, found by
+ * is made, and no monotony of what was measured: at a given queue depth, each figure is linear in the batch size
+ * between two measured batch sizes, so the batch sizes there that meet one bound are a run from one end, found by
  * bisection, and the smallest that meets all is the start of their intersection. Numbers of threads at which no
  * measured point meets some bound are skipped whole.
  */

@@ -190,10 +190,11 @@ class DeviceFaultsTest {
             cable.cut();
             assertEquals(PostResult.OK, queue.write(region, 0, buffer, 0, LENGTH, 1));
             assertEquals(Tags.done(1), tags.await(queue, 1).getLast());
-            ControlException silent = assertThrows(ControlException.class, () -> LeasedServer.of(server).export(region));
+            LeasedServer leased = LeasedServer.of(server);
+            ControlException silent = assertThrows(ControlException.class, () -> leased.export(region));
             assertEquals(Code.DEADLINE_EXCEEDED, silent.code());
             cable.mend();
-            LeasedServer.of(server).export(region);
+            leased.export(region);
             assertEquals(null, server.lost());
         }
     }

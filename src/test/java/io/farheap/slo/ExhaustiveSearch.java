@@ -3,7 +3,7 @@ package io.farheap.slo;
 import java.util.Optional;
 
 /**
- * PollPacer at every configuration in the order of {@link Configuration#CHEAPEST_FIRST}: slow, and right by its
+ * Looks at every configuration in the order of {@link Configuration#CHEAPEST_FIRST}: slow, and right by its
  * simplicity. The other searches' oracle.
  */
 public final class ExhaustiveSearch implements Search {

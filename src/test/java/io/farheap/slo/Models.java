@@ -6,12 +6,12 @@ import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 
 /** Small random models, and objectives for them. */
-final class Models {
+public final class Models {
 
     private Models() {}
 
     /** {@code -Dfarheap.seed=S} is one seed. */
-    static LongStream seeds(int count) {
+    public static LongStream seeds(int count) {
         Long one = Long.getLong("farheap.seed");
         if (one != null) {
             return LongStream.of(one);
@@ -25,11 +25,11 @@ final class Models {
     }
 
     /** Redy's space: 30 client cores, records of 8 bytes, a device depth of 16. */
-    static ModelSubject paper() {
+    public static ModelSubject paper() {
         return subject(30, 8, 16);
     }
 
-    static MeasurementPlan measured(ModelSubject subject, Measurement measurement) throws InterruptedException {
+    public static MeasurementPlan measured(ModelSubject subject, Measurement measurement) throws InterruptedException {
         MeasurementPlan plan = new MeasurementPlan(subject);
         while (!plan.complete()) {
             plan.record(measurement.measure(plan.next()));
@@ -43,7 +43,7 @@ final class Models {
     }
 
     /** Figures that have nothing to do with each other, some of them equal, and points left out. */
-    static PerformanceModel anyhow(SplittableRandom random) {
+    public static PerformanceModel anyhow(SplittableRandom random) {
         return random(random, false);
     }
 

@@ -1,6 +1,6 @@
 package io.farheap.remote.contract;
 
-/** What became of an operation, as a {@link io.farheap.remote.RemoteQueue#poll poll} tells it with the operation's tag. */
+/** What became of an operation, as a poll of a {@code RemoteQueue} tells it with the operation's tag. */
 public final class Outcome {
 
     /** The operation has taken effect; a READ's or an atomic's bytes are in local memory. */
@@ -17,16 +17,16 @@ public final class Outcome {
      */
     public static final int UNREACHABLE = 4;
     /**
-     * Of {@link io.farheap.remote.RpcQueue} alone: the operation failed at the server; what it changed before stays. The connection goes
+     * Of {@code RpcQueue} alone: the operation failed at the server; what it changed before stays. The connection goes
      * on.
      */
     public static final int FAILED = 5;
     /**
-     * Of {@link io.farheap.remote.RpcQueue} alone: the server has no such operation. It has changed nothing, and the connection goes on.
+     * Of {@code RpcQueue} alone: the server has no such operation. It has changed nothing, and the connection goes on.
      */
     public static final int NO_OPERATION = 6;
     /**
-     * Of {@link io.farheap.remote.RpcQueue} alone: the operation needs a region that this process does not hold. The connection goes on.
+     * Of {@code RpcQueue} alone: the operation needs a region that this process does not hold. The connection goes on.
      */
     public static final int NOT_HELD = 7;
 

@@ -1,15 +1,15 @@
 package io.farheap.remote.contract;
 
-/** What a {@link io.farheap.remote.RemoteQueue} says to an operation. Only {@link #OK} and {@link #DONE} have done anything. */
+/** What a {@code RemoteQueue} says to an operation. Only {@link #OK} and {@link #DONE} have done anything. */
 public final class PostResult {
 
     /** It is posted, or in the list: its tag comes back from a poll. */
     public static final int OK = 0;
-    /** Of {@link io.farheap.remote.RemoteQueue#execute} alone: it is done, and its tag does not come back. */
+    /** Of {@code RemoteQueue.execute} alone: it is done, and its tag does not come back. */
     public static final int DONE = -1;
     /** There is no room: poll, and try again. */
     public static final int FULL = 1;
-    /** There is no connection to the region's server: see {@link io.farheap.remote.RemoteQueue#reconnect}. */
+    /** There is no connection to the region's server: see {@code RemoteQueue.reconnect}. */
     public static final int LOST = 2;
     /** A range is outside its region or buffer, an atomic is not aligned, or one of them is closed. */
     public static final int INVALID = 3;

@@ -32,11 +32,12 @@ public final class RemoteRegion {
         this.allocationId = allocationId;
     }
 
-    /** One of a shared space's, which nobody gives back by itself. */
+    /** A region of a shared space, which is not given back by itself. */
     public static RemoteRegion ofSpace(RemoteServer server, int serverIndex, RegionGrant grant) {
         return new RemoteRegion(server, serverIndex, grant, OF_SPACE);
     }
 
+    /** Whether it is a part of a shared space, with which it goes. */
     public boolean isOfSpace() {
         return allocationId == OF_SPACE;
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operations in flight on a queue's connections, which share a completion queue, and what has ended of them: what a
- * {@link io.farheap.remote.RemoteQueue} and a cache's session have in common. Used inside the queue's gate, or with it claimed: who
+ * {@code RemoteQueue} and a cache's session have in common. Used inside the queue's gate, or with it claimed: who
  * claims it stashes the completions that it takes, and the owner has them first. Nothing here allocates after
  * construction.
  *

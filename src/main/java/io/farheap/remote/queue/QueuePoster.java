@@ -6,7 +6,7 @@ import io.farheap.verbs.OneOperation;
 
 /**
  * Posts operations on a queue's connections, drains these and fails them; what has ended is for the queue's
- * {@link QueueCompletions}. What a {@link io.farheap.remote.RemoteQueue} and a cache's session have in common. Used inside the queue's
+ * {@link QueueCompletions}. What a {@code RemoteQueue} and a cache's session have in common. Used inside the queue's
  * gate, or with it claimed. Nothing on the path of an operation allocates.
  */
 public final class QueuePoster {

@@ -1,10 +1,16 @@
-package io.farheap.slo;
+package io.farheap.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.cli.Optima;
+import io.farheap.slo.CandidateConfiguration;
+import io.farheap.slo.Configuration;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.Models;
+import io.farheap.slo.Performance;
+import io.farheap.slo.PerformanceModel;
+import io.farheap.slo.SimulatedSystem;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.ToDoubleFunction;
