@@ -23,6 +23,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Health;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.verbs.Context;
@@ -331,6 +332,17 @@ final class CodedCache extends Cache {
         @Override
         public void loseAll(BlockingRequests session) {
             session.destroy();
+        }
+
+        @Override
+        public String describeLoss(long address, long length) {
+            List<String> gone = memory.servers().stream()
+                    .filter(server -> server.lost() != null)
+                    .map(RemoteServer::address)
+                    .toList();
+            return CodedStatus.describe(CodedStatus.LOST) + (gone.isEmpty() ? "" : " (gone: " + gone + ")")
+                    + "; close this cache, create another and fill it again, with more parity splits if so many "
+                    + "servers may be lost at once";
         }
     }
 }

@@ -29,6 +29,12 @@ public final class BlockingRequests extends SessionRequests implements Completio
 
         /** Fails all connections of a session. */
         void loseAll(BlockingRequests session);
+
+        /**
+         * Why requests to a range end with {@link Status#LOST}, with the servers and what the application can do. Any
+         * thread.
+         */
+        String describeLoss(long address, long length);
     }
 
     private static final long SPIN_NANOS = 50_000;
@@ -143,11 +149,19 @@ public final class BlockingRequests extends SessionRequests implements Completio
             awaitProgress();
         }
         if (status != Status.OK) {
-            throw new CacheException(
-                    "cannot " + (write ? "write " : "read ") + length + " bytes at address " + address + ": "
-                            + Status.describe(status),
-                    status);
+            throw failure(write, address, length, status);
         }
+    }
+
+    /**
+     * The exception for a read or a write that has failed. Any thread.
+     *
+     * @param how it ended, not {@link Status#OK}
+     */
+    public CacheException failure(boolean write, long address, long length, int how) {
+        String why = how == Status.LOST ? cache.describeLoss(address, length) : Status.describe(how);
+        return new CacheException(
+                "cannot " + (write ? "write " : "read ") + length + " bytes at address " + address + ": " + why, how);
     }
 
     /** As {@link io.farheap.cache.CacheSession#drain}. */
