@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Who may use whom: packages use those below them, and types of one package stay clear of circles. docs/architecture.md
+ * Who may use whom: packages use those below them, and types of one package stay clear of circles. docs/design/house.md
  * draws it.
  */
 class LayersTest {

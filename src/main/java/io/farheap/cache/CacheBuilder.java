@@ -191,7 +191,10 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** Told when a server is lost, on a thread that it must not hold. */
+    /**
+     * Called when a server is lost, on a thread that it must not hold. Without a listener, a cache that is not coded
+     * logs a warning that names the server, what was there, and the remedy.
+     */
     public CacheBuilder onLost(LostServerListener listener) {
         this.lostListener = listener;
         return this;

@@ -24,6 +24,7 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.device.CompletionEvents;
+import io.farheap.resilience.contract.CodedStatus;
 import io.farheap.resilience.contract.Health;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.verbs.Context;
@@ -333,6 +334,17 @@ final class CodedCache extends Cache {
         @Override
         public void loseAll(SessionCore session) {
             session.lifeCycle.destroy();
+        }
+
+        @Override
+        public String describeLoss(long address, long length) {
+            List<String> gone = memory.servers().stream()
+                    .filter(server -> server.lost() != null)
+                    .map(RemoteServer::address)
+                    .toList();
+            return CodedStatus.describe(CodedStatus.LOST) + (gone.isEmpty() ? "" : " (gone: " + gone + ")")
+                    + "; close this cache, create another and fill it again, with more parity splits if so many "
+                    + "servers may be lost at once";
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.farheap.cache;
 
 import io.farheap.cache.calls.CacheProcedures;
-import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.contract.CallResult;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
@@ -63,21 +62,18 @@ abstract sealed class FutureRequest {
         boolean issue(CacheSession session, Consumer<FutureRequest> ended) {
             Completion completion = (token, status) -> {
                 ended.accept(this);
-                finish(status);
+                finish(session, status);
             };
             return write
                     ? session.write(address, segment, completion, 0)
                     : session.read(address, segment, completion, 0);
         }
 
-        private void finish(int status) {
+        private void finish(CacheSession session, int status) {
             if (status == Status.OK) {
                 future.complete(null);
             } else {
-                future.completeExceptionally(new CacheException(
-                        "cannot " + (write ? "write " : "read ") + segment.byteSize() + " bytes at address " + address
-                                + ": " + Status.describe(status),
-                        status));
+                future.completeExceptionally(session.core().blocking.failure(write, address, segment.byteSize(), status));
             }
         }
 

@@ -13,7 +13,7 @@ import java.util.List;
 /**
  * The procedures of a cache (CompuCache, CIDR 2022): code that is sent once to the servers that have the cache's
  * memory, and then called where the data is. A procedure is a class with a method {@code static int run(Call)}, in the
- * subset of Java that docs/procedures.md describes. Any thread.
+ * subset of Java that docs/guide/procedures.md describes. Any thread.
  *
  * <p>A server runs what its operator lets it ({@code farheap server --procedures}): where it does not run a procedure,
  * sessions run it themselves, and read and write the server's memory one access after the other.

@@ -10,6 +10,7 @@ import io.farheap.cache.move.CacheMoves;
 import io.farheap.cache.move.CacheReshaper;
 import io.farheap.cache.move.CacheResizer;
 import io.farheap.cache.move.CacheServers;
+import io.farheap.cache.move.LostRegions;
 import io.farheap.cache.move.RegionPlacement;
 import io.farheap.cache.move.Relocation;
 import io.farheap.cache.objective.SloWatch;
@@ -50,6 +51,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A cache whose regions have one place each, between which they move. */
 final class RegionCache extends Cache {
+
+    private static final System.Logger LOG = System.getLogger(RegionCache.class.getName());
 
     private final RegionCacheHost inside = new RegionCacheHost();
     private final OpenDevice device;
@@ -308,15 +311,31 @@ final class RegionCache extends Cache {
 
     /** On a thread of that server's, when all sessions know. */
     private void lost(RemoteServer server, ControlException cause) {
-        LostServerListener listener = options.lostListener();
-        if (listener != null && !deleted()) {
-            ManagedCacheClient management = options.management();
-            String ended = management == null ? null : management.endedWhy();
-            listener.serverLost(
-                    server.address(),
-                    ended == null ? cause.getMessage() : ended,
-                    moves == null ? 0 : moves.regionsOf(server));
+        if (deleted()) {
+            return;
         }
+        String ended = endedWhy();
+        String why = ended == null ? cause.getMessage() : ended;
+        int regions = moves == null ? 0 : moves.regionsOf(server);
+        LostServerListener listener = options.lostListener();
+        if (listener != null) {
+            listener.serverLost(server.address(), why, regions);
+        } else if (regions > 0) {
+            LOG.log(System.Logger.Level.WARNING, describeLoss(server, why, regions));
+        }
+    }
+
+    /** For an application without a listener, which would learn it from its next request there. */
+    private String describeLoss(RemoteServer server, String why, int regions) {
+        return "cache " + options.name() + " has lost " + regions + " of its " + table.size()
+                + " regions with memory server " + server.address() + " (" + why
+                + "), and other servers do not replace them: " + LostRegions.REMEDY;
+    }
+
+    /** Why the manager has ended the cache, or null. */
+    private @Nullable String endedWhy() {
+        ManagedCacheClient management = options.management();
+        return management == null ? null : management.endedWhy();
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
@@ -417,6 +436,14 @@ final class RegionCache extends Cache {
         @Override
         public void loseAll(SessionCore session) {
             servers.all().forEach(session.participant::lose);
+        }
+
+        @Override
+        public String describeLoss(long address, long length) {
+            String ended = endedWhy();
+            return ended == null
+                    ? LostRegions.describe(table, servers.all(), address, length)
+                    : "the manager has ended the cache: " + ended + "; " + LostRegions.REMEDY;
         }
 
         @Override

@@ -19,6 +19,7 @@ import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
+import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -210,7 +211,8 @@ public final class FarMap implements AutoCloseable {
         long most = (long) (space.shape().mostRegions() - space.regions()) / of * share;
         if (bytes < 1 || bytes > most) {
             throw new IllegalArgumentException(
-                    "a map that grows by " + bytes + " bytes; this one grows by 1 to " + most);
+                    "a map that grows by " + ByteSize.text(bytes) + "; this one grows by 1 byte to "
+                            + ByteSize.text(most));
         }
         return Math.toIntExact(Math.ceilDiv(bytes, share));
     }

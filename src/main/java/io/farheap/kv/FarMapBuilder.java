@@ -14,6 +14,7 @@ import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteServer;
@@ -179,8 +180,9 @@ public final class FarMapBuilder {
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
             if (server.description().regionBytes() != regionBytes) {
-                throw new IllegalArgumentException("regions of " + regionBytes + " bytes on " + attached.getFirst()
-                        + " and of " + server.description().regionBytes() + " on " + server
+                throw new IllegalArgumentException("regions of " + ByteSize.text(regionBytes) + " on "
+                        + attached.getFirst() + " and of "
+                        + ByteSize.text(server.description().regionBytes()) + " on " + server
                         + "; a map lies on servers with regions of one size");
             }
         }
@@ -213,8 +215,8 @@ public final class FarMapBuilder {
     private int regionsOfEach(long regionBytes, int of) {
         long most = (long) (SpaceShape.mostRegions(regionBytes) / of) * of * regionBytes;
         if (memory < 1 || memory > most) {
-            throw new IllegalArgumentException("a map of " + memory + " bytes on " + of + " servers with regions of "
-                    + regionBytes + " bytes; it has 1 to " + most);
+            throw new IllegalArgumentException("a map of " + ByteSize.text(memory) + " on " + of + " servers with regions of "
+                    + ByteSize.text(regionBytes) + "; it has 1 byte to " + ByteSize.text(most));
         }
         return Math.toIntExact(Math.ceilDiv(memory, regionBytes * of));
     }

@@ -8,6 +8,7 @@ import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableChunks;
 import io.farheap.kv.space.TableReader;
+import io.farheap.memory.ByteSize;
 import java.util.Locale;
 
 /**
@@ -83,16 +84,16 @@ public record MapStats(
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%,d objects in blocks of %,d bytes together, %,d history entries, %,d slots; %,d of %,d bytes for blocks "
-                        + "are taken; %d regions of %,d bytes; %,d segments emptied for other sizes",
+                "%,d objects in blocks of %s together, %,d history entries, %,d slots; %s of %s for blocks "
+                        + "are taken; %d regions of %s; %,d segments emptied for other sizes",
                 objects,
-                blockBytes,
+                ByteSize.text(blockBytes),
                 history,
                 slots,
-                segmentBytesTaken,
-                segmentBytes,
+                ByteSize.text(segmentBytesTaken),
+                ByteSize.text(segmentBytes),
                 regions,
-                regionBytes,
+                ByteSize.text(regionBytes),
                 segmentsEmptied);
     }
 }

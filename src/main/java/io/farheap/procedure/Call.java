@@ -5,8 +5,8 @@ package io.farheap.procedure;
  * no clock, thread, object or I/O.
  *
  * <p>A procedure is a class with {@code public static int run(Call)}, whose value goes back to the caller. It is
- * written in a subset of Java (docs/procedures.md): static methods, primitives, this interface and pure methods of
- * {@code Math}, {@code Integer}, {@code Long}, {@code Float} and {@code Double}.
+ * written in a subset of Java (docs/guide/procedures.md): static methods, primitives, this interface and pure methods
+ * of {@code Math}, {@code Integer}, {@code Long}, {@code Float} and {@code Double}.
  *
  * <p>Values are little-endian and need no alignment, but for atomics. An access that is not allowed ends the call, with
  * a status of {@link CallStatus}; what it stored before stays. An access that crosses from one region of the cache into

@@ -7,7 +7,7 @@
  * <p>Here belongs which slab may be read and written, how many splits a request waits for, what is late, void, corrupt
  * or regenerated, and where a new slab is placed. Not here: arithmetic of codes ({@link io.farheap.coding}), how bytes
  * get to a server ({@link io.farheap.remote}), a cache's sessions and callbacks for applications
- * ({@code io.farheap.cache}). docs/resilience.md has the protocol.
+ * ({@code io.farheap.cache}). docs/design/resilience.md has the protocol.
  */
 @NullMarked
 package io.farheap.resilience;

@@ -2,38 +2,52 @@ package io.farheap.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.docs.PageExample;
 import io.farheap.server.contract.ServedCode;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.PrintStream;
-import java.lang.reflect.Method;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
-import javax.tools.JavaCompiler;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The README's examples, compiled and run as they stand. */
+/** The examples of README.md and of the guides, compiled and run as they stand. Other tests have those of maps. */
+@Isolated("it looks at what the process prints")
 class ReadmeTest {
 
-    private static final Pattern EXAMPLE = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
+    private static final String PROCEDURES = "docs/guide/procedures.md";
 
     @TempDir
     private Path directory;
 
+    private List<String> run(Cluster cluster, String page, String... classes) throws Exception {
+        try (PageExample example = new PageExample(page, directory, classes)) {
+            return example.run(cluster.addresses().toArray(String[]::new));
+        }
+    }
+
     @Test
     void theExampleWorks() throws Exception {
         try (Cluster cluster = new Cluster(16, 16)) {
-            assertEquals(List.of("42"), run(cluster, "Example"));
+            assertEquals(List.of("42"), run(cluster, "README.md", "Example"));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "cache, Records, 42",
+        "cache, Futures, forty-two",
+        "metrics, Metered, 1",
+        "remote, Counter, '7 is done, it was 0'",
+        "remote, Follow, 24",
+        "resilience, Survivor, 42",
+        "store, Tiers, 42"
+    })
+    void theGuidesExampleWorks(String guide, String name, String printed) throws Exception {
+        try (Cluster cluster = new Cluster(32, 32)) {
+            assertEquals(List.of(printed), run(cluster, "docs/guide/" + guide + ".md", name));
         }
     }
 
@@ -43,45 +57,14 @@ class ReadmeTest {
         try (Cluster cluster = new Cluster().serving(served)) {
             cluster.add(16);
             cluster.serving(ServedCode.JAVA).add(16);
-            assertEquals(List.of("50"), run(cluster, "Amounts", "SumSince"));
+            assertEquals(List.of("50"), run(cluster, PROCEDURES, "Amounts", "SumSince"));
         }
     }
 
-    /** @return what the first of some classes prints */
-    private List<String> run(Cluster cluster, String... classes) throws Exception {
-        List<String> arguments =
-                new ArrayList<>(List.of("-d", directory.toString(), "-cp", System.getProperty("java.class.path")));
-        for (String name : classes) {
-            arguments.add(Files.writeString(directory.resolve(name + ".java"), example(name))
-                    .toString());
+    @Test
+    void theProcedureIsTestedWithoutAServer() throws Exception {
+        try (PageExample example = new PageExample(PROCEDURES, directory, "SumSinceCheck", "SumSince")) {
+            assertEquals(List.of("20"), example.run());
         }
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        ByteArrayOutputStream messages = new ByteArrayOutputStream();
-        int result = compiler.run(null, messages, messages, arguments.toArray(String[]::new));
-        assertEquals(0, result, messages.toString(StandardCharsets.UTF_8));
-
-        ByteArrayOutputStream output = new ByteArrayOutputStream();
-        PrintStream standardOutput = System.out;
-        try (URLClassLoader loader = new URLClassLoader(
-                new URL[] {directory.toUri().toURL()}, getClass().getClassLoader())) {
-            Method main = loader.loadClass(classes[0]).getDeclaredMethod("main", String[].class);
-            main.setAccessible(true);
-            System.setOut(new PrintStream(output, true));
-            main.invoke(null, (Object) cluster.addresses().toArray(String[]::new));
-        } finally {
-            System.setOut(standardOutput);
-        }
-        return output.toString(StandardCharsets.UTF_8).lines().toList();
-    }
-
-    /** The one block of Java that has a class. */
-    private static String example(String name) throws IOException {
-        List<String> found = EXAMPLE.matcher(Files.readString(Path.of("README.md")))
-                .results()
-                .map(match -> match.group(1))
-                .filter(block -> block.contains("class " + name + " {"))
-                .toList();
-        assertEquals(1, found.size(), "README.md has one example with class " + name);
-        return found.getFirst();
     }
 }

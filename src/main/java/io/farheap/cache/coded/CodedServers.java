@@ -7,6 +7,7 @@ import io.farheap.cache.session.DataPath;
 import io.farheap.control.ControlException;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.RemoteServer;
@@ -89,8 +90,8 @@ public final class CodedServers implements AutoCloseable {
             // No slab has been placed there: it is too small.
             memory.detach(server);
             throw new CacheException("memory server " + address + " has regions of "
-                    + server.description().regionBytes() + " bytes, smaller than the cache's slabs of "
-                    + space.slabBytes());
+                    + ByteSize.text(server.description().regionBytes())
+                    + ", smaller than the cache's slabs of " + ByteSize.text(space.slabBytes()));
         }
         // A session that cannot be connected now connects later, if it needs a slab there.
         memory.connectQueues(server);

@@ -13,6 +13,7 @@ import io.farheap.manager.Reclaim;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.client.CacheAlerts;
 import io.farheap.manager.client.ManagerConnection;
+import io.farheap.memory.ByteSize;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.posix.PosixException;
@@ -126,7 +127,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
                 throw e;
             }
         } catch (ControlException e) {
-            throw new CacheException("no servers for a cache of " + capacity + " bytes: " + e.getMessage(), e);
+            throw new CacheException("no servers for a cache of " + ByteSize.text(capacity) + ": " + e.getMessage(), e);
         }
     }
 

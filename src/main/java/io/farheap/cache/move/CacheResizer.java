@@ -8,6 +8,7 @@ import io.farheap.cache.session.SessionCore;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.memory.ByteSize;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
@@ -102,8 +103,8 @@ public final class CacheResizer {
     private int regions(long bytes) {
         long regions = (bytes - 1) / table.regionBytes() + 1;
         if (regions > Integer.MAX_VALUE) {
-            throw new CacheException("a capacity of " + bytes + " bytes has " + regions + " regions; there are at most "
-                    + Integer.MAX_VALUE);
+            throw new CacheException("a capacity of " + ByteSize.text(bytes) + " has " + regions
+                    + " regions; there are at most " + Integer.MAX_VALUE);
         }
         return (int) regions;
     }
@@ -139,7 +140,7 @@ public final class CacheResizer {
     }
 
     private CacheException stays(ControlException e) {
-        return new CacheException("the capacity stays " + table.capacity() + " bytes: " + e.getMessage(), e);
+        return new CacheException("the capacity stays " + ByteSize.text(table.capacity()) + ": " + e.getMessage(), e);
     }
 
     /** All but what shows that the cache is another. */
@@ -245,8 +246,8 @@ public final class CacheResizer {
             while (session.pending.reaches(bytes)) {
                 moves.requireGoing();
                 if (patience.over()) {
-                    throw new CacheException("a session has had requests pending beyond " + bytes + " bytes for "
-                            + QUIET_SECONDS
+                    throw new CacheException("a session has had requests pending beyond " + ByteSize.text(bytes)
+                            + " for " + QUIET_SECONDS
                             + " s, so the capacity stays; poll or close it, and make the cache smaller again");
                 }
                 session.sleeper.wake();

@@ -2,6 +2,7 @@ package io.farheap.cache.move;
 
 import io.farheap.cache.contract.CacheException;
 import io.farheap.control.ControlException;
+import io.farheap.memory.ByteSize;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
@@ -29,8 +30,8 @@ public final class RegionPlacement {
         int[] shares = allotted == null ? shares(servers, capacity, wanted, regionBytes) : allotted;
         if (IntStream.of(shares).sum() != wanted) {
             throw new CacheException("the manager has " + IntStream.of(shares).sum()
-                    + " regions for the cache, and its servers' have " + regionBytes + " bytes, of which it needs "
-                    + wanted + "; a server has been started anew: try again");
+                    + " regions for the cache, and its servers' have " + ByteSize.text(regionBytes)
+                    + ", of which it needs " + wanted + "; a server has been started anew: try again");
         }
         List<List<RemoteRegion>> granted = new ArrayList<>();
         for (int i = 0; i < shares.length; i++) {
@@ -63,8 +64,9 @@ public final class RegionPlacement {
             }
         }
         if (missing > 0) {
-            throw new CacheException("a cache of " + capacity + " bytes needs " + wanted + " regions of " + regionBytes
-                    + " bytes; the servers have " + (wanted - missing) + " free: ask for less, or name more servers");
+            throw new CacheException("a cache of " + ByteSize.text(capacity) + " needs " + wanted + " regions of "
+                    + ByteSize.text(regionBytes) + "; the servers have "
+                    + (wanted - missing) + " free: ask for less, or name more servers");
         }
         return shares;
     }
@@ -132,8 +134,8 @@ public final class RegionPlacement {
     static void checkRegionSize(RemoteServer server, long regionBytes) {
         if (server.description().regionBytes() != regionBytes) {
             throw new CacheException(
-                    server + " has regions of " + server.description().regionBytes() + " bytes, the cache of "
-                            + regionBytes + "; start its servers with one --region");
+                    server + " has regions of " + ByteSize.text(server.description().regionBytes()) + ", the cache of "
+                            + ByteSize.text(regionBytes) + "; start its servers with one --region");
         }
     }
 }

@@ -23,6 +23,7 @@ public final class BlockingRequests implements Completion, CallCompletion {
     private final CallRequests calls;
     private final SessionProgress progress;
     private final PendingRequests pending;
+    private final SessionHost cache;
 
     /**
      * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
@@ -42,12 +43,14 @@ public final class BlockingRequests implements Completion, CallCompletion {
             SessionRequests requests,
             CallRequests calls,
             SessionProgress progress,
-            PendingRequests pending) {
+            PendingRequests pending,
+            SessionHost cache) {
         this.admission = admission;
         this.requests = requests;
         this.calls = calls;
         this.progress = progress;
         this.pending = pending;
+        this.cache = cache;
     }
 
     /** The token of the next request that is waited for. */
@@ -143,11 +146,19 @@ public final class BlockingRequests implements Completion, CallCompletion {
             progress.awaitProgress();
         }
         if (status != Status.OK) {
-            throw new CacheException(
-                    "cannot " + (write ? "write " : "read ") + length + " bytes at address " + address + ": "
-                            + Status.describe(status),
-                    status);
+            throw failure(write, address, length, status);
         }
+    }
+
+    /**
+     * The exception for a read or a write that has failed. Any thread.
+     *
+     * @param how it ended, not {@link Status#OK}
+     */
+    public CacheException failure(boolean write, long address, long length, int how) {
+        String why = how == Status.LOST ? cache.describeLoss(address, length) : Status.describe(how);
+        return new CacheException(
+                "cannot " + (write ? "write " : "read ") + length + " bytes at address " + address + ": " + why, how);
     }
 
     /** As {@link io.farheap.cache.CacheSession#drain}. */

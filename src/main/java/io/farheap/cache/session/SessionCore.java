@@ -58,7 +58,7 @@ public final class SessionCore {
         pending = new PendingRequests(admission);
         requests = new SessionRequests(admission);
         calls = new CallRequests(admission);
-        blocking = new BlockingRequests(admission, requests, calls, progress, pending);
+        blocking = new BlockingRequests(admission, requests, calls, progress, pending, cache);
         participant = new SessionParticipant(admission, dataPath, sleeper, progress);
         lifeCycle = new SessionLifeCycle(cache, this);
     }

@@ -30,4 +30,10 @@ public interface SessionHost extends RequestBuffer.Owner {
 
     /** Fails all connections of a session. */
     void loseAll(SessionCore session);
+
+    /**
+     * Why requests to a range end with {@link io.farheap.cache.contract.Status#LOST}, with the servers and what the
+     * application can do. Any thread.
+     */
+    String describeLoss(long address, long length);
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,15 @@ public final class CallChannel implements AutoCloseable {
 
     private static final int MAX_REASON_LENGTH = 1000;
 
+    /** As gRPC describes a call that its server does not have. */
+    private static final Pattern UNKNOWN_HELLO = Pattern.compile("Method not found: .*/Hello");
+
+    private static final String OTHER_REMEDY = "another service answers there; memory servers (--servers, "
+            + "CacheBuilder.servers) and cache managers (--manager, CacheBuilder.manager) have different ports, which "
+            + "'farheap server' and 'farheap manager' print when they start";
+
+    private final String what;
+    private final HostPort address;
     private final String peer;
     private final GrpcChannel channel;
     private final @Nullable SharedServerChannel shared;
@@ -46,6 +56,8 @@ public final class CallChannel implements AutoCloseable {
      */
     public CallChannel(String what, HostPort address, String threadName, int maxReplyBytes) {
         ProtobufRuntime.require();
+        this.what = what;
+        this.address = address;
         peer = what + " " + address;
         channel = new GrpcChannel(address.reach(what), threadName, maxReplyBytes);
         shared = null;
@@ -53,6 +65,8 @@ public final class CallChannel implements AutoCloseable {
 
     /** @param shared whose user this is until it is closed */
     CallChannel(String what, HostPort address, SharedServerChannel shared) {
+        this.what = what;
+        this.address = address;
         peer = what + " " + address;
         channel = shared.channel();
         this.shared = shared;
@@ -160,10 +174,22 @@ public final class CallChannel implements AutoCloseable {
                         "the call of " + peer + " was abandoned: " + (abandoned ? "this client is closed" : reason);
                     default -> {
                         channel.heard();
-                        yield peer + ": " + reason;
+                        yield isOther(e.getStatus()) ? address + " is not a " + what + ": " + OTHER_REMEDY
+                                : peer + ": " + reason;
                     }
                 };
         return new ControlException(code, message, e);
+    }
+
+    /**
+     * Whether a process of another kind has answered: Hello is the first call that a client makes, and every process of
+     * the right kind, however old, knows it.
+     */
+    private static boolean isOther(Status status) {
+        String description = status.getDescription();
+        return status.getCode() == Status.Code.UNIMPLEMENTED
+                && description != null
+                && UNKNOWN_HELLO.matcher(description).matches();
     }
 
     private static String rootMessage(Throwable e, String otherwise) {

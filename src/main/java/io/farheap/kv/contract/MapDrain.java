@@ -1,5 +1,6 @@
 package io.farheap.kv.contract;
 
+import io.farheap.memory.ByteSize;
 import java.util.Locale;
 
 /**
@@ -19,9 +20,9 @@ public record MapDrain(long objects, long moved, long evicted, long movedBytes) 
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%,d objects moved in blocks of %,d bytes together, %,d evicted",
+                "%,d objects moved in blocks of %s together, %,d evicted",
                 moved,
-                movedBytes,
+                ByteSize.text(movedBytes),
                 evicted);
     }
 }

@@ -8,6 +8,7 @@ import io.farheap.kv.format.MapDescriptor;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.keeper.MapServer;
 import io.farheap.kv.keeper.MapServers;
+import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.contract.RemoteServer;
@@ -68,8 +69,8 @@ public final class ServerJoin {
                 MapDescriptor.decode(first.descriptor(), first.toString()).of(before.servers());
         if (server.description().regionBytes() != map.regionBytes()) {
             throw new IllegalArgumentException(
-                    "regions of " + server.description().regionBytes() + " bytes on "
-                            + server + ", and of " + map.regionBytes()
+                    "regions of " + ByteSize.text(server.description().regionBytes()) + " on "
+                            + server + ", and of " + ByteSize.text(map.regionBytes())
                             + " in the map; a map lies on servers with regions of one size");
         }
         long millis = millisLeft(first);

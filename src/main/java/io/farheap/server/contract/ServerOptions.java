@@ -2,6 +2,7 @@ package io.farheap.server.contract;
 
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.text.PrintableText;
+import io.farheap.memory.ByteSize;
 import io.farheap.thread.idle.Idle;
 
 /**
@@ -47,17 +48,17 @@ public record ServerOptions(
     /** @throws IllegalArgumentException naming the value that is wrong, its limit and what to do */
     public ServerOptions {
         if (!isRegionSize(regionBytes)) {
-            throw new IllegalArgumentException("a region of " + regionBytes
-                    + " bytes; it must be a power of two, at least " + MIN_REGION_BYTES + " (64k)");
+            throw new IllegalArgumentException("a region of " + ByteSize.text(regionBytes)
+                    + "; it must be a power of two, at least " + ByteSize.text(MIN_REGION_BYTES));
         }
         if (memoryBytes < regionBytes || memoryBytes % regionBytes != 0) {
-            throw new IllegalArgumentException("memory of " + memoryBytes
-                    + " bytes; it must be a multiple of the region size, " + regionBytes + " bytes, and not 0");
+            throw new IllegalArgumentException("memory of " + ByteSize.text(memoryBytes)
+                    + "; it must be a multiple of the region size, " + ByteSize.text(regionBytes) + ", and not 0");
         }
         if (memoryBytes / regionBytes > MAX_REGIONS) {
             throw new IllegalArgumentException(
-                    "memory of " + memoryBytes + " bytes is " + memoryBytes / regionBytes + " regions of " + regionBytes
-                            + " bytes; at most " + MAX_REGIONS + " are allowed, so choose larger regions");
+                    "memory of " + ByteSize.text(memoryBytes) + " is " + memoryBytes / regionBytes + " regions of "
+                            + ByteSize.text(regionBytes) + "; at most " + MAX_REGIONS + " are allowed, so choose larger regions");
         }
         if (leaseNanos < MIN_LEASE_MILLIS * 1_000_000 || leaseNanos > MAX_LEASE_MILLIS * 1_000_000) {
             throw new IllegalArgumentException(

@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.bench.child.BenchRunException;
 import io.farheap.cache.contract.CacheException;
+import io.farheap.command.LogLevel;
 import io.farheap.command.ProcessText;
 import io.farheap.command.StandardOutput;
 import io.farheap.command.Subcommand;
@@ -51,6 +52,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "From a checkout, './farheap build' builds and './farheap test' runs every test.",
             "./farheap -Dfarheap.verbs=system|soft|auto COMMAND chooses the verbs library; auto, the default here, takes a real device that "
                     + "this process can use, and the embedded software device if there is none.",
+            "-Dfarheap.log=warning writes less of the log to standard error; info is the default.",
         })
 public final class Main {
 
@@ -74,6 +76,7 @@ public final class Main {
                 commandLine().setOut(output.writer()).setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
         String[] text;
         try {
+            LogLevel.apply();
             text = ProcessText.arguments(arguments);
         } catch (IllegalArgumentException e) {
             line.getErr().println("farheap: " + e.getMessage());

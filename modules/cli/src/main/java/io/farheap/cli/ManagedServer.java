@@ -1,11 +1,15 @@
 package io.farheap.cli;
 
+import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.farheap.control.ManagerKey;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.client.ServerRegistration;
 import io.farheap.server.MemoryServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -13,7 +17,10 @@ import java.util.function.Consumer;
 /** A memory server of which cache managers know. One thread. */
 final class ManagedServer implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(ManagedServer.class.getName());
     private static final long LOOK_MILLIS = 20;
+    /** So often at most the log says how far a drain is. */
+    private static final long PROGRESS_NANOS = 5_000_000_000L;
 
     private final MemoryServer server;
     private final String address;
@@ -77,13 +84,45 @@ final class ManagedServer implements AutoCloseable {
      * @param atOnce whether nobody is left to wait for
      */
     void leave(BooleanSupplier atOnce) throws InterruptedException {
-        leavesAt = System.nanoTime() + notice.toNanos();
+        long began = System.nanoTime();
+        leavesAt = began + notice.toNanos();
         leaving = true;
         server.leave();
         registration.reportSoon();
-        while (!atOnce.getAsBoolean() && !server.regionsByCache().isEmpty() && System.nanoTime() - leavesAt < 0) {
-            Thread.sleep(LOOK_MILLIS);
+        Map<Long, Integer> held = server.regionsByCache();
+        if (!held.isEmpty()) {
+            LOG.log(
+                    INFO,
+                    "memory server " + address + " leaves within " + notice.toMillis()
+                            + " ms and waits until other servers have " + regions(held));
         }
+        long said = began;
+        while (!atOnce.getAsBoolean() && !held.isEmpty() && System.nanoTime() - leavesAt < 0) {
+            Thread.sleep(LOOK_MILLIS);
+            held = server.regionsByCache();
+            if (System.nanoTime() - said > PROGRESS_NANOS && !held.isEmpty()) {
+                said = System.nanoTime();
+                LOG.log(INFO, "memory server " + address + " leaves and still has " + regions(held));
+            }
+        }
+        sayEnd(held, atOnce.getAsBoolean(), System.nanoTime() - began);
+    }
+
+    private void sayEnd(Map<Long, Integer> held, boolean parentGone, long nanos) {
+        String ends = "memory server " + address + " ends";
+        if (held.isEmpty()) {
+            LOG.log(INFO, ends + ": no cache has a region here, after " + nanos / 1_000_000 + " ms");
+        } else if (parentGone) {
+            LOG.log(INFO, ends + " with " + regions(held) + ", since its parent process has ended");
+        } else {
+            LOG.log(WARNING, ends + " since its notice has passed, and the content of " + regions(held) + " is lost");
+        }
+    }
+
+    private static String regions(Map<Long, Integer> held) {
+        int regions = held.values().stream().mapToInt(Integer::intValue).sum();
+        return regions + (regions == 1 ? " region of " : " regions of ") + held.size()
+                + (held.size() == 1 ? " cache" : " caches");
     }
 
     @Override

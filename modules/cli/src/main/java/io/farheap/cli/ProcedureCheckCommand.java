@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -18,9 +19,12 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Say what a memory server would of a stored procedure: what it costs, or the line that is refused, and why.",
-            "Fuel: about one unit for an instruction, 4 for an access to the cache (docs/procedures.md)."
+            "Fuel: about one unit for an instruction, 4 for an access to the cache (docs/guide/procedures.md)."
         })
 final class ProcedureCheckCommand implements Callable<Integer> {
+
+    /** What each class file begins with. */
+    private static final byte[] CLASS_FILE = {(byte) 0xCA, (byte) 0xFE, (byte) 0xBA, (byte) 0xBE};
 
     @Parameters(paramLabel = "FILE", description = "a class file, as javac writes it")
     private Path file;
@@ -34,7 +38,9 @@ final class ProcedureCheckCommand implements Callable<Integer> {
             throw new IllegalArgumentException(file + ": there is no such file; compile the procedure first");
         }
         Translator.Limits limits = Translator.Limits.DEFAULT;
-        Translation procedure = Translator.translate(Files.readAllBytes(file), limits);
+        byte[] code = Files.readAllBytes(file);
+        requireClassFile(code);
+        Translation procedure = Translator.translate(code, limits);
         PrintWriter out = spec.commandLine().getOut();
         out.printf("%s: admitted, %s%n", procedure.name(), procedure.writes() ? "writes" : "reads");
         out.printf("resume points  %,d%n", procedure.resumePoints());
@@ -47,5 +53,13 @@ final class ProcedureCheckCommand implements Callable<Integer> {
         }
         out.flush();
         return 0;
+    }
+
+    private void requireClassFile(byte[] code) {
+        if (!Arrays.equals(Arrays.copyOf(code, CLASS_FILE.length), CLASS_FILE)) {
+            throw new IllegalArgumentException(file + " is not a class file"
+                    + (file.toString().endsWith(".java") ? ", but Java source" : "")
+                    + "; compile the procedure, with Farheap's jar on javac's class path, and check the .class file");
+        }
     }
 }

@@ -232,6 +232,10 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
         out.println("farheap server listening on " + address + ": " + options.regions()
                 + (options.regions() == 1 ? " region of " : " regions of ") + Sizes.format(region) + " on "
                 + server.deviceName());
+        if (options.procedures() == ServedCode.JAVA) {
+            out.println("stored procedures: clients' own classes are verified, translated and run here, on "
+                    + options.threads() + (options.threads() == 1 ? " thread" : " threads"));
+        }
         out.flush();
         if (managers.isEmpty()) {
             termination.await();

@@ -10,8 +10,9 @@ public final class SloOptions {
 
     @Option(
             names = "--read-latency",
-            paramLabel = "US",
-            description = "reads take at most so many microseconds on average")
+            paramLabel = "TIME",
+            converter = LatencyMicros.class,
+            description = "reads take at most so long on average: microseconds, or a number with a unit, such as 20us")
     private @Nullable Double readMicros;
 
     @Option(names = "--read-rate", paramLabel = "N", description = "at least so many reads a second")
@@ -19,8 +20,9 @@ public final class SloOptions {
 
     @Option(
             names = "--write-latency",
-            paramLabel = "US",
-            description = "writes take at most so many microseconds on average")
+            paramLabel = "TIME",
+            converter = LatencyMicros.class,
+            description = "writes take at most so long on average: microseconds, or a number with a unit, such as 20us")
     private @Nullable Double writeMicros;
 
     @Option(names = "--write-rate", paramLabel = "N", description = "at least so many writes a second")

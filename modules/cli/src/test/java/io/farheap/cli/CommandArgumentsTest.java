@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -76,6 +78,24 @@ class CommandArgumentsTest {
             }
         }
         assertTrue(durations > 10, durations + " options");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"20, 20", "20us, 20", "1.5ms, 1500", "800ns, 0.8", "1s, 1e6", "1e7, 1e7"})
+    void aLatencyHasAUnitOrIsInMicroseconds(String text, double micros) {
+        ParseResult parsed =
+                Main.commandLine().parseArgs("explain", "--read-latency", text).subcommand();
+        assertEquals(micros, parsed.matchedOptionValue("--read-latency", 0.0), micros * 1e-9);
+    }
+
+    @Test
+    void whatIsNoLatencyIsRefusedWithTheRemedy() {
+        StringWriter said = new StringWriter();
+        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        assertEquals(2, line.execute("explain", "--write-latency", "20min"), said::toString);
+        assertTrue(
+                said.toString().contains("'20min' is not a latency; write microseconds, or a number with ns, us, ms or s"),
+                said::toString);
     }
 
     @Test

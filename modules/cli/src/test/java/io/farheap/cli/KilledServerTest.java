@@ -92,6 +92,9 @@ class KilledServerTest {
             CacheException refused =
                     assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, buffer, 0, 8));
             assertEquals(Status.LOST, refused.status());
+            String why = refused.getMessage();
+            assertTrue(why.contains("memory server " + first.address()) && why.contains("create another"), why);
+            assertFalse(why.contains(second.address()), why);
         }
         try (CacheSession another = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
@@ -110,6 +113,12 @@ class KilledServerTest {
         first.kill();
         assertEquals(first.address(), lost.get(TestDevice.patience(20), TimeUnit.SECONDS));
         assertEquals(2, lostRegions.get());
+        try (CacheSession session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            String why = assertThrows(CacheException.class, () -> session.readBlocking(ON_FIRST, buffer, 0, 8))
+                    .getMessage();
+            assertTrue(why.contains("its content is lost: memory server " + first.address() + " ("), why);
+        }
     }
 
     @Test

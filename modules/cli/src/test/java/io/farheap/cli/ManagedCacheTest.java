@@ -18,6 +18,7 @@ import io.farheap.control.grpc.ControlClient;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.grpc.ManagerClient;
+import io.farheap.memory.ByteSize;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -269,7 +270,9 @@ class ManagedCacheTest {
             String refused = assertThrows(CacheException.class, () -> cache.reshape(13 * REGION_BYTES))
                     .getMessage();
             assertTrue(
-                    refused.contains("cannot have " + 13 * REGION_BYTES + " bytes, but " + 12 * REGION_BYTES), refused);
+                    refused.contains("cannot have " + ByteSize.text(13 * REGION_BYTES) + ", but "
+                            + ByteSize.text(12 * REGION_BYTES)),
+                    refused);
             check(session, buffer, 3);
             cache.reshape(CAPACITY);
             await(() -> client.describe(cache.id()).allocation().capacity() == CAPACITY);
@@ -316,7 +319,7 @@ class ManagedCacheTest {
         CacheException refused = assertThrows(CacheException.class, () -> create(7 * REGION_BYTES));
         assertTrue(
                 refused.getMessage()
-                        .contains("there is no room for " + 7 * REGION_BYTES + " bytes, but for one cache of "),
+                        .contains("there is no room for " + ByteSize.text(7 * REGION_BYTES) + ", but for one cache of "),
                 refused.getMessage());
         try (ManagerClient client = ManagerClient.connect(address)) {
             assertEquals(1, client.list(0, 10).size());

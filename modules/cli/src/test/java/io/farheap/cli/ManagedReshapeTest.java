@@ -245,7 +245,7 @@ class ManagedReshapeTest {
             assertEquals(0, oneSided.serverThreads());
             CacheException refused = assertThrows(CacheException.class, () -> cache.reshape(FAST));
             assertTrue(
-                    refused.getMessage().contains("cannot have " + 4 * MIB + " bytes with that objective"),
+                    refused.getMessage().contains("cannot have 4 MiB with that objective"),
                     refused.getMessage());
             assertEquals(oneSided, cache.configuration());
             assertEquals(SLOW, cache.explanation().orElseThrow().slo());

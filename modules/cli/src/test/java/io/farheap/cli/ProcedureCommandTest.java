@@ -74,6 +74,9 @@ class ProcedureCommandTest {
         assertTrue(said.contains("none.class: there is no such file"), said);
         Files.writeString(directory.resolve("text.class"), "text");
         said = run(1, directory.resolve("text.class"));
-        assertTrue(said.contains("farheap: the bytes are not a class file"), said);
+        assertTrue(said.contains("text.class is not a class file; compile the procedure"), said);
+        compile("Source", "return 0;");
+        said = run(1, directory.resolve("Source.java"));
+        assertTrue(said.contains("Source.java is not a class file, but Java source; compile the procedure"), said);
     }
 }

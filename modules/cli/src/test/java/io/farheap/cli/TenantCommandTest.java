@@ -65,6 +65,7 @@ class TenantCommandTest {
                 ServerProcess server = TestServer.start(16 * MIB, MIB, "--manager", manager.address())) {
             String address = manager.address();
             awaitServer(address);
+            eachAddressIsTakenForTheOther(address, server.address());
             assertTrue(run(0, "manager", "tenants", "--manager", address).contains("no tenants"));
             assertEquals(
                     "acme: 0 bytes of 4 MiB, 0 of 2 caches\n",
@@ -73,10 +74,10 @@ class TenantCommandTest {
                     Cache other = create(address, "", MIB)) {
                 String refused = assertThrows(CacheException.class, () -> create(address, "acme", 2 * MIB))
                         .getMessage();
-                assertTrue(refused.contains("tenant acme has 3145728 bytes and asks for 2097152 more"), refused);
+                assertTrue(refused.contains("tenant acme has 3 MiB and asks for 2 MiB more"), refused);
                 assertTrue(assertThrows(CacheException.class, () -> cache.reshape(5 * MIB))
                         .getMessage()
-                        .contains("its quota is 4194304"));
+                        .contains("its quota is 4 MiB"));
                 cache.reshape(4 * MIB);
                 assertEquals(
                         "acme: 4 MiB of 4 MiB, 1 of 2 caches\ndefault: 1 MiB, 1 cache\n",
@@ -91,6 +92,21 @@ class TenantCommandTest {
         try (ManagerProcess again = startManager()) {
             assertEquals("acme: 0 bytes, 0 of 7 caches\n", run(0, "manager", "tenants", "--manager", again.address()));
         }
+    }
+
+    /** Then the message says so, and what the address is to be given as. */
+    private static void eachAddressIsTakenForTheOther(String manager, String server) {
+        String said = run(1, "manager", "tenants", "--manager", server);
+        assertTrue(said.contains(server + " is not a cache manager: another service answers there"), said);
+        String refused = assertThrows(
+                        CacheException.class,
+                        () -> Cache.builder()
+                                .capacity(1)
+                                .servers(manager)
+                                .device(TestDevice.client())
+                                .create())
+                .getMessage();
+        assertTrue(refused.contains(manager + " is not a memory server: another service answers there"), refused);
     }
 
     @Test

@@ -164,6 +164,16 @@ class ServerProcessTest {
         }
     }
 
+    @Test
+    void aServerConfirmsThatItRunsClientsProcedures() throws Exception {
+        try (Child server = server("--procedures", "java", "--threads", "1")) {
+            address(server);
+            assertEquals(
+                    "stored procedures: clients' own classes are verified, translated and run here, on 1 thread",
+                    server.line());
+        }
+    }
+
     /** The next JDKs deny it by default. gRPC alone would hang. */
     @Test
     void aJvmThatDeniesUnsafeIsToldWhichFlagIsMissing() throws Exception {

@@ -67,6 +67,8 @@ public final class ChildJvm implements AutoCloseable {
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(Locale.ROOT),
+                // Its standard error is this process's, which reports by itself how its children fare.
+                "-D" + LogLevel.PROPERTY + "=warning",
                 TimeLimit.flag()));
         for (String name : INHERITED) {
             String value = System.getProperty(name);

@@ -195,7 +195,7 @@ final class CodeReader {
         throw refused(
                 invoke,
                 owner.replace('/', '.') + '.' + name + descriptor
-                        + " is neither a method of Call, nor the class's own, nor on the list (docs/procedures.md)");
+                        + " is neither a method of Call, nor the class's own, nor on the list (docs/guide/procedures.md)");
     }
 
     private Op returns(ReturnInstruction returns) {

@@ -1,5 +1,7 @@
 package io.farheap.manager.allocation;
 
+import io.farheap.memory.ByteSize;
+
 /** There is no room. */
 public final class NoRoomException extends Exception {
 
@@ -8,7 +10,7 @@ public final class NoRoomException extends Exception {
     private final long most;
 
     NoRoomException(long most) {
-        super("the most that servers of one region size have free is " + most + " bytes");
+        super("the most that servers of one region size have free is " + ByteSize.text(most));
         this.most = most;
     }
 

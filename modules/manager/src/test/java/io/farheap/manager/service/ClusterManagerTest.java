@@ -242,7 +242,7 @@ class ClusterManagerTest {
         reports(1, 4);
         assertTrue(refusal(Code.OUT_OF_MEMORY, () -> allocate(7, 5))
                 .getMessage()
-                .contains("there is no room for " + 5 * MIB + " bytes, but for one cache of " + 4 * MIB));
+                .contains("there is no room for 5 MiB, but for one cache of 4 MiB"));
     }
 
     @Test

@@ -393,8 +393,8 @@ class SupplyTest {
         report(2, 4, false, Map.of());
         report(3, 3, false, Map.of());
         String refused = refusal(7, 8);
-        assertTrue(refused.contains("for one cache of " + 7 * MIB), refused);
-        assertTrue(refused.contains(4 * MIB + " bytes are held back"), refused);
+        assertTrue(refused.contains("for one cache of 7 MiB"), refused);
+        assertTrue(refused.contains("4 MiB are held back"), refused);
         Allocation cache = allocate(7, 7, 0);
         attend(7);
         report(1, 4, false, Map.of());

@@ -8,6 +8,7 @@ import io.farheap.manager.service.journal.Journal;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.TenantRecord;
+import io.farheap.memory.ByteSize;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,8 +101,8 @@ public final class Tenants {
         Use use = use(tenant);
         if (quota.bytes() != Quota.UNLIMITED && more > quota.bytes() - use.bytes()) {
             throw refusal(
-                    "tenant " + tenant + " has " + use.bytes() + " bytes and asks for " + more
-                            + " more, and its quota is " + quota.bytes()
+                    "tenant " + tenant + " has " + ByteSize.text(use.bytes()) + " and asks for " + ByteSize.text(more)
+                            + " more, and its quota is " + ByteSize.text(quota.bytes())
                             + "; ask for less, close or shrink some of its caches, or raise the quota",
                     tenant);
         }

@@ -5,6 +5,7 @@ import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.CachePlacement;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
+import io.farheap.memory.ByteSize;
 import java.util.List;
 import java.util.Locale;
 
@@ -19,11 +20,11 @@ final class NoRoomMessage {
         if (refused.most() == 0 && without.isEmpty()) {
             return "no server has a free region; start one with --manager";
         }
-        text.append("there is no room for ").append(need.capacity()).append(" bytes");
+        text.append("there is no room for ").append(ByteSize.text(need.capacity()));
         if (need.candidates().equals(List.of(AllocationCandidate.ANY))) {
-            text.append(", but for one cache of ").append(refused.most());
+            text.append(", but for one cache of ").append(ByteSize.text(refused.most()));
         } else {
-            text.append(" that meets the objective, but for ").append(refused.most());
+            text.append(" that meets the objective, but for ").append(ByteSize.text(refused.most()));
         }
         return text.append(without)
                 .append("; ask for less, or start servers with --manager")
@@ -42,7 +43,7 @@ final class NoRoomMessage {
         } catch (NoRoomException e) {
             return e.most() <= refused
                     ? ""
-                    : ", or for " + e.most() + " without an objective, on servers that may leave";
+                    : ", or for " + ByteSize.text(e.most()) + " without an objective, on servers that may leave";
         }
     }
 }

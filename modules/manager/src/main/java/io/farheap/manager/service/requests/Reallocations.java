@@ -21,6 +21,7 @@ import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CachePlan;
 import io.farheap.manager.state.CacheRecord;
+import io.farheap.memory.ByteSize;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -160,7 +161,7 @@ public final class Reallocations {
                     "cache " + Caches.hex(cacheId)
                             + (cache.wanted() == 0
                                     ? " is leaving a server"
-                                    : " is becoming one of " + cache.wanted() + " bytes")
+                                    : " is becoming one of " + ByteSize.text(cache.wanted()))
                             + "; ask again in a moment");
         }
         return plan(wish);
@@ -203,13 +204,13 @@ public final class Reallocations {
 
     private static String refusal(ReallocationRequest wish, NoRoomException refused) {
         CacheRecord cache = wish.cache();
-        String which = "cache " + Caches.hex(cache.id()) + " cannot have " + wish.capacity() + " bytes";
+        String which = "cache " + Caches.hex(cache.id()) + " cannot have " + ByteSize.text(wish.capacity());
         if (wish.configures()) {
-            return which + " with that objective: of what it needs on other servers there is room for " + refused.most()
-                    + "; ask for less, or start servers with --manager";
+            return which + " with that objective: of what it needs on other servers there is room for "
+                    + ByteSize.text(refused.most()) + "; ask for less, or start servers with --manager";
         }
         long most = cache.regionBytes() * cache.count() + refused.most();
-        return which + ", but " + most + "; ask for less, or start servers with --manager";
+        return which + ", but " + ByteSize.text(most) + "; ask for less, or start servers with --manager";
     }
 
     /** Servers to start for what is asked for, where there is no room; empty where none would do. */

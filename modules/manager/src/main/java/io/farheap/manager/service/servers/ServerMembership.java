@@ -118,9 +118,25 @@ public final class ServerMembership {
 
     /** @return whether the server is other than it was */
     public boolean report(ServerReport report, long now) {
+        Servers.KnownServer before = servers.find(report.serverId());
+        ServerReport last = before == null ? null : before.report;
         boolean changed = changes(report);
         servers.report(Objects.requireNonNull(servers.find(report.serverId())), report, now);
+        if (report.leaving() && last != null && last.leaving() && !last.held().equals(report.held())) {
+            LOG.log(System.Logger.Level.INFO, "memory server " + report.address() + " leaves: " + holdings(report));
+        }
         return changed;
+    }
+
+    /** What caches have on a server, as it reports it: the rest of a sentence. */
+    private static String holdings(ServerReport report) {
+        int regions =
+                report.held().values().stream().mapToInt(Integer::intValue).sum();
+        int caches = report.held().size();
+        return caches == 0
+                ? "no cache has a region there"
+                : "it has " + regions + (regions == 1 ? " region of " : " regions of ") + caches
+                        + (caches == 1 ? " cache" : " caches");
     }
 
     private boolean changes(ServerReport report) {
@@ -139,15 +155,21 @@ public final class ServerMembership {
         if (known != null && known.record.equals(record)) {
             return false;
         }
-        if (report.leaving() && known != null && !known.record.leaving()) {
+        boolean left = known != null && known.record.leaving();
+        if (report.leaving() && known != null && !left) {
             seen(record, true);
         }
         journal.add(new StateChange.PutServer(record));
         servers.put(record);
         servers.replaces(record);
-        LOG.log(
-                System.Logger.Level.DEBUG,
-                "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
+        if (report.leaving() && !left) {
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    "memory server " + report.address() + " leaves within " + report.leavesWithinMillis() + " ms: "
+                            + holdings(report));
+        } else {
+            LOG.log(System.Logger.Level.DEBUG, "memory server " + report.address() + " is there");
+        }
         return true;
     }
 

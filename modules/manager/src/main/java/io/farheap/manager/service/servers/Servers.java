@@ -12,6 +12,7 @@ import io.farheap.manager.allocation.Stock;
 import io.farheap.manager.service.journal.Inbox;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.ServerRecord;
+import io.farheap.memory.ByteSize;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -359,7 +360,7 @@ public final class Servers {
                     return server == null ? 0 : held.getValue() * server.record.regionBytes();
                 })
                 .sum();
-        return bytes == 0 ? "" : "; " + bytes + " bytes are held back for servers that leave (--spares)";
+        return bytes == 0 ? "" : "; " + ByteSize.text(bytes) + " are held back for servers that leave (--spares)";
     }
 
     public Map<Long, Integer> heldBack() {

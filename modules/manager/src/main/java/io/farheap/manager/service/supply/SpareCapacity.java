@@ -5,6 +5,7 @@ import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
+import io.farheap.memory.ByteSize;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -163,8 +164,8 @@ public final class SpareCapacity {
                     said = true;
                     LOG.log(
                             System.Logger.Level.WARNING,
-                            "of " + count + " spare servers' room " + regions + " regions of " + size
-                                    + " bytes are missing, and no server can be started for them");
+                            "of " + count + " spare servers' room " + regions + " regions of " + ByteSize.text(size)
+                                    + " are missing, and no server can be started for them");
                 }
                 fleet.watch(fleet.menu().stream()
                         .filter(lot -> !lot.spot() && lot.regionBytes() == size)

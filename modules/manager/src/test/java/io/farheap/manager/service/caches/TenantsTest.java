@@ -115,8 +115,8 @@ class TenantsTest {
         quota("acme", 4 * MIB, 2);
         allocate(7, "acme", 3 * MIB);
         assertEquals(
-                "tenant acme has 3145728 bytes and asks for 1048577 more, and its quota is 4194304; ask for less, close"
-                        + " or shrink some of its caches, or raise the quota with 'farheap manager tenant acme'",
+                "tenant acme has 3 MiB and asks for 1.0 MiB (1048577 bytes) more, and its quota is 4 MiB; ask for less,"
+                        + " close or shrink some of its caches, or raise the quota with 'farheap manager tenant acme'",
                 refusal(Code.OUT_OF_MEMORY, () -> allocate(8, "acme", MIB + 1)));
         allocate(8, "acme", MIB / 2);
         assertEquals(
@@ -167,7 +167,7 @@ class TenantsTest {
         quota("acme", 6 * MIB, 9);
         allocate(7, "acme", 3 * MIB);
         assertTrue(refusal(Code.OUT_OF_MEMORY, () -> cluster.reallocate(7, 7 * MIB))
-                .contains("has 3145728 bytes and asks for 4194304 more"));
+                .contains("has 3 MiB and asks for 4 MiB more"));
         Allocation growing = cluster.reallocate(7, 6 * MIB);
         assertUse("acme", 6 * MIB, 1);
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, "acme", 1));
@@ -196,7 +196,7 @@ class TenantsTest {
         cluster.reallocate(7, MIB + 20);
         List<RegionShare> shares = List.of(new RegionShare("host1:1", 2));
         assertTrue(refusal(Code.OUT_OF_MEMORY, () -> cluster.moved(7, first.generation(), MIB + 21, shares))
-                .contains("asks for 11 more"));
+                .contains("asks for 11 bytes more"));
         cluster.moved(7, first.generation(), MIB + 20, shares);
         assertUse("acme", 2 * MIB, 2);
     }
