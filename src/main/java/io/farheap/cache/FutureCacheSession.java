@@ -229,7 +229,9 @@ public final class FutureCacheSession implements AutoCloseable {
         Thread.interrupted();
         if (session.pending() > 0 || session.core().pending.owes() || !deferred.isEmpty()) {
             session.awaitProgress(MOST_STEP_NANOS);
-        } else if (submitted.isEmpty() && !submitted.closing() && session.core().pending.unsettled()) {
+        } else if (submitted.isEmpty()
+                && !submitted.closing()
+                && session.core().pending.unsettled()) {
             LockSupport.parkNanos(this, UNSETTLED_NANOS);
         } else if (submitted.isEmpty() && !submitted.closing()) {
             LockSupport.park(this);

@@ -73,7 +73,8 @@ abstract sealed class FutureRequest {
             if (status == Status.OK) {
                 future.complete(null);
             } else {
-                future.completeExceptionally(session.core().blocking.failure(write, address, segment.byteSize(), status));
+                future.completeExceptionally(
+                        session.core().blocking.failure(write, address, segment.byteSize(), status));
             }
         }
 

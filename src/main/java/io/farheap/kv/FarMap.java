@@ -210,9 +210,8 @@ public final class FarMap implements AutoCloseable {
         long share = Math.multiplyExact(space.shape().regionBytes(), of);
         long most = (long) (space.shape().mostRegions() - space.regions()) / of * share;
         if (bytes < 1 || bytes > most) {
-            throw new IllegalArgumentException(
-                    "a map that grows by " + ByteSize.text(bytes) + "; this one grows by 1 byte to "
-                            + ByteSize.text(most));
+            throw new IllegalArgumentException("a map that grows by " + ByteSize.text(bytes)
+                    + "; this one grows by 1 byte to " + ByteSize.text(most));
         }
         return Math.toIntExact(Math.ceilDiv(bytes, share));
     }

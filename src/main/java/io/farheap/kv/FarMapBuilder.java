@@ -215,8 +215,9 @@ public final class FarMapBuilder {
     private int regionsOfEach(long regionBytes, int of) {
         long most = (long) (SpaceShape.mostRegions(regionBytes) / of) * of * regionBytes;
         if (memory < 1 || memory > most) {
-            throw new IllegalArgumentException("a map of " + ByteSize.text(memory) + " on " + of + " servers with regions of "
-                    + ByteSize.text(regionBytes) + "; it has 1 byte to " + ByteSize.text(most));
+            throw new IllegalArgumentException(
+                    "a map of " + ByteSize.text(memory) + " on " + of + " servers with regions of "
+                            + ByteSize.text(regionBytes) + "; it has 1 byte to " + ByteSize.text(most));
         }
         return Math.toIntExact(Math.ceilDiv(memory, regionBytes * of));
     }

@@ -378,16 +378,8 @@ public final class RemoteQueue extends OwnedQueue {
 
         @Override
         public ServerConnection open(RemoteServer server) {
-            return numbers.connect(
-                    number -> claimed(() -> ended.forget(number)),
-                    number -> LeasedServer.of(server)
-                            .connect(
-                                    device.domain(),
-                                    completionQueue,
-                                    number,
-                                    options.depth(),
-                                    options.inlineBytes(),
-                                    1));
+            return numbers.connect(number -> claimed(() -> ended.forget(number)), number -> LeasedServer.of(server)
+                    .connect(device.domain(), completionQueue, number, options.depth(), options.inlineBytes(), 1));
         }
 
         @Override

@@ -104,7 +104,8 @@ class AfterAThrowTest {
             AsymmetricFence.heavy();
         };
         try {
-            Fields.field(session.core().admission.gate(), "heavyFence").set(session.core().admission.gate(), fence);
+            Fields.field(session.core().admission.gate(), "heavyFence")
+                    .set(session.core().admission.gate(), fence);
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }

@@ -163,8 +163,12 @@ class FailedMigrationTest {
         QueueCompletions completions = Fields.get(queue, "completions", QueueCompletions.class);
         assertTrue(completions.draining());
 
-        session.core().participant.disconnect(((RegionCache) cache).table().get(0).copy().server());
-        session.core().participant.connect(((RegionCache) cache).table().get(0).copy().server());
+        session.core()
+                .participant
+                .disconnect(((RegionCache) cache).table().get(0).copy().server());
+        session.core()
+                .participant
+                .connect(((RegionCache) cache).table().get(0).copy().server());
         assertFalse(completions.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }

@@ -359,8 +359,7 @@ class FailureTest {
     private static void failConnection(SessionCore session, int server) throws ReflectiveOperationException {
         RequestPath path = Fields.get(session.admission, "path", RequestPath.class);
         if (path instanceof HandoverPath) {
-            failConnection(
-                    Fields.get(Fields.get(path, "thread", Object.class), "worker", SessionCore.class), server);
+            failConnection(Fields.get(Fields.get(path, "thread", Object.class), "worker", SessionCore.class), server);
             return;
         }
         session.admission.gate().claim();
@@ -379,12 +378,12 @@ class FailureTest {
     /** Returns when the client thread, where there is one, has taken so many requests. */
     private static void awaitTaken(CacheSession session, int requests) throws ReflectiveOperationException {
         if (Fields.get(session.core().admission, "path", RequestPath.class) instanceof HandoverPath handed) {
-            SessionCore worker =
-                    Fields.get(Fields.get(handed, "thread", Object.class), "worker", SessionCore.class);
+            SessionCore worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", SessionCore.class);
             for (int taken = 0; taken < requests; Thread.yield()) {
                 worker.admission.gate().claim();
                 try {
-                    taken = Fields.get(worker.admission, "path", RequestPath.class).pending();
+                    taken = Fields.get(worker.admission, "path", RequestPath.class)
+                            .pending();
                 } finally {
                     worker.admission.gate().unclaim();
                 }

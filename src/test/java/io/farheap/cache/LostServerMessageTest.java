@@ -45,8 +45,7 @@ class LostServerMessageTest {
 
     @Test
     void logAndExceptionNameTheServerAndTheRemedy() throws Exception {
-        ServerOptions options =
-                new ServerOptions(REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "test");
+        ServerOptions options = new ServerOptions(REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "test");
         try (MemoryServer server = MemoryServer.start(options, "127.0.0.1:0")) {
             String address = server.address();
             try (Cache cache = Cache.builder()
@@ -61,8 +60,7 @@ class LostServerMessageTest {
                 server.close();
                 String said = String.valueOf(logged.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
                 assertTrue(
-                        said.startsWith(
-                                "cache alone has lost 1 of its 1 regions with memory server " + address + " ("),
+                        said.startsWith("cache alone has lost 1 of its 1 regions with memory server " + address + " ("),
                         said);
                 assertTrue(said.contains("create another"), said);
                 CacheException refused =

@@ -85,8 +85,7 @@ class RegionHeatTest {
                 Cache cache = create(cluster, Configurations.DIRECT);
                 CacheSession session = cache.openSession()) {
             assertEquals(
-                    ALL,
-                    RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core().pending::sample));
+                    ALL, RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core().pending::sample));
         }
     }
 }

@@ -39,7 +39,8 @@ class ContentsTest {
     @Test
     void everyPageBeginsWithItsTitle() throws IOException {
         List<String> untitled = Page.all().stream()
-                .filter(page -> page.lines().isEmpty() || !page.lines().getFirst().startsWith("# "))
+                .filter(page ->
+                        page.lines().isEmpty() || !page.lines().getFirst().startsWith("# "))
                 .map(page -> page.path().toString())
                 .toList();
         assertEquals(List.of(), untitled);

@@ -69,8 +69,8 @@ class JavaBlocksTest {
         }
         assertTrue(arguments.size() - options > 10, arguments.size() - options + " blocks of Java");
         ByteArrayOutputStream messages = new ByteArrayOutputStream();
-        int result = ToolProvider.getSystemJavaCompiler()
-                .run(null, messages, messages, arguments.toArray(String[]::new));
+        int result =
+                ToolProvider.getSystemJavaCompiler().run(null, messages, messages, arguments.toArray(String[]::new));
         assertEquals(0, result, messages.toString(StandardCharsets.UTF_8));
     }
 
@@ -85,14 +85,14 @@ class JavaBlocksTest {
             source = "package " + pack + "; " + code;
         } else {
             StringBuilder imports = new StringBuilder(USUAL);
-            IMPORT.matcher(code).results().forEach(each -> imports.append(each.group()).append('\n'));
+            IMPORT.matcher(code).results().forEach(each -> imports.append(each.group())
+                    .append('\n'));
             source = "package io.farheap.docs;\n" + imports + "abstract class " + pack + name
                     + " extends Fragment {\nvoid run() throws Exception {\n"
                     + IMPORT.matcher(code).replaceAll("") + "}\n}\n";
             name = pack + name;
         }
-        Path folder = Files.createDirectories(
-                directory.resolve(block.page() + "." + block.first()));
+        Path folder = Files.createDirectories(directory.resolve(block.page() + "." + block.first()));
         return Files.writeString(folder.resolve(name + ".java"), source);
     }
 }

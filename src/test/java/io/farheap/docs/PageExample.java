@@ -29,15 +29,15 @@ public final class PageExample implements AutoCloseable {
      * @param classes each declared by one block; the first has the method {@code main}
      */
     public PageExample(String page, Path directory, String... classes) throws Exception {
-        List<String> arguments = new ArrayList<>(List.of(
-                "-proc:none", "-d", directory.toString(), "-cp", System.getProperty("java.class.path")));
+        List<String> arguments = new ArrayList<>(
+                List.of("-proc:none", "-d", directory.toString(), "-cp", System.getProperty("java.class.path")));
         for (String each : classes) {
             arguments.add(Files.writeString(directory.resolve(each + ".java"), source(page, each))
                     .toString());
         }
         ByteArrayOutputStream messages = new ByteArrayOutputStream();
-        int result = ToolProvider.getSystemJavaCompiler()
-                .run(null, messages, messages, arguments.toArray(String[]::new));
+        int result =
+                ToolProvider.getSystemJavaCompiler().run(null, messages, messages, arguments.toArray(String[]::new));
         assertEquals(0, result, messages.toString(StandardCharsets.UTF_8));
         loader = new URLClassLoader(new URL[] {directory.toUri().toURL()}, PageExample.class.getClassLoader());
         name = classes[0];

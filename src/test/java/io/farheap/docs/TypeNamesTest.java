@@ -30,8 +30,7 @@ class TypeNamesTest {
     private static final Pattern NAME =
             Pattern.compile("(?<![\\w./@$:+-])([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)(?:[.#]([A-Za-z_]\\w*))?");
 
-    private static final Pattern DECLARED =
-            Pattern.compile("\\b(?:class|interface|record|enum)\\s+([A-Z]\\w*)");
+    private static final Pattern DECLARED = Pattern.compile("\\b(?:class|interface|record|enum)\\s+([A-Z]\\w*)");
     /** Old names of types. */
     private static final Path NAMES = Path.of("docs/contribute/names.md");
 
@@ -77,8 +76,8 @@ class TypeNamesTest {
                     .forEach(block -> declare(block.text()));
         }
         assertTrue(SOURCES.size() > 1_500, SOURCES.size() + " types");
-        try (Stream<Path> classes = Files.walk(
-                FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base/java"))) {
+        try (Stream<Path> classes =
+                Files.walk(FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base/java"))) {
             classes.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".class"))
                     .map(name -> name.substring(0, name.length() - ".class".length()))
@@ -103,8 +102,7 @@ class TypeNamesTest {
         for (Page page : Page.all()) {
             if (!page.path().equals(NAMES)) {
                 for (Page.Line span : page.spans()) {
-                    for (MatchResult name :
-                            NAME.matcher(span.text()).results().toList()) {
+                    for (MatchResult name : NAME.matcher(span.text()).results().toList()) {
                         names++;
                         if (!exists(name.group(1), name.group(2))) {
                             unknown.add(span.page() + ":" + span.number() + ": " + name.group());
@@ -123,6 +121,7 @@ class TypeNamesTest {
             return sources != null || JDK.contains(type) || OUTSIDE.contains(type);
         }
         Pattern word = Pattern.compile("\\b" + member + "\\b");
-        return JDK.contains(type) || sources.stream().anyMatch(source -> word.matcher(source).find());
+        return JDK.contains(type)
+                || sources.stream().anyMatch(source -> word.matcher(source).find());
     }
 }

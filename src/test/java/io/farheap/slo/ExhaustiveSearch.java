@@ -3,8 +3,8 @@ package io.farheap.slo;
 import java.util.Optional;
 
 /**
- * Looks at every configuration in the order of {@link Configuration#CHEAPEST_FIRST}: slow, and right by its
- * simplicity. The other searches' oracle.
+ * Looks at every configuration in the order of {@link Configuration#CHEAPEST_FIRST}: slow, and right by its simplicity.
+ * The other searches' oracle.
  */
 public final class ExhaustiveSearch implements Search {
 

@@ -133,9 +133,9 @@ public final class RegionPlacement {
 
     static void checkRegionSize(RemoteServer server, long regionBytes) {
         if (server.description().regionBytes() != regionBytes) {
-            throw new CacheException(
-                    server + " has regions of " + ByteSize.text(server.description().regionBytes()) + ", the cache of "
-                            + ByteSize.text(regionBytes) + "; start its servers with one --region");
+            throw new CacheException(server + " has regions of "
+                    + ByteSize.text(server.description().regionBytes()) + ", the cache of " + ByteSize.text(regionBytes)
+                    + "; start its servers with one --region");
         }
     }
 }

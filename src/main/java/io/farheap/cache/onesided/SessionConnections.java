@@ -50,9 +50,8 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
 
     @Override
     public ServerConnection open(RemoteServer server) {
-        return numbers.connect(
-                this::forget,
-                number -> LeasedServer.of(server).connect(
+        return numbers.connect(this::forget, number -> LeasedServer.of(server)
+                .connect(
                         domain,
                         completions,
                         number,

@@ -124,8 +124,7 @@ public final class SessionOpener {
     public SessionCore openInternal(CachePaths paths) {
         DataPaths through = paths.now();
         through.reconnect();
-        SessionCore session =
-                new SessionCore(cache, new AddressLimit(table.size() * table.regionBytes()), null, true);
+        SessionCore session = new SessionCore(cache, new AddressLimit(table.size() * table.regionBytes()), null, true);
         return begin(session, through.open(session, null));
     }
 

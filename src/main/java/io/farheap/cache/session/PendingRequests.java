@@ -57,8 +57,7 @@ public final class PendingRequests {
     public boolean uses(RequestBuffer buffer) {
         return admission
                 .gate()
-                .asked(() ->
-                        admission.path().uses(buffer) || admission.calls().uses(buffer));
+                .asked(() -> admission.path().uses(buffer) || admission.calls().uses(buffer));
     }
 
     /** Whether one goes beyond an address of the cache. */

@@ -66,9 +66,6 @@ public final class SessionCore {
     private SessionCalls makeCalls() {
         admission.expectCalls();
         return new SessionCalls(
-                cache.calls(),
-                new CallAccesses(admission.calls(), admission::path),
-                admission.gate(),
-                sleeper::wake);
+                cache.calls(), new CallAccesses(admission.calls(), admission::path), admission.gate(), sleeper::wake);
     }
 }

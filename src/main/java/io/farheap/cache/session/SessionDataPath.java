@@ -123,8 +123,8 @@ public final class SessionDataPath {
     }
 
     /**
-     * Closes the last, and then what else the session has, once; returns when that is done. The owner's next request
-     * is refused.
+     * Closes the last, and then what else the session has, once; returns when that is done. The owner's next request is
+     * refused.
      */
     void close(AutoCloseable others) {
         replacing.lock();

@@ -123,7 +123,8 @@ public final class SessionProgress {
                 }
                 sleeper.watch(dataPath.channel());
                 sleeping = admission.path();
-                patience = least(most, least(sleeping.listen(), admission.calls().listen()));
+                patience =
+                        least(most, least(sleeping.listen(), admission.calls().listen()));
                 // What completed before raises no event.
                 if (progress() > 0) {
                     return;

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * A session's thread while it sleeps, and all that wakes it: other threads and, from its first sleep on, the events of
  * its completion channel. The channel is watched inside the session's gate, or with it claimed.
  *
- * <p><b>Sleep.</b> The owner stores that it sleeps, and then looks for the last time; a thread that has something for it
- * makes that visible first, and then loads whether the owner sleeps. So one of the two sees the other.
+ * <p><b>Sleep.</b> The owner stores that it sleeps, and then looks for the last time; a thread that has something for
+ * it makes that visible first, and then loads whether the owner sleeps. So one of the two sees the other.
  */
 public final class SessionSleeper {
 

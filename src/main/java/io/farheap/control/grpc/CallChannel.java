@@ -174,7 +174,8 @@ public final class CallChannel implements AutoCloseable {
                         "the call of " + peer + " was abandoned: " + (abandoned ? "this client is closed" : reason);
                     default -> {
                         channel.heard();
-                        yield isOther(e.getStatus()) ? address + " is not a " + what + ": " + OTHER_REMEDY
+                        yield isOther(e.getStatus())
+                                ? address + " is not a " + what + ": " + OTHER_REMEDY
                                 : peer + ": " + reason;
                     }
                 };

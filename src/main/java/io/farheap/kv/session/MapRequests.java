@@ -141,8 +141,7 @@ public final class MapRequests implements AutoCloseable {
                 clock,
                 counts,
                 number);
-        pipeline =
-                new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
+        pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
         keeper.serve(mailbox, this::held, this::oldestEra);
         tally.opened(counts, queue::posted);
     }

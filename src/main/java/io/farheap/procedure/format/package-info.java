@@ -1,6 +1,5 @@
 /**
- * Calls of procedures as they travel over message rings, for both ends:
- * {@link io.farheap.procedure.format.CallFormat}.
+ * Calls of procedures as they travel over message rings, for both ends: {@link io.farheap.procedure.format.CallFormat}.
  */
 @NullMarked
 package io.farheap.procedure.format;

@@ -143,7 +143,9 @@ public final class PacedPull implements AutoCloseable {
             List<Integer> numbers = List.copyOf(splits.keySet());
             List<RemoteRegion> regions = List.copyOf(splits.values());
             Ticket[] tickets = new Ticket[regions.size()];
-            ParallelCalls.run(tickets.length, i -> tickets[i] = LeasedServer.of(servers.get(i)).export(regions.get(i)));
+            ParallelCalls.run(
+                    tickets.length,
+                    i -> tickets[i] = LeasedServer.of(servers.get(i)).export(regions.get(i)));
             List<RebuildPlan.Source> sources = new ArrayList<>();
             for (int i = 0; i < tickets.length; i++) {
                 sources.add(

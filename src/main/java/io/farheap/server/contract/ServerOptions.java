@@ -56,9 +56,9 @@ public record ServerOptions(
                     + "; it must be a multiple of the region size, " + ByteSize.text(regionBytes) + ", and not 0");
         }
         if (memoryBytes / regionBytes > MAX_REGIONS) {
-            throw new IllegalArgumentException(
-                    "memory of " + ByteSize.text(memoryBytes) + " is " + memoryBytes / regionBytes + " regions of "
-                            + ByteSize.text(regionBytes) + "; at most " + MAX_REGIONS + " are allowed, so choose larger regions");
+            throw new IllegalArgumentException("memory of " + ByteSize.text(memoryBytes) + " is "
+                    + memoryBytes / regionBytes + " regions of " + ByteSize.text(regionBytes) + "; at most "
+                    + MAX_REGIONS + " are allowed, so choose larger regions");
         }
         if (leaseNanos < MIN_LEASE_MILLIS * 1_000_000 || leaseNanos > MAX_LEASE_MILLIS * 1_000_000) {
             throw new IllegalArgumentException(

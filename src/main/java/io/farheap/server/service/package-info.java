@@ -1,6 +1,6 @@
 /**
- * What runs in a memory server's process beside the server: services, and their work on server threads. The library
- * has two, for maps and for stored procedures. It stands on {@code contract}; begin with
+ * What runs in a memory server's process beside the server: services, and their work on server threads. The library has
+ * two, for maps and for stored procedures. It stands on {@code contract}; begin with
  * {@link io.farheap.server.service.ServerService}.
  */
 @NullMarked

@@ -121,7 +121,9 @@ final class ManagedServer implements AutoCloseable {
 
     private static String regions(Map<Long, Integer> held) {
         int regions = held.values().stream().mapToInt(Integer::intValue).sum();
-        return regions + (regions == 1 ? " region of " : " regions of ") + held.size()
+        return regions
+                + (regions == 1 ? " region of " : " regions of ")
+                + held.size()
                 + (held.size() == 1 ? " cache" : " caches");
     }
 

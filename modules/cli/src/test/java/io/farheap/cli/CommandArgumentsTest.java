@@ -94,7 +94,8 @@ class CommandArgumentsTest {
         CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
         assertEquals(2, line.execute("explain", "--write-latency", "20min"), said::toString);
         assertTrue(
-                said.toString().contains("'20min' is not a latency; write microseconds, or a number with ns, us, ms or s"),
+                said.toString()
+                        .contains("'20min' is not a latency; write microseconds, or a number with ns, us, ms or s"),
                 said::toString);
     }
 

@@ -90,8 +90,7 @@ class DrainMessagesTest {
                 .create()) {
             second = server(freeAddress());
             awaitServers(2);
-            assertEquals(
-                    0, Main.commandLine().execute("manager", "drain", firstAddress, "--manager", managerAddress));
+            assertEquals(0, Main.commandLine().execute("manager", "drain", firstAddress, "--manager", managerAddress));
             String server = "memory server " + firstAddress;
             first.awaitLine(server + " leaves within 30000 ms and waits until other servers have 1 region of 1 cache");
             first.awaitLine(server + " ends: no cache has a region here, after ");

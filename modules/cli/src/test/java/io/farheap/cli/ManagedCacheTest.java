@@ -319,7 +319,8 @@ class ManagedCacheTest {
         CacheException refused = assertThrows(CacheException.class, () -> create(7 * REGION_BYTES));
         assertTrue(
                 refused.getMessage()
-                        .contains("there is no room for " + ByteSize.text(7 * REGION_BYTES) + ", but for one cache of "),
+                        .contains(
+                                "there is no room for " + ByteSize.text(7 * REGION_BYTES) + ", but for one cache of "),
                 refused.getMessage());
         try (ManagerClient client = ManagerClient.connect(address)) {
             assertEquals(1, client.list(0, 10).size());

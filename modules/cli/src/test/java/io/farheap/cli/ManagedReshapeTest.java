@@ -244,9 +244,7 @@ class ManagedReshapeTest {
             CacheConfiguration oneSided = cache.configuration();
             assertEquals(0, oneSided.serverThreads());
             CacheException refused = assertThrows(CacheException.class, () -> cache.reshape(FAST));
-            assertTrue(
-                    refused.getMessage().contains("cannot have 4 MiB with that objective"),
-                    refused.getMessage());
+            assertTrue(refused.getMessage().contains("cannot have 4 MiB with that objective"), refused.getMessage());
             assertEquals(oneSided, cache.configuration());
             assertEquals(SLOW, cache.explanation().orElseThrow().slo());
 

@@ -98,13 +98,11 @@ class TenantCommandTest {
     private static void eachAddressIsTakenForTheOther(String manager, String server) {
         String said = run(1, "manager", "tenants", "--manager", server);
         assertTrue(said.contains(server + " is not a cache manager: another service answers there"), said);
-        String refused = assertThrows(
-                        CacheException.class,
-                        () -> Cache.builder()
-                                .capacity(1)
-                                .servers(manager)
-                                .device(TestDevice.client())
-                                .create())
+        String refused = assertThrows(CacheException.class, () -> Cache.builder()
+                        .capacity(1)
+                        .servers(manager)
+                        .device(TestDevice.client())
+                        .create())
                 .getMessage();
         assertTrue(refused.contains(manager + " is not a memory server: another service answers there"), refused);
     }

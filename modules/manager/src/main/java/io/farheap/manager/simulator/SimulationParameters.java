@@ -2,8 +2,8 @@ package io.farheap.manager.simulator;
 
 /**
  * What the simulated market is like. The paper's traces are not public, so these numbers are fitted by hand to the
- * quantiles it prints (Redy, section 2.1, figures 1 and 2): none of them is observed. docs/design/simulation.md says how
- * they were found.
+ * quantiles it prints (Redy, section 2.1, figures 1 and 2): none of them is observed. docs/design/simulation.md says
+ * how they were found.
  */
 final class SimulationParameters {
 
