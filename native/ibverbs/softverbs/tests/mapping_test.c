@@ -21,15 +21,6 @@ const char *softverbs_describe(void);
 static _Atomic size_t slow_length;
 static _Atomic bool slow_begun, slow_goes_on;
 
-static void *(*real_mmap)(void *, size_t, int, int, int, off_t);
-static int (*real_madvise)(void *, size_t, int);
-
-__attribute__((constructor)) static void find_real(void)
-{
-	*(void **)&real_mmap = dlsym(RTLD_NEXT, "mmap");
-	*(void **)&real_madvise = dlsym(RTLD_NEXT, "madvise");
-}
-
 static void populating(size_t length)
 {
 	if (length != atomic_load(&slow_length))
@@ -39,19 +30,29 @@ static void populating(size_t length)
 		usleep(100);
 }
 
+/* This sanitizer needs the mmap that it has. */
+#if !defined(__SANITIZE_THREAD__)
+static void *(*real_mmap)(void *, size_t, int, int, int, off_t);
+
 void *mmap(void *at, size_t length, int protection, int flags, int fd, off_t offset)
 {
 	if (!real_mmap)
-		find_real();
+		*(void **)&real_mmap = dlsym(RTLD_NEXT, "mmap");
 	if (flags & MAP_POPULATE)
 		populating(length);
 	return real_mmap(at, length, protection, flags, fd, offset);
 }
+#endif
+
+static int (*real_madvise)(void *, size_t, int);
+
+__attribute__((constructor)) static void find_madvise(void)
+{
+	*(void **)&real_madvise = dlsym(RTLD_NEXT, "madvise");
+}
 
 int madvise(void *at, size_t length, int advice)
 {
-	if (!real_madvise)
-		find_real();
 	if (advice == MADV_POPULATE_READ)
 		populating(length);
 	return real_madvise(at, length, advice);
