@@ -1,7 +1,7 @@
 /*
  * The helper thread: one per process, started when its first QP becomes ready to receive, asleep in epoll until
  * something happens that no program's thread can be relied on to notice: a peer came or died, a peer's request put one
- * of our QPs into error, a region of a peer is gone, or sends wait (then it looks again every millisecond, and sooner
+ * of our QPs into error, regions of a peer are gone, or sends wait (then it looks again every millisecond, and sooner
  * when it is woken).
  */
 #include "base/clock.h"

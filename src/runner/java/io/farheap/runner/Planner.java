@@ -200,7 +200,7 @@ final class Planner {
     Item nativeThreads() {
         String[] some = effort == Effort.FULL
                 ? new String[] {"--exclude-regex", "stock_program"}
-                : new String[] {"-R", "^(promise|lock|waiting|helper|death|descriptors)_test"};
+                : new String[] {"-R", "^(promise|lock|waiting|helper|death|descriptors|mapping)_test"};
         return ctest("threads", "target/native-threads", "native build: threads", 100, some);
     }
 
