@@ -45,6 +45,7 @@ class TypeNamesTest {
             "LimitMEMLOCK",
             "MemAvailable",
             "MemLimit",
+            "MemoryMax",
             // Other names, in messages that pages quote.
             "Farheap",
             "GiB",
