@@ -11,7 +11,6 @@ import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.paths.DataPaths;
 import io.farheap.cache.session.DataPath;
 import io.farheap.cache.session.SessionCore;
-import io.farheap.cache.session.SessionHost;
 import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
@@ -271,7 +270,7 @@ final class CodedCache extends Cache {
         }
     }
 
-    private final class CodedCacheHost implements SessionHost, DataPaths.DataPathHost {
+    private final class CodedCacheHost implements SessionCore.Owner, DataPaths.DataPathHost {
 
         @Override
         public CallHost calls() {

@@ -21,7 +21,6 @@ import io.farheap.cache.paths.DataPaths;
 import io.farheap.cache.paths.SessionOpener;
 import io.farheap.cache.session.DataPath;
 import io.farheap.cache.session.SessionCore;
-import io.farheap.cache.session.SessionHost;
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
@@ -340,7 +339,7 @@ final class RegionCache extends Cache {
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
     private final class RegionCacheHost
-            implements SessionHost,
+            implements SessionCore.Owner,
                     DataPaths.DataPathHost,
                     CacheReshaper.ReshapeHost,
                     Relocation.RelocationHost,

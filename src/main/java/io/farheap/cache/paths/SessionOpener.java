@@ -3,7 +3,6 @@ package io.farheap.cache.paths;
 import io.farheap.cache.move.CacheServers;
 import io.farheap.cache.session.DataPath;
 import io.farheap.cache.session.SessionCore;
-import io.farheap.cache.session.SessionHost;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.region.AddressLimit;
 import io.farheap.migration.region.RegionTable;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionOpener {
 
-    private final SessionHost cache;
+    private final SessionCore.Owner cache;
     private final OpenDevice device;
     private final RegionTable table;
     private final List<SessionCore> sessions;
@@ -34,7 +33,7 @@ public final class SessionOpener {
      * @param checkOpen throws where the cache is deleted
      */
     public SessionOpener(
-            SessionHost cache,
+            SessionCore.Owner cache,
             OpenDevice device,
             RegionTable table,
             List<SessionCore> sessions,

@@ -40,14 +40,24 @@ public final class SessionCore {
      */
     public final boolean worker;
 
-    private final SessionHost cache;
+    private final Owner cache;
+
+    /** The cache, as its sessions know it, with the methods that end them. */
+    public interface Owner extends SessionHost {
+
+        /** Ends a session. */
+        void close(SessionCore session);
+
+        /** Fails all connections of a session. */
+        void loseAll(SessionCore session);
+    }
 
     /**
      * It has yet to be given a {@linkplain SessionDataPath#use data path}, before another thread knows of it.
      *
      * @param capacity bytes up to which it may read and write, now
      */
-    public SessionCore(SessionHost cache, AddressLimit capacity, @Nullable OperationLatency latency, boolean worker) {
+    public SessionCore(Owner cache, AddressLimit capacity, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
         this.latency = latency;
         this.worker = worker;
@@ -60,12 +70,38 @@ public final class SessionCore {
         calls = new CallRequests(admission);
         blocking = new BlockingRequests(admission, requests, calls, progress, pending, cache);
         participant = new SessionParticipant(admission, dataPath, sleeper, progress);
-        lifeCycle = new SessionLifeCycle(cache, this);
+        lifeCycle = new SessionLifeCycle(new End(), admission, dataPath, progress, pending);
     }
 
     private SessionCalls makeCalls() {
         admission.expectCalls();
         return new SessionCalls(
                 cache.calls(), new CallAccesses(admission.calls(), admission::path), admission.gate(), sleeper::wake);
+    }
+
+    /** What the end of this session asks of the cache. */
+    private final class End implements SessionLifeCycle.Host {
+
+        @Override
+        public void refuseInCallback() {
+            cache.refuseInCallback();
+        }
+
+        @Override
+        public void close() {
+            cache.close(SessionCore.this);
+        }
+
+        @Override
+        public void loseAll() {
+            cache.loseAll(SessionCore.this);
+        }
+
+        @Override
+        public void forgetLatency() {
+            if (latency != null) {
+                cache.latency().remove(latency);
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.remote.device.CompletionEvents;
 import org.jspecify.annotations.Nullable;
 
-/** The cache, as its sessions know it, with what ends them; also their buffers' owner. */
+/** The cache, as its sessions know it; also their buffers' owner. */
 public interface SessionHost extends RequestBuffer.Owner {
 
     LatencyTracker latency();
@@ -24,12 +24,6 @@ public interface SessionHost extends RequestBuffer.Owner {
 
     /** Throws where the calling thread is in a callback of one of the cache's sessions. */
     void refuseInCallback();
-
-    /** Ends a session. */
-    void close(SessionCore session);
-
-    /** Fails all connections of a session. */
-    void loseAll(SessionCore session);
 
     /**
      * Why requests to a range end with {@link io.farheap.cache.contract.Status#LOST}, with the servers and what the

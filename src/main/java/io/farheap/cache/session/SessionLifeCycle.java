@@ -11,18 +11,44 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionLifeCycle {
 
-    private final SessionHost cache;
-    private final SessionCore session;
+    /** The session, in its cache. Any thread. */
+    interface Host {
 
-    SessionLifeCycle(SessionHost cache, SessionCore session) {
-        this.cache = cache;
-        this.session = session;
+        /** Throws if the calling thread is in a callback of one of the cache's sessions. */
+        void refuseInCallback();
+
+        /** The cache ends the session. */
+        void close();
+
+        /** All connections of the session fail. */
+        void loseAll();
+
+        /** The session's latencies are recorded no longer. */
+        void forgetLatency();
+    }
+
+    private final Host host;
+    private final SessionAdmission admission;
+    private final SessionDataPath dataPath;
+    private final SessionProgress progress;
+    private final PendingRequests pending;
+
+    SessionLifeCycle(
+            Host host,
+            SessionAdmission admission,
+            SessionDataPath dataPath,
+            SessionProgress progress,
+            PendingRequests pending) {
+        this.host = host;
+        this.admission = admission;
+        this.dataPath = dataPath;
+        this.progress = progress;
+        this.pending = pending;
     }
 
     /** As {@link io.farheap.cache.CacheSession#close}. The owner. */
     public void close() {
-        cache.refuseInCallback();
-        SessionAdmission admission = session.admission;
+        host.refuseInCallback();
         if (admission.gate().asked(admission::closed)) {
             return;
         }
@@ -35,9 +61,9 @@ public final class SessionLifeCycle {
             } catch (RuntimeException e) {
                 thrown = e;
             }
-            while (session.pending.count() > 0) {
+            while (pending.count() > 0) {
                 try {
-                    session.progress.awaitProgress();
+                    progress.awaitProgress();
                 } catch (VerbsException e) {
                     // The device itself: nothing will complete any more.
                     throw e;
@@ -46,7 +72,7 @@ public final class SessionLifeCycle {
                 }
             }
         } finally {
-            cache.close(session);
+            host.close();
         }
         if (thrown != null) {
             throw thrown;
@@ -55,7 +81,6 @@ public final class SessionLifeCycle {
 
     /** Takes no requests any more, and ends what has not been posted. */
     private void beginClose() {
-        SessionAdmission admission = session.admission;
         boolean entered = admission.enter();
         try {
             admission.beginClose();
@@ -80,17 +105,11 @@ public final class SessionLifeCycle {
      */
     public void destroy() {
         // Calls after what makes accesses for them.
-        session.dataPath.close(() -> Closeables.all(session.admission.calls(), this::forgetLatency));
-    }
-
-    private void forgetLatency() {
-        if (session.latency != null) {
-            cache.latency().remove(session.latency);
-        }
+        dataPath.close(() -> Closeables.all(admission.calls(), host::forgetLatency));
     }
 
     /** All that it has on its way to servers is lost, and nothing of it takes effect once they are fenced. */
     public void loseAll() {
-        cache.loseAll(session);
+        host.loseAll();
     }
 }
